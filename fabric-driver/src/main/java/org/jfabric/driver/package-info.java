@@ -1,0 +1,4 @@
+/**
+ * The driver: launching it, embedded or as a daemon, its threading modes and its directory.
+ */
+package org.jfabric.driver;
