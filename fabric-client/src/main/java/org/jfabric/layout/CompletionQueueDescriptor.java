@@ -1,0 +1,112 @@
+package org.jfabric.layout;
+
+/**
+ * Layout of a {@code .cq} file.
+ *
+ * <pre>
+ *    0  common file header; parameter 1 = capacity (entries, a power of two),
+ *       parameter 2 = client's share (low 32 bits), driver's share (high 32 bits)
+ *  128  read position, 8 bytes              written by the client: entries read since the start
+ *  136  waiters' words                      written by the client
+ *  256  written, 8 bytes                    written by the driver: entries written so far (for sleepers and tools)
+ *  264  retired, 8 bytes                    written by the driver: operations ended without an entry
+ *  272  state, 4 bytes                      written by the driver: see STATE_*
+ *  512  records, one cache line each
+ *       error cells, 128 bytes each, one for every record
+ *
+ *  record
+ *  +---------------------------------------------------------------+
+ *  |          low 32 bits of the entry's number, plus 1            |
+ *  +-------------------------------+---------------+---------------+
+ *  |   endpoint's index in this CQ |     kind      |     flags     |   the 8-byte word is stored last, release
+ *  +-------------------------------+---------------+---------------+
+ *  |                          op_context                           |
+ *  |                            flags                              |
+ *  |                             len                               |
+ *  |                             buf                               |
+ *  |                             data                              |
+ *  |                             tag                               |
+ *  |                       source address                          |   seven 8-byte fields
+ *  +---------------------------------------------------------------+
+ * </pre>
+ *
+ * <p>A reader knows that entry {@code n} is there when the low half of the word at slot {@code n mod capacity} is
+ * {@code (int) n + 1}; a slot of the last lap holds {@code (int) n + 1 - capacity}. Nothing is zeroed.
+ */
+public final class CompletionQueueDescriptor {
+    /** Offset of the client's read position. */
+    public static final int READ_POSITION_OFFSET = 128;
+    /** Offset of the number of sleeping readers. */
+    public static final int WAITERS_OFFSET = 136;
+    /** Offset of the futex word of sleeping readers. */
+    public static final int SIGNAL_OFFSET = 144;
+    /** Offset of the number of entries written. */
+    public static final int WRITTEN_OFFSET = 256;
+    /** Offset of the number of operations that ended without an entry. */
+    public static final int RETIRED_OFFSET = 264;
+    /** Offset of the state. */
+    public static final int STATE_OFFSET = 272;
+    /** Offset of the first record. */
+    public static final int RECORDS_OFFSET = 512;
+    /** Bytes of a record. */
+    public static final int RECORD_LENGTH = 64;
+    /** Bytes of an error cell. */
+    public static final int ERROR_CELL_LENGTH = 128;
+    /** Offset of the body in a record. */
+    public static final int BODY_OFFSET = 8;
+    /** Bytes of the body that the tagged format shows. */
+    public static final int TAGGED_LENGTH = 48;
+    /** Offset of the source address in a record. */
+    public static final int SOURCE_OFFSET = 56;
+    /** State: entries are written. */
+    public static final int STATE_OPEN = 0;
+    /** State: an entry found no slot; nothing more will be written (CQ-145 to CQ-148). */
+    public static final int STATE_OVERRUN = 1;
+    /** Kind of a record that tells of success. */
+    public static final int KIND_SUCCESS = 1;
+    /** Kind of a record with an error cell. */
+    public static final int KIND_ERROR = 2;
+    /** Flag of a record whose slot came from the driver's share. */
+    public static final int FLAG_DRIVER_SHARE = 1;
+    /** Greatest capacity in entries. */
+    public static final int MAX_CAPACITY = 1 << 22;
+
+    private CompletionQueueDescriptor() {
+    }
+
+    /**
+     * The word of a record.
+     *
+     * @param number        number of the entry since the start, from 0.
+     * @param endpointIndex index of the endpoint in this CQ, 16 bits.
+     * @param kind          {@link #KIND_SUCCESS} or {@link #KIND_ERROR}.
+     * @param flags         {@link #FLAG_DRIVER_SHARE} or 0.
+     * @return the 64 bits.
+     */
+    public static long word(long number, int endpointIndex, int kind, int flags) {
+        return ((number + 1) & 0xFFFF_FFFFL)
+            | ((long) (endpointIndex & 0xFFFF) << 32)
+            | ((long) (kind & 0xFF) << 48)
+            | ((long) (flags & 0xFF) << 56);
+    }
+
+    /**
+     * Bytes of the file.
+     *
+     * @param capacity entries, a power of two.
+     * @return header, records and error cells.
+     */
+    public static long fileLength(int capacity) {
+        return RECORDS_OFFSET + (long) capacity * (RECORD_LENGTH + ERROR_CELL_LENGTH);
+    }
+
+    /**
+     * Offset of the first error cell.
+     *
+     * @param capacity entries, a power of two.
+     * @return bytes from the start of the file.
+     */
+    public static long errorCellsOffset(int capacity) {
+        return RECORDS_OFFSET + (long) capacity * RECORD_LENGTH;
+    }
+}

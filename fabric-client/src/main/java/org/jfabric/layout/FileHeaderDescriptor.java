@@ -1,0 +1,149 @@
+package org.jfabric.layout;
+
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+/**
+ * The first 128 bytes of every shared file.
+ *
+ * <pre>
+ *   0                   1                   2                   3
+ *   0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+ *  +---------------------------------------------------------------+
+ *  |                     magic "JFABRIC" + 0x00                    |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |                           file type                           |
+ *  +-------------------------------+-------------------------------+
+ *  |             major             |             minor             |
+ *  +-------------------------------+-------------------------------+
+ *  |           schema id           |         schema version        |
+ *  +-------------------------------+-------------------------------+
+ *  |           cipher id           |            key id             |
+ *  +-------------------------------+-------------------------------+
+ *  |                         feature bits                          |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |               owner id (random, 128 bits)                     |
+ *  |                                                               |
+ *  |                                                               |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |                 generation of this file (64 bits)             |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |                  length of the data part (bytes)              |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |        two parameters of the file type, then zeroes to 128    |
+ *  +---------------------------------------------------------------+
+ * </pre>
+ *
+ * <p>The header is written once, before anybody else can open the file; the magic is stored last.
+ */
+public final class FileHeaderDescriptor {
+    /** The eight characters {@code JFABRIC\0}, read as a little-endian long. */
+    public static final long MAGIC = 0x00434952_4241464AL;
+    /** Files and wires of another major version are refused on both sides. */
+    public static final int MAJOR_VERSION = 1;
+    /** A higher minor version only adds. */
+    public static final int MINOR_VERSION = 0;
+
+    /** Offset of the magic, 8 bytes. */
+    public static final int MAGIC_OFFSET = 0;
+    /** Offset of the file type, 4 bytes, see {@link FileType#code()}. */
+    public static final int FILE_TYPE_OFFSET = 8;
+    /** Offset of the major version, 2 bytes. */
+    public static final int MAJOR_OFFSET = 12;
+    /** Offset of the minor version, 2 bytes. */
+    public static final int MINOR_OFFSET = 14;
+    /** Offset of the SBE schema id of the records, 2 bytes. */
+    public static final int SCHEMA_ID_OFFSET = 16;
+    /** Offset of the SBE schema version of the records, 2 bytes. */
+    public static final int SCHEMA_VERSION_OFFSET = 18;
+    /** Offset of the cipher id, 2 bytes, 0 = none. */
+    public static final int CIPHER_ID_OFFSET = 20;
+    /** Offset of the key id, 2 bytes, 0 = none. */
+    public static final int KEY_ID_OFFSET = 22;
+    /** Offset of the feature bits, 8 bytes. */
+    public static final int FEATURES_OFFSET = 24;
+    /** Offset of the upper half of the owner's random id, 8 bytes. */
+    public static final int OWNER_HIGH_OFFSET = 32;
+    /** Offset of the lower half of the owner's random id, 8 bytes. */
+    public static final int OWNER_LOW_OFFSET = 40;
+    /** Offset of the generation, 8 bytes. */
+    public static final int GENERATION_OFFSET = 48;
+    /** Offset of the length of the data part in bytes, 8 bytes. */
+    public static final int DATA_LENGTH_OFFSET = 56;
+    /** Offset of the first parameter of the file type, 8 bytes. */
+    public static final int PARAMETER_1_OFFSET = 64;
+    /** Offset of the second parameter of the file type, 8 bytes. */
+    public static final int PARAMETER_2_OFFSET = 72;
+    /** Length of the common header in bytes. */
+    public static final int HEADER_LENGTH = 128;
+
+    private FileHeaderDescriptor() {
+    }
+
+    /**
+     * Writes a header; the magic comes last, so that a half-written file is never taken for a whole one.
+     *
+     * @param buffer        start of the file.
+     * @param type          what the file holds.
+     * @param schemaId      SBE schema of its records, 0 if it has none.
+     * @param schemaVersion version of that schema.
+     * @param owner         random id of the driver that owns the directory.
+     * @param generation    number of this use of the file's number, never 0.
+     * @param dataLength    bytes of the data part.
+     */
+    public static void write(
+        MutableDirectBuffer buffer,
+        FileType type,
+        int schemaId,
+        int schemaVersion,
+        OwnerId owner,
+        long generation,
+        long dataLength) {
+        buffer.putInt(FILE_TYPE_OFFSET, type.code(), LITTLE_ENDIAN);
+        buffer.putShort(MAJOR_OFFSET, (short) MAJOR_VERSION, LITTLE_ENDIAN);
+        buffer.putShort(MINOR_OFFSET, (short) MINOR_VERSION, LITTLE_ENDIAN);
+        buffer.putShort(SCHEMA_ID_OFFSET, (short) schemaId, LITTLE_ENDIAN);
+        buffer.putShort(SCHEMA_VERSION_OFFSET, (short) schemaVersion, LITTLE_ENDIAN);
+        buffer.putLong(OWNER_HIGH_OFFSET, owner.high(), LITTLE_ENDIAN);
+        buffer.putLong(OWNER_LOW_OFFSET, owner.low(), LITTLE_ENDIAN);
+        buffer.putLong(GENERATION_OFFSET, generation, LITTLE_ENDIAN);
+        buffer.putLong(DATA_LENGTH_OFFSET, dataLength, LITTLE_ENDIAN);
+        buffer.putLong(MAGIC_OFFSET, MAGIC, LITTLE_ENDIAN);
+    }
+
+    /**
+     * Says what is wrong with a header, in words for a user.
+     *
+     * @param buffer at least {@link #HEADER_LENGTH} bytes from the start of the file.
+     * @param type   what the file should hold.
+     * @return null if the header is usable, else one sentence with the values seen and needed.
+     */
+    public static String verify(DirectBuffer buffer, FileType type) {
+        long magic = buffer.getLong(MAGIC_OFFSET, LITTLE_ENDIAN);
+        if (magic != MAGIC) {
+            return "the file does not start with the JFabric magic (seen 0x" + Long.toHexString(magic) + ")";
+        }
+        int major = Short.toUnsignedInt(buffer.getShort(MAJOR_OFFSET, LITTLE_ENDIAN));
+        if (major != MAJOR_VERSION) {
+            return "the file has layout version " + major + '.'
+                + Short.toUnsignedInt(buffer.getShort(MINOR_OFFSET, LITTLE_ENDIAN)) + ", this program reads version "
+                + MAJOR_VERSION + ".x; use the same major version of JFabric on both sides";
+        }
+        int code = buffer.getInt(FILE_TYPE_OFFSET, LITTLE_ENDIAN);
+        if (code != type.code()) {
+            return "the file holds type " + code + ", expected " + type.code() + " (" + type + ')';
+        }
+        int cipher = Short.toUnsignedInt(buffer.getShort(CIPHER_ID_OFFSET, LITTLE_ENDIAN));
+        if (cipher != 0) {
+            return "the file is encrypted with cipher " + cipher + ", which this version does not know";
+        }
+        return null;
+    }
+}

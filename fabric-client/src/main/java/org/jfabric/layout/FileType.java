@@ -1,0 +1,54 @@
+package org.jfabric.layout;
+
+/** What a shared file holds; the code stands in its header. */
+public enum FileType {
+    /** Header, counters and error log of a driver. */
+    CNC(1, "cnc"),
+    /** Command and event rings of one client. */
+    CONTROL(2, "ctl"),
+    /** Transmit queue of an endpoint. */
+    TRANSMIT_QUEUE(3, "tq"),
+    /** Receive queue of an endpoint. */
+    RECEIVE_QUEUE(4, "rq"),
+    /** Completion queue. */
+    COMPLETION_QUEUE(5, "cq"),
+    /** Registered memory. */
+    MEMORY_REGION(6, "mr"),
+    /** Receive slab of an endpoint. */
+    SLAB(7, "slab"),
+    /** Counter. */
+    COUNTER(8, "cntr"),
+    /** Futex word of a wait set. */
+    WAIT_SET(9, "wait"),
+    /** Snapshot of matching state. */
+    VIEW(10, "view"),
+    /** One direction of a shm link. */
+    RING(11, "ring");
+
+    private final int code;
+    private final String suffix;
+
+    FileType(int code, String suffix) {
+        this.code = code;
+        this.suffix = suffix;
+    }
+
+    /**
+     * The number in the file header.
+     *
+     * @return the code, from 1.
+     */
+    public int code() {
+        return code;
+    }
+
+    /**
+     * Name of the file with a given number.
+     *
+     * @param number number of the file in its directory, from 1.
+     * @return for example {@code 17.tq}.
+     */
+    public String fileName(long number) {
+        return number + "." + suffix;
+    }
+}

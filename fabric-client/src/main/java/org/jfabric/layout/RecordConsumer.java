@@ -1,0 +1,158 @@
+package org.jfabric.layout;
+
+import org.agrona.UnsafeApi;
+
+import static org.jfabric.layout.RecordRingDescriptor.PADDING_TYPE;
+import static org.jfabric.layout.RecordRingDescriptor.RECORD_ALIGNMENT;
+import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
+import static org.jfabric.layout.RecordRingDescriptor.alignedLength;
+
+/**
+ * Reading end of a record ring. It keeps its own position, reads each word once and checks it before use, so that
+ * whatever the producer wrote can at worst end that producer.
+ *
+ * <p>Use: while {@link #poll()} is {@link #RECORD}, read {@link #offset()}, {@link #length()}, {@link #type()} and the
+ * body, then {@link #advance()}; at the end of the batch {@link #release()}.
+ *
+ * <p>Owner: the one consuming thread.
+ */
+public final class RecordConsumer {
+    /** {@link #poll()}: nothing to read. */
+    public static final int EMPTY = 0;
+    /** {@link #poll()}: a record is there. */
+    public static final int RECORD = 1;
+    /** {@link #poll()}: the word is impossible; the producer is broken and the ring must not be read again. */
+    public static final int CORRUPT = -1;
+
+    private final long ringAddress;
+    private final int capacity;
+    private final int mask;
+    private final int maxType;
+    private final long positionAddress;
+    private long position;
+    private long released;
+    private int length;
+    private int type;
+
+    /**
+     * A consumer at the start of a ring.
+     *
+     * @param ringAddress     address of the first record.
+     * @param capacity        bytes, a power of two.
+     * @param positionAddress address of the word in which this consumer publishes its position.
+     * @param maxType         greatest type that a record may have; the least is 2.
+     */
+    public RecordConsumer(long ringAddress, int capacity, long positionAddress, int maxType) {
+        this.ringAddress = ringAddress;
+        this.capacity = capacity;
+        this.mask = capacity - 1;
+        this.positionAddress = positionAddress;
+        this.maxType = maxType;
+    }
+
+    /**
+     * Looks for the next record.
+     *
+     * @return {@link #RECORD}, {@link #EMPTY} or {@link #CORRUPT}.
+     */
+    public int poll() {
+        long word = UnsafeApi.getLongAcquire(null, ringAddress + ((int) position & mask));
+        return word == 0 ? EMPTY : accept(word);
+    }
+
+    /**
+     * Offset of the record from the start of the ring; valid after {@link #RECORD}.
+     *
+     * @return bytes, a multiple of 64.
+     */
+    public int offset() {
+        return (int) position & mask;
+    }
+
+    /**
+     * Native address of the record's word.
+     *
+     * @return the address.
+     */
+    public long address() {
+        return ringAddress + ((int) position & mask);
+    }
+
+    /**
+     * Length of the record as read once and checked.
+     *
+     * @return bytes of word and body.
+     */
+    public int length() {
+        return length;
+    }
+
+    /**
+     * Type of the record as read once and checked.
+     *
+     * @return from 2 to the greatest type given.
+     */
+    public int type() {
+        return type;
+    }
+
+    /** Goes past the record; the producer learns of it at {@link #release()}. */
+    public void advance() {
+        position += alignedLength(length);
+        // a producer with a long message must not wait for the end of a batch
+        if (position - released >= (capacity >> 2)) {
+            release();
+        }
+    }
+
+    /** Publishes the position, so that the producer may reuse what was read. No store if nothing was read. */
+    public void release() {
+        if (position != released) {
+            released = position;
+            UnsafeApi.putLongRelease(null, positionAddress, position);
+        }
+    }
+
+    /**
+     * Where the next record starts.
+     *
+     * @return bytes since the start of the ring's life.
+     */
+    public long position() {
+        return position;
+    }
+
+    /**
+     * Says what {@link #CORRUPT} was about.
+     *
+     * @return the values of the refused word and its place.
+     */
+    public String describe() {
+        return "record word with length " + length + " and type " + type + " at position " + position
+            + " of a ring of " + capacity + " bytes (types 1 to " + maxType + " are known)";
+    }
+
+    private int accept(long first) {
+        long word = first;
+        for (;;) {
+            length = (int) word;
+            type = (int) (word >>> 32);
+            int toEnd = capacity - ((int) position & mask);
+            if (length < WORD_LENGTH || length > toEnd || type < PADDING_TYPE || type > maxType) {
+                return CORRUPT;
+            }
+            if (type != PADDING_TYPE) {
+                return RECORD;
+            }
+            // padding fills exactly the end, so a producer cannot send this loop round the ring for ever
+            if (length != toEnd || (length & (RECORD_ALIGNMENT - 1)) != 0 || toEnd == capacity) {
+                return CORRUPT;
+            }
+            position += length;
+            word = UnsafeApi.getLongAcquire(null, ringAddress + ((int) position & mask));
+            if (word == 0) {
+                return EMPTY;
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+package org.jfabric.layout;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.FabricErrno;
+
+import static org.jfabric.layout.RecordRingDescriptor.PADDING_TYPE;
+import static org.jfabric.layout.RecordRingDescriptor.RECORD_ALIGNMENT;
+import static org.jfabric.layout.RecordRingDescriptor.alignedLength;
+import static org.jfabric.layout.RecordRingDescriptor.word;
+
+/**
+ * Writing end of a record ring. It keeps its own position and trusts the consumer's only as far as it is possible.
+ *
+ * <p>Use: {@link #claim(int)}, write the body (later cache lines first: the reader polls the first one), then
+ * {@link #commit(int, int, int)}. One claim at a time. A claim that is never committed blocks nothing but this ring.
+ *
+ * <p>Owner: the one producing thread. Addresses are native; the memory must outlive this object.
+ */
+public final class RecordProducer {
+    private final long ringAddress;
+    private final int capacity;
+    private final int mask;
+    private final long consumerPositionAddress;
+    private long position;
+    private long limit;
+    private long consumerPosition;
+
+    /**
+     * A producer at the start of an empty, zeroed ring.
+     *
+     * @param ringAddress             address of the first record.
+     * @param capacity                bytes, a power of two.
+     * @param consumerPositionAddress address of the word in which the consumer publishes its position.
+     */
+    public RecordProducer(long ringAddress, int capacity, long consumerPositionAddress) {
+        this.ringAddress = ringAddress;
+        this.capacity = capacity;
+        this.mask = capacity - 1;
+        this.consumerPositionAddress = consumerPositionAddress;
+        this.limit = (long) capacity - RECORD_ALIGNMENT;
+    }
+
+    /**
+     * Claims room for a record.
+     *
+     * @param length bytes of word and body, at least 8, at most a quarter of the capacity.
+     * @return offset of the record from the start of the ring, or {@code -FI_EAGAIN} if the ring is full, or
+     *     {@code -FI_EIO} if the consumer's position is impossible (the other side is broken).
+     */
+    public int claim(int length) {
+        int needed = alignedLength(length);
+        long start = position;
+        int offset = (int) start & mask;
+        int toEnd = capacity - offset;
+        long end = start + needed;
+        if (needed > toEnd) {
+            end += toEnd;
+        }
+        // one line more than needed stays free: the next record's word is zeroed below
+        if (end > limit) {
+            int refreshed = refreshLimit();
+            if (refreshed < 0) {
+                return refreshed;
+            }
+            if (end > limit) {
+                return -FabricErrno.EAGAIN;
+            }
+        }
+        if (needed > toEnd) {
+            pad(offset, toEnd);
+            offset = 0;
+        }
+        int next = (offset + needed) & mask;
+        UnsafeApi.putLong(ringAddress + next, 0L);
+        return offset;
+    }
+
+    /**
+     * Publishes a claimed record. Everything written before is visible to whoever sees it.
+     *
+     * @param offset from {@link #claim(int)}.
+     * @param length bytes of word and body, not more than claimed.
+     * @param type   what the body is.
+     */
+    public void commit(int offset, int length, int type) {
+        int taken = alignedLength(length);
+        position += taken;
+        UnsafeApi.putLongRelease(null, ringAddress + offset, word(length, type));
+    }
+
+    /**
+     * Address of the first record.
+     *
+     * @return a native address.
+     */
+    public long ringAddress() {
+        return ringAddress;
+    }
+
+    /**
+     * Bytes of the ring.
+     *
+     * @return a power of two.
+     */
+    public int capacity() {
+        return capacity;
+    }
+
+    /**
+     * Where the next record starts.
+     *
+     * @return bytes since the start of the ring's life.
+     */
+    public long position() {
+        return position;
+    }
+
+    /**
+     * Whether the consumer has taken everything that was committed.
+     *
+     * @return true if nothing is left in the ring.
+     */
+    public boolean isDrained() {
+        return refreshLimit() == 0 && consumerPosition == position;
+    }
+
+    private void pad(int offset, int toEnd) {
+        // the ring's first word must read as empty before the padding leads the consumer there
+        UnsafeApi.putLong(ringAddress, 0L);
+        UnsafeApi.putLongRelease(null, ringAddress + offset, word(toEnd, PADDING_TYPE));
+        position += toEnd;
+    }
+
+    private int refreshLimit() {
+        long seen = UnsafeApi.getLongAcquire(null, consumerPositionAddress);
+        if (seen < consumerPosition || seen > position || (seen & (RECORD_ALIGNMENT - 1)) != 0) {
+            return -FabricErrno.EIO;
+        }
+        consumerPosition = seen;
+        limit = seen + capacity - RECORD_ALIGNMENT;
+        return 0;
+    }
+}

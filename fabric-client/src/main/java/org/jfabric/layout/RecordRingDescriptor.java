@@ -1,0 +1,82 @@
+package org.jfabric.layout;
+
+/**
+ * A single-producer, single-consumer ring of records: {@code .tq}, {@code .rq}, {@code .ring} and the two rings of a
+ * {@code .ctl} file.
+ *
+ * <pre>
+ *  header (512 bytes; lines that different sides write are 128 bytes apart, because processors prefetch in pairs)
+ *
+ *    0  common file header (in a .ctl file only the first ring is preceded by one)
+ *  128  consumer position, 8 bytes                 written by the consumer
+ *  256  completed, 8 bytes                         written by the driver (.tq, .rq): operations ended so far
+ *  384  spare
+ *  512  records; the capacity is a power of two
+ *
+ *  record: starts on a cache line, takes whole lines
+ *
+ *  +-------------------------------+-------------------------------+
+ *  |       length in bytes         |             type              |   one 8-byte word, stored last, release
+ *  +-------------------------------+-------------------------------+
+ *  |                        body (length - 8 bytes)               ...
+ *  +---------------------------------------------------------------+
+ * </pre>
+ *
+ * <p>The length counts the word and the body, not what fills the last line. A word of 0 means: nothing here yet. The
+ * producer zeroes the word of the <em>next</em> record before it publishes one, so the consumer never writes into the
+ * records and its only shared write is its position. Positions count bytes since the start and never wrap.
+ *
+ * <p>A record does not cross the end of the ring: a record of type {@link #PADDING_TYPE} fills what is left.
+ */
+public final class RecordRingDescriptor {
+    /** Offset of the consumer's position from the start of the ring's header. */
+    public static final int CONSUMER_POSITION_OFFSET = 128;
+    /** Offset of the cumulative number of ended operations from the start of the ring's header. */
+    public static final int COMPLETED_OFFSET = 256;
+    /** Length of the header in bytes; the records follow. */
+    public static final int HEADER_LENGTH = 512;
+    /** Length of the word in front of each body. */
+    public static final int WORD_LENGTH = 8;
+    /** Records start on multiples of this. */
+    public static final int RECORD_ALIGNMENT = 64;
+    /** Type of a record that only fills the end of the ring. */
+    public static final int PADDING_TYPE = 1;
+    /** Smallest capacity in bytes. */
+    public static final int MIN_CAPACITY = 1024;
+    /** Largest capacity in bytes. */
+    public static final int MAX_CAPACITY = 1 << 30;
+
+    private RecordRingDescriptor() {
+    }
+
+    /**
+     * The word in front of a record.
+     *
+     * @param length bytes of word and body.
+     * @param type   what the body is.
+     * @return length in the lower, type in the upper half.
+     */
+    public static long word(int length, int type) {
+        return ((long) type << 32) | (length & 0xFFFF_FFFFL);
+    }
+
+    /**
+     * Bytes that a record takes in the ring.
+     *
+     * @param length bytes of word and body.
+     * @return the next multiple of {@link #RECORD_ALIGNMENT}.
+     */
+    public static int alignedLength(int length) {
+        return (length + (RECORD_ALIGNMENT - 1)) & -RECORD_ALIGNMENT;
+    }
+
+    /**
+     * Whether a ring of that capacity can be made.
+     *
+     * @param capacity bytes.
+     * @return true for powers of two from {@link #MIN_CAPACITY} to {@link #MAX_CAPACITY}.
+     */
+    public static boolean isValidCapacity(long capacity) {
+        return capacity >= MIN_CAPACITY && capacity <= MAX_CAPACITY && Long.bitCount(capacity) == 1;
+    }
+}
