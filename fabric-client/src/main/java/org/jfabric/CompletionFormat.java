@@ -1,0 +1,77 @@
+package org.jfabric;
+
+/**
+ * Which members the entries of a completion queue have, fixed when it is opened (CQ-013).
+ *
+ * <p>Source: Appendix A.4, CQ 2.3, Appendix C.
+ */
+public enum CompletionFormat {
+    /**
+     * The provider chooses; the opened queue tells what it chose (CQ-014). JFabric chooses {@link #TAGGED}
+     * (AMB-20).
+     */
+    UNSPEC(0, 0),
+
+    /** Context only (CQ-015). */
+    CONTEXT(1, 8),
+
+    /** Context, flags and length (CQ-016). */
+    MSG(2, 24),
+
+    /** Context, flags, length, buffer position and CQ data (CQ-017). */
+    DATA(3, 40),
+
+    /** As {@link #DATA}, and the tag (CQ-018). */
+    TAGGED(4, 48);
+
+    private static final CompletionFormat[] VALUES = values();
+
+    private final int code;
+    private final int entryLengthBytes;
+
+    CompletionFormat(int code, int entryLengthBytes) {
+        this.code = code;
+        this.entryLengthBytes = entryLengthBytes;
+    }
+
+    /**
+     * The number of libfabric for this constant.
+     *
+     * @return the code, as stored in queues and messages.
+     */
+    public int code() {
+        return code;
+    }
+
+    /**
+     * The constant of a code.
+     *
+     * @param code as returned by {@link #code()}.
+     * @return the constant, never null.
+     * @throws FabricException with {@link FabricErrno#EINVAL} if no constant has this code.
+     */
+    public static CompletionFormat of(int code) {
+        if (code < 0 || code >= VALUES.length) {
+            throw Codes.unknown("CompletionFormat", code, VALUES);
+        }
+        return VALUES[code];
+    }
+
+    /**
+     * Stride of the entries that a copying read stores back to back (CQ-020).
+     *
+     * @return length in bytes; 0 for {@link #UNSPEC}, which has no layout of its own.
+     */
+    public int entryLengthBytes() {
+        return entryLengthBytes;
+    }
+
+    /**
+     * The concrete format that this one stands for.
+     *
+     * @return {@link #TAGGED} for {@link #UNSPEC}, which is a superset of the others; else this format.
+     */
+    public CompletionFormat resolved() {
+        return this == UNSPEC ? TAGGED : this;
+    }
+}

@@ -1,0 +1,79 @@
+package org.jfabric;
+
+/**
+ * Options of an endpoint, read and set at {@link #LEVEL_ENDPOINT}.
+ *
+ * <p>Source: Appendix A.4, EP 5.10. An option that is not supported, or not in this direction, answers {@link
+ * FabricErrno#ENOPROTOOPT}.
+ */
+public enum EndpointOption {
+    /** Free space in bytes below which a multi-receive buffer is released (EP-096). */
+    MIN_MULTI_RECV(0),
+
+    /** Space in bytes for user data in connection messages; read only (EP-093, EP-095). */
+    CM_DATA_SIZE(1),
+
+    /** Bytes of a message that a buffered completion references at least (EP-091). */
+    BUFFERED_MIN(2),
+
+    /**
+     * Largest message in bytes that is buffered whole (EP-086); {@link FabricAddress#BUFFERED_LIMIT_MAX} selects
+     * the maximum.
+     */
+    BUFFERED_LIMIT(3),
+
+    /** Size in bytes of the send buffer of a socket endpoint. */
+    SEND_BUF_SIZE(4),
+
+    /** Size in bytes of the receive buffer of a socket endpoint. */
+    RECV_BUF_SIZE(5),
+
+    /** Size of the transmit queue. */
+    TX_SIZE(6),
+
+    /** Size of the receive queue. */
+    RX_SIZE(7),
+
+    /** Peer-to-peer policy for device memory, a {@link HmemPeerToPeer} code (EP-098). */
+    FI_HMEM_P2P(8),
+
+    /** Variables for operations triggered by an accelerator; read only (EP-104). */
+    XPU_TRIGGER(9),
+
+    /** Whether the endpoint may call the CUDA interface; set only (EP-108). */
+    CUDA_API_PERMITTED(10);
+
+    /** The defined option level (EP-083). */
+    public static final int LEVEL_ENDPOINT = 0;
+
+    private static final EndpointOption[] VALUES = values();
+
+    private final int code;
+
+    EndpointOption(int code) {
+        this.code = code;
+    }
+
+    /**
+     * The number of libfabric for this constant.
+     *
+     * @return the code, as stored in queues and messages.
+     */
+    public int code() {
+        return code;
+    }
+
+    /**
+     * The constant of a code.
+     *
+     * @param code as returned by {@link #code()}.
+     * @return the constant, never null.
+     * @throws FabricException with {@link FabricErrno#EINVAL} if no constant has this code.
+     */
+    public static EndpointOption of(int code) {
+        if (code < 0 || code >= VALUES.length) {
+            throw Codes.unknown("EndpointOption", code, VALUES);
+        }
+        return VALUES[code];
+    }
+}

@@ -1,0 +1,57 @@
+package org.jfabric;
+
+/**
+ * The service that an endpoint offers.
+ *
+ * <p>Source: Appendix A.4, EP 5.13.
+ */
+public enum EndpointType {
+    /** In hints only: other attributes or the provider decide (EP-124). */
+    UNSPEC(0),
+
+    /** Reliable, connection-oriented, flow-controlled messages (EP-119). */
+    MSG(1),
+
+    /** Unreliable, connectionless datagrams (EP-121). */
+    DGRAM(2),
+
+    /** Reliable, connectionless, flow-controlled messages (EP-120). */
+    RDM(3),
+
+    /** Reliable, connection-oriented byte stream without message boundaries (EP-122). */
+    SOCK_STREAM(4),
+
+    /** Unreliable, connectionless datagrams as with sockets (EP-123). */
+    SOCK_DGRAM(5);
+
+    private static final EndpointType[] VALUES = values();
+
+    private final int code;
+
+    EndpointType(int code) {
+        this.code = code;
+    }
+
+    /**
+     * The number of libfabric for this constant.
+     *
+     * @return the code, as stored in queues and messages.
+     */
+    public int code() {
+        return code;
+    }
+
+    /**
+     * The constant of a code.
+     *
+     * @param code as returned by {@link #code()}.
+     * @return the constant, never null.
+     * @throws FabricException with {@link FabricErrno#EINVAL} if no constant has this code.
+     */
+    public static EndpointType of(int code) {
+        if (code < 0 || code >= VALUES.length) {
+            throw Codes.unknown("EndpointType", code, VALUES);
+        }
+        return VALUES[code];
+    }
+}

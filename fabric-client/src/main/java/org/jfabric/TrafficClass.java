@@ -1,0 +1,99 @@
+package org.jfabric;
+
+/**
+ * Names of traffic classes; the tclass attributes are ints, because a class may also be a DSCP value or provider
+ * specific (TX-047).
+ *
+ * <p>Source: Appendix A.4, EP 5.11, TX 6.5.
+ */
+public enum TrafficClass {
+    /** The default of the domain. */
+    UNSPEC(0),
+
+    /** A differentiated services code point in the low eight bits, see {@link #dscpSet(int)}. */
+    DSCP(0x100),
+
+    /**
+     * Fair sharing; what applies where nothing else is configured (TX-048). The first label, so its code is also
+     * {@link #LABEL}.
+     */
+    BEST_EFFORT(0x200),
+
+    /** Low latency and jitter, possibly with limits on bandwidth and size (TX-051). */
+    LOW_LATENCY(0x201),
+
+    /** Highest priority except management (TX-050). */
+    DEDICATED_ACCESS(0x202),
+
+    /** Large transfers kept apart from other traffic (TX-049). */
+    BULK_DATA(0x203),
+
+    /** Unimportant traffic below all other (TX-053). */
+    SCAVENGER(0x204),
+
+    /** Fabric management, typically privileged (TX-052). */
+    NETWORK_CTRL(0x205);
+
+    /** First code of the labels; the classes from {@link #BEST_EFFORT} on are labels. */
+    public static final int LABEL = 0x200;
+
+    private static final int DSCP_MASK = 0xff;
+    private static final TrafficClass[] VALUES = values();
+
+    private final int code;
+
+    TrafficClass(int code) {
+        this.code = code;
+    }
+
+    /**
+     * The number of libfabric for this constant.
+     *
+     * @return the code, as stored in queues and messages.
+     */
+    public int code() {
+        return code;
+    }
+
+    /**
+     * The constant of a traffic class.
+     *
+     * @param code value of a tclass attribute.
+     * @return the constant; {@link #DSCP} for every code point, whose value {@link #dscpGet(int)} tells.
+     * @throws FabricException with {@link FabricErrno#EINVAL} if no constant has this code.
+     */
+    public static TrafficClass of(int code) {
+        int lookup = (code & ~DSCP_MASK) == DSCP.code ? DSCP.code : code;
+        for (int i = 0; i < VALUES.length; i++) {
+            if (VALUES[i].code == lookup) {
+                return VALUES[i];
+            }
+        }
+        throw Codes.unknown("TrafficClass", code, VALUES);
+    }
+
+    /**
+     * The traffic class of a differentiated services code point (EP-112).
+     *
+     * @param dscp code point, 0 to 255; the network uses 0 to 63.
+     * @return value for the tclass attributes, for instance 0x12e for 46.
+     * @throws FabricException with {@link FabricErrno#EINVAL} if the value needs more than eight bits.
+     */
+    public static int dscpSet(int dscp) {
+        if (dscp < 0 || dscp > DSCP_MASK) {
+            throw new FabricException(FabricErrno.EINVAL, "dscp is " + dscp + ", needed is 0 to " + DSCP_MASK,
+                "Pass the code point itself, not shifted into the TOS byte.");
+        }
+        return DSCP.code | dscp;
+    }
+
+    /**
+     * The differentiated services code point of a traffic class (EP-113).
+     *
+     * @param tclass value of a tclass attribute.
+     * @return the code point, or 0 if the class is not a code point (AMB-94).
+     */
+    public static int dscpGet(int tclass) {
+        return (tclass & DSCP.code) != 0 ? tclass & DSCP_MASK : 0;
+    }
+}

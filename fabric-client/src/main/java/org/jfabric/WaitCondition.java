@@ -1,0 +1,45 @@
+package org.jfabric;
+
+/**
+ * What must hold before a blocking read of a completion queue is released; always only a hint (CQ-042, CQ-043).
+ *
+ * <p>Source: Appendix A.4, CQ 2.5.
+ */
+public enum WaitCondition {
+    /** Any new entry releases the reader (CQ-040). */
+    NONE(0),
+
+    /** The number of entries given to the blocking read releases the reader (CQ-041). */
+    THRESHOLD(1);
+
+    private static final WaitCondition[] VALUES = values();
+
+    private final int code;
+
+    WaitCondition(int code) {
+        this.code = code;
+    }
+
+    /**
+     * The number of libfabric for this constant.
+     *
+     * @return the code, as stored in queues and messages.
+     */
+    public int code() {
+        return code;
+    }
+
+    /**
+     * The constant of a code.
+     *
+     * @param code as returned by {@link #code()}.
+     * @return the constant, never null.
+     * @throws FabricException with {@link FabricErrno#EINVAL} if no constant has this code.
+     */
+    public static WaitCondition of(int code) {
+        if (code < 0 || code >= VALUES.length) {
+            throw Codes.unknown("WaitCondition", code, VALUES);
+        }
+        return VALUES[code];
+    }
+}
