@@ -1,0 +1,128 @@
+package org.jfabric.driver.link;
+
+/**
+ * A path from one local endpoint to one remote endpoint: what a link offers to the engine.
+ *
+ * <p>At most two calls are made for a message: {@link #send} for an eager one, or {@link #announce} and, by the
+ * receiving side, {@link #pull}. A call is accepted or answers {@code -FI_EAGAIN}; then the link calls
+ * {@link ChannelHandler#onWritable()} when it can take more. From acceptance until it reports the level reached or the
+ * failure the link owns the operation.
+ *
+ * <p>An abstract class and not an interface: calls of abstract classes go through one table, whatever number of links
+ * is loaded.
+ *
+ * <p>Owner: progress agent.
+ */
+public abstract class Channel {
+    /** A call's result: accepted, and the link's default completion level is reached. */
+    public static final int DONE = 0;
+    /** A call's result: accepted; the link reports the end through the handler. */
+    public static final int PENDING = 1;
+
+    private final ChannelLimits limits;
+    private final ChannelHandler handler;
+
+    /**
+     * A channel in the state connecting.
+     *
+     * @param limits  what this channel can carry.
+     * @param handler the engine's side.
+     */
+    protected Channel(ChannelLimits limits, ChannelHandler handler) {
+        this.limits = limits;
+        this.handler = handler;
+    }
+
+    /**
+     * What this channel can carry.
+     *
+     * @return limits that do not change during its life.
+     */
+    public final ChannelLimits limits() {
+        return limits;
+    }
+
+    /**
+     * The engine's side.
+     *
+     * @return the handler given at construction.
+     */
+    public final ChannelHandler handler() {
+        return handler;
+    }
+
+    /**
+     * Sends a whole message with its payload.
+     *
+     * @param operation with kind, tag, data, address and length; at most {@link ChannelLimits#eagerLimitBytes()}.
+     * @param grant     low 32 bits of the byte credit granted to the peer so far, which travels along.
+     * @return {@link #DONE}, {@link #PENDING} or a negative fabric errno ({@code -FI_EAGAIN}: not now).
+     */
+    public abstract int send(TransmitOperation operation, int grant);
+
+    /**
+     * Tells the peer of a message whose payload waits here until the peer has taken it.
+     *
+     * @param operation with kind, tag, data, length and {@link TransmitOperation#id()}.
+     * @param grant     as for {@link #send}.
+     * @return {@link #DONE} or a negative fabric errno.
+     */
+    public abstract int announce(TransmitOperation operation, int grant);
+
+    /**
+     * Fetches an announced payload straight into its destination.
+     *
+     * @param source      where the payload is, as the announcement said.
+     * @param destAddress native address of the destination.
+     * @param length      bytes to fetch.
+     * @return {@link #DONE}; or {@link #PENDING}: {@link ChannelHandler#onPulled} follows; or
+     *     {@code -FI_EOPNOTSUPP}: not possible for this source (yet), ask for segments instead.
+     */
+    public abstract int pull(RemotePayload source, long destAddress, long length);
+
+    /**
+     * Asks the peer to send an announced payload in segments.
+     *
+     * @param operation the peer's id of the operation.
+     * @param sink      our id, which comes back with each segment.
+     * @param length    bytes wanted, from the start of the payload.
+     * @param grant     as for {@link #send}.
+     * @return {@link #DONE} or a negative fabric errno.
+     */
+    public abstract int requestSegments(long operation, long sink, long length, int grant);
+
+    /**
+     * Sends the next piece of an announced payload.
+     *
+     * @param operation with {@link TransmitOperation#sink()} and the bytes sent so far.
+     * @param length    bytes of this piece, at most {@link ChannelLimits#segmentLimitBytes()}.
+     * @param grant     as for {@link #send}.
+     * @return {@link #DONE} or a negative fabric errno.
+     */
+    public abstract int sendSegment(TransmitOperation operation, int length, int grant);
+
+    /**
+     * Tells the peer that an announced payload was taken, or why not.
+     *
+     * @param operation the peer's id of the operation.
+     * @param errno     0 or a positive fabric errno.
+     * @param grant     as for {@link #send}.
+     * @return {@link #DONE} or a negative fabric errno.
+     */
+    public abstract int finish(long operation, int errno, int grant);
+
+    /**
+     * Sends only a grant.
+     *
+     * @param grant low 32 bits of the byte credit granted to the peer so far.
+     * @return {@link #DONE} or a negative fabric errno.
+     */
+    public abstract int sendGrant(int grant);
+
+    /**
+     * Ends the channel; the handler is not called any more and the peer sees its end of it go down.
+     *
+     * @param errno reason told to the peer, a positive fabric errno.
+     */
+    public abstract void close(int errno);
+}

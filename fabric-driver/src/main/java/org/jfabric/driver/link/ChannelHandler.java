@@ -1,0 +1,125 @@
+package org.jfabric.driver.link;
+
+/**
+ * The engine's side of a {@link Channel}; there is one implementation. Links call it from their
+ * {@link Link#poll(int)} only, and never from inside one of the channel's own calls, except for the loopback link,
+ * whose two ends share the thread.
+ *
+ * <p>Three shapes of receiving are served. <em>Resident</em>: header and bytes are there ({@link #onMessage},
+ * {@link #onSegment}); the engine copies before it returns. <em>Streaming</em>: the header is there and the bytes
+ * follow ({@link #place}, then {@link #onPlaced} or {@link #onAborted}). <em>Announced</em>: the payload waits at the
+ * sender ({@link #onAnnounce}).
+ *
+ * <p>Owner: progress agent.
+ */
+public abstract class ChannelHandler {
+    /** Messages can be exchanged now; called once before any message. */
+    public abstract void onUp();
+
+    /**
+     * The channel is lost, or could not be made. Nothing follows.
+     *
+     * @param errno positive fabric errno.
+     */
+    public abstract void onDown(int errno);
+
+    /** After an answer of {@code -FI_EAGAIN}: the channel takes more now. */
+    public abstract void onWritable();
+
+    /**
+     * The peer's byte credit for us.
+     *
+     * @param grant low 32 bits of all that was granted so far.
+     */
+    public abstract void onGrant(int grant);
+
+    /**
+     * A whole message is here.
+     *
+     * @param flags   {@code Flags.TAGGED} or {@code Flags.MSG}, with {@code Flags.REMOTE_CQ_DATA} if data counts.
+     * @param tag     the tag, 0 for untagged messages.
+     * @param data    remote CQ data.
+     * @param address native address of the payload, valid during the call.
+     * @param length  bytes of the payload.
+     */
+    public abstract void onMessage(long flags, long tag, long data, long address, int length);
+
+    /**
+     * A message is waiting at the sender. The object is the link's and only valid during the call.
+     *
+     * @param flags  as for {@link #onMessage}.
+     * @param tag    as for {@link #onMessage}.
+     * @param data   as for {@link #onMessage}.
+     * @param source length and place of the payload.
+     */
+    public abstract void onAnnounce(long flags, long tag, long data, RemotePayload source);
+
+    /**
+     * The peer asks for a payload in segments.
+     *
+     * @param operation our id from the announcement.
+     * @param sink      to be sent with each segment.
+     * @param length    bytes wanted.
+     */
+    public abstract void onSegmentsRequested(long operation, long sink, long length);
+
+    /**
+     * A piece of a payload that we asked for.
+     *
+     * @param sink    our id.
+     * @param offset  place of the piece in the message.
+     * @param address native address of the bytes, valid during the call.
+     * @param length  bytes.
+     */
+    public abstract void onSegment(long sink, long offset, long address, int length);
+
+    /**
+     * A pending {@link Channel#pull} has ended.
+     *
+     * @param operation the peer's id of the operation.
+     * @param errno     0 or a positive fabric errno.
+     */
+    public abstract void onPulled(long operation, int errno);
+
+    /**
+     * The peer has taken an announced payload, or refused it.
+     *
+     * @param operation our id from the announcement.
+     * @param errno     0 or a positive fabric errno.
+     */
+    public abstract void onFinished(long operation, int errno);
+
+    /**
+     * A pending {@link Channel#send} has reached the link's default level, or failed.
+     *
+     * @param operation our id.
+     * @param errno     0 or a positive fabric errno.
+     */
+    public abstract void onSent(long operation, int errno);
+
+    /**
+     * A message begins whose bytes will be read piece by piece: says where they go.
+     *
+     * @param flags     as for {@link #onMessage}.
+     * @param tag       as for {@link #onMessage}.
+     * @param data      as for {@link #onMessage}.
+     * @param length    bytes of the payload.
+     * @param placement filled with the answer.
+     */
+    public abstract void place(long flags, long tag, long data, long length, Placement placement);
+
+    /**
+     * All bytes of a placed message have arrived.
+     *
+     * @param placement as it was filled.
+     */
+    public abstract void onPlaced(Placement placement);
+
+    /**
+     * A placed message will not arrive as a whole.
+     *
+     * @param placement as it was filled.
+     * @param errno     positive fabric errno.
+     */
+    public abstract void onAborted(Placement placement, int errno);
+}

@@ -1,0 +1,20 @@
+package org.jfabric.driver.link;
+
+/**
+ * What a channel can carry.
+ *
+ * @param eagerLimitBytes   longest payload of {@link Channel#send}.
+ * @param segmentLimitBytes longest payload of {@link Channel#sendSegment}.
+ * @param maxMessageBytes   longest message.
+ * @param cqDataBytes       width of remote CQ data.
+ * @param levels            completion levels that can be asked for, as {@code Flags.*_COMPLETE} bits.
+ * @param messageOrder      ordering bits that hold on this channel.
+ */
+public record ChannelLimits(
+    int eagerLimitBytes,
+    int segmentLimitBytes,
+    long maxMessageBytes,
+    int cqDataBytes,
+    long levels,
+    long messageOrder) {
+}

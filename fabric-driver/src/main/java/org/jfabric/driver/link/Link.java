@@ -1,0 +1,82 @@
+package org.jfabric.driver.link;
+
+/**
+ * A way to reach endpoints: loopback, shm, tcp, … One object for each driver and link.
+ *
+ * <p>Owner: progress agent, for every method.
+ */
+public abstract class Link {
+    /**
+     * The link's name as in options, discovery and counters.
+     *
+     * @return for example {@code shm}.
+     */
+    public abstract String name();
+
+    /**
+     * Whether this link is the path to an address.
+     *
+     * @param remoteAddress address of a remote endpoint.
+     * @return true if {@link #connect} can be tried.
+     */
+    public abstract boolean reaches(String remoteAddress);
+
+    /**
+     * Makes an endpoint reachable under its name and any service names published for it.
+     *
+     * @param endpoint to be found by peers.
+     */
+    public abstract void attach(LocalEndpoint endpoint);
+
+    /**
+     * Makes an endpoint reachable under a further name.
+     *
+     * @param endpoint attached before.
+     * @param service  the name.
+     * @return 0 or {@code -FI_EADDRINUSE}.
+     */
+    public abstract int publish(LocalEndpoint endpoint, String service);
+
+    /**
+     * Ends what {@link #attach} and {@link #publish} began. Channels are closed by their handlers.
+     *
+     * @param endpoint attached before.
+     */
+    public abstract void detach(LocalEndpoint endpoint);
+
+    /**
+     * Begins a channel. It can be used after {@link ChannelHandler#onUp()}; {@link ChannelHandler#onDown} says that it
+     * could not be made.
+     *
+     * @param endpoint      local end.
+     * @param remoteAddress address of the remote end.
+     * @param handler       the engine's side.
+     * @return the channel, connecting or up.
+     */
+    public abstract Channel connect(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler);
+
+    /**
+     * Reads a channel again whose {@link Placement} said pause.
+     *
+     * @param channel that was paused.
+     */
+    public abstract void resume(Channel channel);
+
+    /**
+     * One bounded step: takes what arrived, goes on with what could not be sent.
+     *
+     * @param limit messages to take at most from each peer.
+     * @return messages taken and steps made; 0 if there was nothing to do.
+     */
+    public abstract int poll(int limit);
+
+    /**
+     * Prepares for the thread to sleep.
+     *
+     * @return false if work is pending and the thread must not sleep.
+     */
+    public abstract boolean arm();
+
+    /** Ends all channels and gives back what the link holds. Handlers are not called. */
+    public abstract void close();
+}

@@ -1,0 +1,92 @@
+package org.jfabric.driver.link;
+
+import org.jfabric.driver.resource.RegisteredRegion;
+
+/**
+ * One send from its posting to its completion. The records of an endpoint are made with it and used again and again.
+ *
+ * <p>Fields are package-free on purpose: the engine and the links of one progress thread read them on every message.
+ * Owner: progress agent.
+ */
+public final class TransmitOperation {
+    /** State: in the pool. */
+    public static final int FREE = 0;
+    /** State: waits in its peer's queue. */
+    public static final int QUEUED = 1;
+    /** State: the link owns it. */
+    public static final int IN_LINK = 2;
+    /** State: announced, the payload waits for the peer. */
+    public static final int ANNOUNCED = 3;
+    /** State: the peer asked for segments. */
+    public static final int SEGMENTING = 4;
+
+    /** Low 32 bits: index in the endpoint's pool; high: how often the record was used. */
+    public long id;
+    /** One of the states. */
+    public int state;
+    /** The application's context. */
+    public long context;
+    /** Operation flags with {@code Flags.TAGGED} or {@code Flags.MSG}. */
+    public long flags;
+    /** The tag, 0 for untagged messages. */
+    public long tag;
+    /** Remote CQ data, if the flags say so. */
+    public long data;
+    /** Native address of the payload. */
+    public long address;
+    /** Bytes of the payload. */
+    public long length;
+    /** Region of the payload, or null: it was copied into the record's own memory. */
+    public RegisteredRegion region;
+    /** The engine's side of the channel to the peer. */
+    public ChannelHandler peer;
+    /** The peer's id for segments. */
+    public long sink;
+    /** Bytes asked for in segments. */
+    public long segmentEnd;
+    /** Bytes sent in segments so far. */
+    public long sent;
+    /** Next in whatever list the record is in. */
+    public TransmitOperation next;
+    /** Previous in the list of operations that a peer's failure must find. */
+    public TransmitOperation previous;
+    /** Native address of the record's own memory for injected payloads. */
+    public final long injectAddress;
+
+    /**
+     * A free record.
+     *
+     * @param index         index in the pool.
+     * @param injectAddress native address of its own memory.
+     */
+    public TransmitOperation(int index, long injectAddress) {
+        this.id = index;
+        this.injectAddress = injectAddress;
+    }
+
+    /**
+     * The id under which a peer names this use of the record.
+     *
+     * @return index and use count.
+     */
+    public long id() {
+        return id;
+    }
+
+    /**
+     * The peer's id for segments.
+     *
+     * @return the id from its request.
+     */
+    public long sink() {
+        return sink;
+    }
+
+    /** Ends this use of the record: an id seen before does not name it any more. */
+    public void retire() {
+        id += 1L << 32;
+        state = FREE;
+        region = null;
+        peer = null;
+    }
+}

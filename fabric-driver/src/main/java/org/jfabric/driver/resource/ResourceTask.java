@@ -1,0 +1,48 @@
+package org.jfabric.driver.resource;
+
+/**
+ * A piece of slow system work: mapping, reserving, connecting. It runs on the resource thread and is applied on the
+ * thread that asked for it, in that thread's next cycle.
+ */
+public abstract class ResourceTask {
+    private Throwable failure;
+
+    /** For subclasses. */
+    protected ResourceTask() {
+    }
+
+    /**
+     * The slow part; resource thread. Touches only what the task itself holds.
+     *
+     * @throws Exception anything that goes wrong; handed to {@link #onFailed}.
+     */
+    protected abstract void execute() throws Exception;
+
+    /** The work is done; called on the asking thread. */
+    protected abstract void onDone();
+
+    /**
+     * The work failed; called on the asking thread.
+     *
+     * @param cause what {@link #execute()} threw.
+     */
+    protected abstract void onFailed(Throwable cause);
+
+    /** Runs the slow part and keeps its failure; resource thread. */
+    public final void run() {
+        try {
+            execute();
+        } catch (Exception | InternalError e) {
+            failure = e;
+        }
+    }
+
+    /** Applies the result; asking thread, after {@link #run()} with a happens-before edge between. */
+    public final void complete() {
+        if (failure == null) {
+            onDone();
+        } else {
+            onFailed(failure);
+        }
+    }
+}

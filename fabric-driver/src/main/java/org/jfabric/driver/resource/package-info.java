@@ -1,0 +1,4 @@
+/**
+ * Registered memory and slow system work.
+ */
+package org.jfabric.driver.resource;
