@@ -1,0 +1,145 @@
+package org.jfabric.driver;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.Location;
+import com.tngtech.archunit.lang.ArchRule;
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/**
+ * The direction of dependency between the packages of the client and of the driver, read from the class files.
+ */
+class DependencyRulesTest {
+
+    private static final String DRIVER = "org.jfabric.driver";
+
+    /** Lowest first. A layer may use the ones before it; packages of one layer may use each other. */
+    private static final List<List<String>> LAYERS = List.of(
+        List.of("org.jfabric.driver.ffi.."),
+        List.of("org.jfabric.driver.config..", "org.jfabric.driver.resource.."),
+        List.of("org.jfabric.driver.link.."),
+        List.of("org.jfabric.driver.engine.."),
+        List.of("org.jfabric.driver.progress.."),
+        List.of("org.jfabric.driver.conductor.."));
+
+    private static JavaClasses classes;
+
+    @BeforeAll
+    static void importClasses() {
+        classes = new ClassFileImporter()
+            .withImportOption(DependencyRulesTest::isMainCode)
+            .importPackages("org.jfabric");
+    }
+
+    @TestFactory
+    List<DynamicTest> shouldDependOnlyOnLowerLayers() {
+        return LAYERS.stream()
+            .map(layer -> DynamicTest.dynamicTest(String.join(", ", layer), () -> check(noClasses()
+                .that().resideInAnyPackage(layer.toArray(String[]::new))
+                .should().dependOnClassesThat(isAbove(LAYERS.indexOf(layer)))
+                .because("ffi <- config, resource <- link <- engine <- progress <- conductor <- driver"))))
+            .toList();
+    }
+
+    @Test
+    void shouldNotNameConcreteLinksInTheEngine() {
+        check(noClasses().that().resideInAPackage("org.jfabric.driver.engine..")
+            .should().dependOnClassesThat().resideInAPackage("org.jfabric.driver.link.*..")
+            .because("the semantics are the same over every link"));
+    }
+
+    @Test
+    void shouldNotNameConcreteLinksInTheLinkInterface() {
+        check(noClasses().that().resideInAPackage("org.jfabric.driver.link")
+            .should().dependOnClassesThat().resideInAPackage("org.jfabric.driver.link.*..")
+            .because("links are plugged into the interface, not known to it"));
+    }
+
+    @Test
+    void shouldNotNameOneLinkInAnother() {
+        slices().matching("org.jfabric.driver.link.(*)..").should().notDependOnEachOther()
+            .allowEmptyShould(true).check(classes);
+    }
+
+    @Test
+    void shouldLinkNativeCodeOnlyInTheTwoFfiPackages() {
+        check(noClasses().that().resideOutsideOfPackages("org.jfabric.ffi..", "org.jfabric.driver.ffi..")
+            .should().dependOnClassesThat().belongToAnyOf(Linker.class, SymbolLookup.class)
+            .because("native calls are bound in one place per module"));
+    }
+
+    @Test
+    void shouldUseTheWireCodecsOnlyInTheDriver() {
+        check(noClasses().that().resideOutsideOfPackages("org.jfabric.driver..", "org.jfabric.codec.wire..")
+            .should().dependOnClassesThat().resideInAPackage("org.jfabric.codec.wire..")
+            .because("frames between drivers are no matter of clients and tools"));
+    }
+
+    @Test
+    void shouldKeepTheCodecsFreeOfOurOwnCode() {
+        check(noClasses().that().resideInAPackage("org.jfabric.codec..")
+            .should().dependOnClassesThat(resideInAPackage("org.jfabric..")
+                .and(not(resideInAPackage("org.jfabric.codec.."))))
+            .because("codecs are generated from the schemas alone"));
+    }
+
+    @Test
+    void shouldNotNameTheDriverInTheClient() {
+        check(noClasses().that().resideInAnyPackage("org.jfabric", "org.jfabric.client..", "org.jfabric.layout..",
+                "org.jfabric.ffi..")
+            .should().dependOnClassesThat().resideInAnyPackage("org.jfabric.driver..", "org.jfabric.tool..")
+            .because("the client reaches an embedded driver through the port in org.jfabric.client"));
+    }
+
+    @Test
+    void shouldKeepTheLayoutsAndNativeCallsBelowTheClient() {
+        check(noClasses().that().resideInAnyPackage("org.jfabric.layout..", "org.jfabric.ffi..")
+            .should().dependOnClassesThat().resideInAPackage("org.jfabric.client..")
+            .because("both the client and the driver stand on them"));
+    }
+
+    @Test
+    void shouldNotNameTheToolsAnywhereElse() {
+        check(noClasses().that().resideOutsideOfPackage("org.jfabric.tool..")
+            .should().dependOnClassesThat().resideInAPackage("org.jfabric.tool..")
+            .because("tools stand on top"));
+    }
+
+    @Test
+    void shouldFailWhenARuleIsBroken() {
+        JavaClasses thisTest = new ClassFileImporter().importClasses(DependencyRulesTest.class);
+        ArchRule rule = noClasses().should().dependOnClassesThat().belongToAnyOf(Linker.class);
+        assertThrows(AssertionError.class, () -> rule.check(thisTest));
+    }
+
+    private static void check(ArchRule rule) {
+        rule.allowEmptyShould(true).check(classes);
+    }
+
+    /** Packages of the layers above, and the driver's own; its enums are options, which every layer may read. */
+    private static DescribedPredicate<JavaClass> isAbove(int layer) {
+        String[] packages = LAYERS.stream().skip(layer + 1L).flatMap(List::stream).toArray(String[]::new);
+        return resideInAnyPackage(packages)
+            .or(resideInAPackage(DRIVER).and(not(DescribedPredicate.describe("enums", JavaClass::isEnum))))
+            .as("reside in a higher layer");
+    }
+
+    private static boolean isMainCode(Location location) {
+        return !location.contains("/test-classes/") && !location.contains("-tests.jar");
+    }
+}
