@@ -29,3 +29,27 @@ public final class Words {
     }
 
     /**
+     * Copies bytes that do not overlap, word by word.
+     *
+     * @param source address.
+     * @param dest   address.
+     * @param length bytes, 0 or more; meant for up to {@link #SHORT_COPY_LIMIT}.
+     */
+    public static void copyShort(long source, long dest, int length) {
+        int position = 0;
+        for (int end = length - Long.BYTES; position <= end; position += Long.BYTES) {
+            UnsafeApi.putLong(dest + position, UnsafeApi.getLong(source + position));
+        }
+        if ((length & Integer.BYTES) != 0) {
+            UnsafeApi.putInt(dest + position, UnsafeApi.getInt(source + position));
+            position += Integer.BYTES;
+        }
+        if ((length & Short.BYTES) != 0) {
+            UnsafeApi.putShort(dest + position, UnsafeApi.getShort(source + position));
+            position += Short.BYTES;
+        }
+        if ((length & Byte.BYTES) != 0) {
+            UnsafeApi.putByte(dest + position, UnsafeApi.getByte(source + position));
+        }
+    }
+}
