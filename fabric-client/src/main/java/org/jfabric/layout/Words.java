@@ -29,27 +29,23 @@ public final class Words {
     }
 
     /**
-     * Copies bytes that do not overlap, word by word.
+     * Copies a few bytes word by word.
      *
      * @param source address.
      * @param dest   address.
-     * @param length bytes, 0 or more; meant for up to {@link #SHORT_COPY_LIMIT}.
+     * @param length bytes, at most {@link #SHORT_COPY_LIMIT} to be quick.
      */
     public static void copyShort(long source, long dest, int length) {
-        int position = 0;
-        for (int end = length - Long.BYTES; position <= end; position += Long.BYTES) {
-            UnsafeApi.putLong(dest + position, UnsafeApi.getLong(source + position));
+        int i = 0;
+        for (int end = length - 7; i < end; i += 8) {
+            UnsafeApi.putLong(dest + i, UnsafeApi.getLong(source + i));
         }
-        if ((length & Integer.BYTES) != 0) {
-            UnsafeApi.putInt(dest + position, UnsafeApi.getInt(source + position));
-            position += Integer.BYTES;
+        if ((length & 4) != 0) {
+            UnsafeApi.putInt(dest + i, UnsafeApi.getInt(source + i));
+            i += 4;
         }
-        if ((length & Short.BYTES) != 0) {
-            UnsafeApi.putShort(dest + position, UnsafeApi.getShort(source + position));
-            position += Short.BYTES;
-        }
-        if ((length & Byte.BYTES) != 0) {
-            UnsafeApi.putByte(dest + position, UnsafeApi.getByte(source + position));
+        for (; i < length; i++) {
+            UnsafeApi.putByte(dest + i, UnsafeApi.getByte(source + i));
         }
     }
 }

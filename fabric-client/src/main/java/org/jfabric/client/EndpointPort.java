@@ -1,0 +1,72 @@
+package org.jfabric.client;
+
+/**
+ * An endpoint's operations as the driver's engine takes them. An embedding client in INVOKER mode calls it directly,
+ * the driver's queue poller calls it for everybody else.
+ *
+ * <p>What is posted here was well-formed; what it names may be invalid, and then it ends with an error entry. Owner:
+ * the thread that runs the duty cycle.
+ */
+public abstract class EndpointPort {
+    /** For the one subclass, in the driver. */
+    protected EndpointPort() {
+    }
+
+    /**
+     * Posts a send.
+     *
+     * @param flags    operation flags with {@code Flags.TAGGED} or {@code Flags.MSG}; {@code Flags.COMPLETION} asks for
+     *                 an entry.
+     * @param buf      address in registered memory.
+     * @param len      bytes.
+     * @param destAddr destination, from the address vector.
+     * @param tag      the tag, 0 for untagged.
+     * @param data     remote CQ data.
+     * @param context  returned in the entry.
+     * @return 0, or {@code -FI_EAGAIN} if as many sends as the endpoint can hold are outstanding.
+     */
+    public abstract int send(long flags, long buf, long len, long destAddr, long tag, long data, long context);
+
+    /**
+     * Posts a send whose payload is taken before the call returns.
+     *
+     * @param flags         as for {@link #send}.
+     * @param nativeAddress where the payload is in this process.
+     * @param len           bytes, at most the endpoint's inject size.
+     * @param destAddr      as for {@link #send}.
+     * @param tag           as for {@link #send}.
+     * @param data          as for {@link #send}.
+     * @param context       as for {@link #send}.
+     * @return as for {@link #send}.
+     */
+    public abstract int inject(
+        long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context);
+
+    /**
+     * Posts a receive.
+     *
+     * @param flags   operation flags with {@code Flags.TAGGED} or {@code Flags.MSG}.
+     * @param buf     address in registered memory.
+     * @param len     bytes.
+     * @param srcAddr only messages of this source, or -1 for any.
+     * @param tag     the tag, 0 for untagged.
+     * @param ignore  bits of the tag that do not count.
+     * @param context returned in the entry.
+     * @return 0, or {@code -FI_EAGAIN} if as many receives as the endpoint can hold are outstanding.
+     */
+    public abstract int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context);
+
+    /**
+     * Cancels one operation with that context, if it has not begun: it ends with {@code FI_ECANCELED}.
+     *
+     * @param context as posted.
+     */
+    public abstract void cancel(long context);
+
+    /**
+     * Sends that have not reached their level.
+     *
+     * @return how many.
+     */
+    public abstract int outstandingSends();
+}
