@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -22,7 +23,6 @@ class TagMatcherTest {
     private final TagMatcher matcher = new TagMatcher(16, 16, true);
 
     @Test
-    //@Requirement("TAG-001")
     void shouldMatchReceiveWithTagOfMessageWhenOthersArePosted() {
         PostedReceive five = post(5, 0, ANY_SOURCE);
         PostedReceive seven = post(7, 0, ANY_SOURCE);
@@ -34,7 +34,7 @@ class TagMatcherTest {
     }
 
     @Test
-    //@Requirement("TAG-002")
+    @Requirement("TAG-002")
     void shouldFollowMatchFormulaWhenTagsAndMasksAreRandom() {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);
@@ -62,7 +62,7 @@ class TagMatcherTest {
 
     @ParameterizedTest
     @ValueSource(longs = {0, -1, 1, 1L << 31, 1L << 32, 1L << 62, Long.MIN_VALUE})
-    //@Requirement("TAG-003")
+    @Requirement("TAG-003")
     void shouldComparePreciselyTheBitsNotIgnoredWhenMaskIsAtBoundary(long ignore) {
         long tag = 0xFEDC_BA98_7654_3210L;
         for (int bit = 0; bit < Long.SIZE; bit++) {
@@ -77,7 +77,7 @@ class TagMatcherTest {
     }
 
     @Test
-    //@Requirement({"TAG-004", "TAG-032"})
+    @Requirement("TAG-004")
     void shouldTakeReceivesInPostingOrderWhenSeveralKindsMatch() {
         List<PostedReceive> receives = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
