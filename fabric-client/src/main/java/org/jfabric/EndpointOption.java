@@ -3,8 +3,8 @@ package org.jfabric;
 /**
  * Options of an endpoint, read and set at {@link #LEVEL_ENDPOINT}.
  *
- * <p>Source: Appendix A.4, EP 5.10. An option that is not supported, or not in this direction, answers {@link
- * FabricErrno#ENOPROTOOPT}.
+ * <p>Source: Appendix A.4, EP 5.10. An option that is not supported, or not in this direction, answers
+ * {@link FabricErrno#ENOPROTOOPT}.
  */
 public enum EndpointOption {
     /** Free space in bytes below which a multi-receive buffer is released (EP-096). */

@@ -61,7 +61,7 @@ public final class FabricException extends RuntimeException {
     }
 
     private static String message(int errno, String text, String remedy) {
-        return FabricErrno.name(errno) + " (" + errno + "): " + text + ". "
+        return FabricErrno.name(errno) + " (" + errno + "): " + text + (text.endsWith(".") ? " " : ". ")
             + (remedy == null ? FabricErrno.describe(errno) : remedy);
     }
 }

@@ -200,8 +200,8 @@ public final class Flags {
     public static final long RMA_PMEM = 0x2_0000_0000_0000L;
 
     /**
-     * Bit 50. Capability: an unknown source is reported as an error entry with its raw address; needs {@link
-     * #SOURCE} (REF-005, CQ-073).
+     * Bit 50. Capability: an unknown source is reported as an error entry with its raw address; needs
+     * {@link #SOURCE} (REF-005, CQ-073).
      */
     public static final long SOURCE_ERR = 0x4_0000_0000_0000L;
 

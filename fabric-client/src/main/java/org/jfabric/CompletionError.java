@@ -1,0 +1,253 @@
+package org.jfabric;
+
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * Holder for one error entry of a completion queue: every member of fi_cq_err_entry, whatever the queue's format.
+ *
+ * <p>Make one, pass it to each {@code readErr}, read the members. Reading into it allocates nothing. The error data is
+ * copied, either into memory of the caller given by {@link #errDataBuffer(MutableDirectBuffer, int, int)} or into
+ * memory of this object, so it stays valid until the next {@code readErr} with this object. Source: CQ-021, CQ-088,
+ * CQ 2.12. Owner: the thread that reads the completion queue.
+ */
+public final class CompletionError {
+    /** Most bytes of error data that an entry of JFabric carries. */
+    public static final int MAX_ERR_DATA_LENGTH = 104;
+
+    private final UnsafeBuffer errDataView = new UnsafeBuffer(0, 0);
+    private final UnsafeBuffer ownErrData = new UnsafeBuffer(new byte[MAX_ERR_DATA_LENGTH]);
+    private MutableDirectBuffer callerErrData;
+    private int callerErrDataOffset;
+    private int callerErrDataCapacity;
+
+    private long opContext;
+    private long flags;
+    private long len;
+    private long buf;
+    private long data;
+    private long tag;
+    private long olen;
+    private int err;
+    private int provErrno;
+    private long srcAddr;
+
+    /**
+     * An empty holder that keeps error data in its own memory.
+     */
+    public CompletionError() {
+        reset();
+    }
+
+    /** Context of the failed operation, or of its endpoint where the operation had none (CQ-092, AMB-11). */
+    public long opContext() {
+        return opContext;
+    }
+
+    /** Sets {@link #opContext()}; returns this object. */
+    public CompletionError opContext(long opContext) {
+        this.opContext = opContext;
+        return this;
+    }
+
+    /** Completion flags, {@link Flags} of the kind {@link Flags.Kind#COMPLETION} (CQ-114). */
+    public long flags() {
+        return flags;
+    }
+
+    /** Sets {@link #flags()}; returns this object. */
+    public CompletionError flags(long flags) {
+        this.flags = flags;
+        return this;
+    }
+
+    /** Bytes placed in the receive buffer (CQ-115). */
+    public long len() {
+        return len;
+    }
+
+    /** Sets {@link #len()}; returns this object. */
+    public CompletionError len(long len) {
+        this.len = len;
+        return this;
+    }
+
+    /** Where in the posted memory the message starts, where the entry has such a position, else 0 (CQ-117, AMB-12). */
+    public long buf() {
+        return buf;
+    }
+
+    /** Sets {@link #buf()}; returns this object. */
+    public CompletionError buf(long buf) {
+        this.buf = buf;
+        return this;
+    }
+
+    /** CQ data of the peer, valid if {@link #flags()} has {@link Flags#REMOTE_CQ_DATA}, else 0 (CQ-118). */
+    public long data() {
+        return data;
+    }
+
+    /** Sets {@link #data()}; returns this object. */
+    public CompletionError data(long data) {
+        this.data = data;
+        return this;
+    }
+
+    /** Tag of the message, meaningful for tagged receives (CQ-120). */
+    public long tag() {
+        return tag;
+    }
+
+    /** Sets {@link #tag()}; returns this object. */
+    public CompletionError tag(long tag) {
+        this.tag = tag;
+        return this;
+    }
+
+    /** Bytes of the message that did not fit and were dropped (CQ-121). */
+    public long olen() {
+        return olen;
+    }
+
+    /** Sets {@link #olen()}; returns this object. */
+    public CompletionError olen(long olen) {
+        this.olen = olen;
+        return this;
+    }
+
+    /** What went wrong, a positive {@link FabricErrno}; 0 only while this holder is empty (CQ-122). */
+    public int err() {
+        return err;
+    }
+
+    /** Sets {@link #err()}; returns this object. */
+    public CompletionError err(int err) {
+        this.err = err;
+        return this;
+    }
+
+    /** Detail of the link, for debugging (CQ-123). */
+    public int provErrno() {
+        return provErrno;
+    }
+
+    /** Sets {@link #provErrno()}; returns this object. */
+    public CompletionError provErrno(int provErrno) {
+        this.provErrno = provErrno;
+        return this;
+    }
+
+    /** Source of a failed receive, {@link FabricAddress#ADDR_NOTAVAIL} if it is not known (Appendix C). */
+    public long srcAddr() {
+        return srcAddr;
+    }
+
+    /** Sets {@link #srcAddr()}; returns this object. */
+    public CompletionError srcAddr(long srcAddr) {
+        this.srcAddr = srcAddr;
+        return this;
+    }
+
+    /**
+     * Gives memory for error data; it stays in use until replaced, also over {@link #reset()}.
+     *
+     * <p>With {@link FabricErrno#EADDRNOTAVAIL} the data is the raw address of the source (CQ-094). Like
+     * err_data_size 0 in libfabric, a capacity of 0 or no buffer means that this object's own memory is used
+     * (CQ-100).
+     *
+     * @param buffer         that receives error data, or null.
+     * @param offset         in the buffer, in bytes, where error data starts.
+     * @param capacityLength most bytes to store; longer data is cut (CQ-097, CQ-099).
+     * @return this object.
+     * @throws FabricException with {@link FabricErrno#EINVAL} if the range is not within the buffer.
+     */
+    public CompletionError errDataBuffer(MutableDirectBuffer buffer, int offset, int capacityLength) {
+        if (buffer == null || capacityLength == 0) {
+            callerErrData = null;
+            callerErrDataOffset = 0;
+            callerErrDataCapacity = 0;
+        } else {
+            if (offset < 0 || capacityLength < 0 || (long) offset + capacityLength > buffer.capacity()) {
+                throw new FabricException(FabricErrno.EINVAL, "error data buffer has offset " + offset + " and length "
+                    + capacityLength + ", needed is a range within its " + buffer.capacity() + " bytes",
+                    "Correct offset and length, or pass a larger buffer.");
+            }
+            callerErrData = buffer;
+            callerErrDataOffset = offset;
+            callerErrDataCapacity = capacityLength;
+        }
+        errDataView.wrap(0, 0);
+        return this;
+    }
+
+    /**
+     * View of the error data; index 0 is its first byte and its capacity is {@link #errDataSize()}.
+     *
+     * <p>Provider specific and for debugging, except with {@link FabricErrno#EADDRNOTAVAIL} (CQ-103).
+     *
+     * @return the same view object each time; it moves with the next {@code readErr}.
+     */
+    public DirectBuffer errData() {
+        return errDataView;
+    }
+
+    /**
+     * Bytes of error data stored, 0 if there are none (CQ-097).
+     *
+     * @return length in bytes, at most the capacity that the caller gave.
+     */
+    public int errDataSize() {
+        return errDataView.capacity();
+    }
+
+    /**
+     * Copies error data in, cut to the capacity of the memory in use (CQ-098, CQ-099).
+     *
+     * @param source holding the data.
+     * @param offset of its first byte.
+     * @param length in bytes, not negative.
+     * @return this object.
+     */
+    public CompletionError errData(DirectBuffer source, int offset, int length) {
+        if (callerErrData != null) {
+            int copied = Math.min(length, callerErrDataCapacity);
+            callerErrData.putBytes(callerErrDataOffset, source, offset, copied);
+            errDataView.wrap(callerErrData, callerErrDataOffset, copied);
+        } else {
+            int copied = Math.min(length, MAX_ERR_DATA_LENGTH);
+            ownErrData.putBytes(0, source, offset, copied);
+            errDataView.wrap(ownErrData, 0, copied);
+        }
+        return this;
+    }
+
+    /**
+     * Empties every member; the memory given for error data stays in use.
+     *
+     * @return this object.
+     */
+    public CompletionError reset() {
+        opContext = 0;
+        flags = 0;
+        len = 0;
+        buf = 0;
+        data = 0;
+        tag = 0;
+        olen = 0;
+        err = 0;
+        provErrno = 0;
+        srcAddr = FabricAddress.ADDR_NOTAVAIL;
+        errDataView.wrap(0, 0);
+        return this;
+    }
+
+    @Override
+    public String toString() {
+        return "CompletionError{err=" + FabricErrno.name(err) + ", provErrno=" + provErrno + ", opContext=" + opContext
+            + ", flags=" + Flags.toString(flags, Flags.Kind.COMPLETION) + ", len=" + len + ", buf=" + Codes.hex(buf)
+            + ", data=" + Codes.hex(data) + ", tag=" + Codes.hex(tag) + ", olen=" + olen
+            + ", errDataSize=" + errDataSize() + ", srcAddr=" + srcAddr + '}';
+    }
+}

@@ -1,0 +1,107 @@
+package org.jfabric;
+
+/**
+ * Identity and versions of a fabric.
+ *
+ * <p>In hints null and 0 are wildcards; a new object is all wildcards. Versions are compared as unsigned ints, see
+ * {@link #version(int, int)}. Source: REF-003, REF-010. Owner: the thread that fills it in; a call that takes it reads
+ * it before it returns.
+ */
+public final class FabricAttr {
+    private static final int HALF_BITS = 16;
+    private static final int HALF_MASK = 0xffff;
+
+    private String name;
+    private String provName;
+    private int provVersion;
+    private int apiVersion;
+
+    /**
+     * Attributes with every member at its default.
+     */
+    public FabricAttr() {
+    }
+
+    private FabricAttr(FabricAttr from) {
+        name = from.name;
+        provName = from.provName;
+        provVersion = from.provVersion;
+        apiVersion = from.apiVersion;
+    }
+
+    /** Name of the fabric, or null for any. Default null. */
+    public String name() {
+        return name;
+    }
+
+    /** Sets {@link #name()}; returns this object. */
+    public FabricAttr name(String name) {
+        this.name = name;
+        return this;
+    }
+
+    /** Name of the provider, or null for any. Default null. */
+    public String provName() {
+        return provName;
+    }
+
+    /** Sets {@link #provName()}; returns this object. */
+    public FabricAttr provName(String provName) {
+        this.provName = provName;
+        return this;
+    }
+
+    /** Version of the provider. Default 0. */
+    public int provVersion() {
+        return provVersion;
+    }
+
+    /** Sets {@link #provVersion()}; returns this object. */
+    public FabricAttr provVersion(int provVersion) {
+        this.provVersion = provVersion;
+        return this;
+    }
+
+    /** Version of the API that the application was written for; 0 is the newest. Default 0 (REF-003). */
+    public int apiVersion() {
+        return apiVersion;
+    }
+
+    /** Sets {@link #apiVersion()}; returns this object. */
+    public FabricAttr apiVersion(int apiVersion) {
+        this.apiVersion = apiVersion;
+        return this;
+    }
+
+    /** An independent copy, nested objects included; changing one does not change the other (REF-002). */
+    public FabricAttr copy() {
+        return new FabricAttr(this);
+    }
+
+    @Override
+    public String toString() {
+        return "FabricAttr{name=" + name + ", provName=" + provName
+            + ", provVersion=" + versionText(provVersion) + ", apiVersion=" + versionText(apiVersion) + '}';
+    }
+
+    /**
+     * A version as one number (Appendix A.5).
+     *
+     * @param major 0 to 65535.
+     * @param minor 0 to 65535.
+     * @return major in the high half, minor in the low half; compare with {@link Integer#compareUnsigned(int, int)}.
+     * @throws FabricException with {@link FabricErrno#EINVAL} if a part does not fit.
+     */
+    public static int version(int major, int minor) {
+        if (major != (major & HALF_MASK) || minor != (minor & HALF_MASK)) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "version is " + major + "." + minor + ", needed are parts from 0 to " + HALF_MASK,
+                "Pass the two parts of the version separately.");
+        }
+        return major << HALF_BITS | minor;
+    }
+
+    private static String versionText(int version) {
+        return (version >>> HALF_BITS) + "." + (version & HALF_MASK);
+    }
+}

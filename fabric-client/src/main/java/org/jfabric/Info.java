@@ -1,0 +1,180 @@
+package org.jfabric;
+
+/**
+ * What a fabric offers, or as hints what an application needs (REF-001).
+ *
+ * <p>As hints, members that are set must be met, 0, UNSPEC, null and empty ones are wildcards, and {@link #mode()}
+ * says what the application is able to fulfil. A result is complete and is what objects are opened with; edit a
+ * {@link #copy()} (REF-002). Source: REF 13.1. Owner: the thread that fills it in; a call that takes it reads it
+ * before it returns.
+ */
+public final class Info {
+    private long caps;
+    private long mode;
+    private AddressFormat addrFormat = AddressFormat.UNSPEC;
+    private String srcAddr;
+    private String destAddr;
+    private String linkName;
+    private TxAttr txAttr = new TxAttr();
+    private RxAttr rxAttr = new RxAttr();
+    private EndpointAttr epAttr = new EndpointAttr();
+    private DomainAttr domainAttr = new DomainAttr();
+    private FabricAttr fabricAttr = new FabricAttr();
+
+    /**
+     * Attributes with every member at its default.
+     */
+    public Info() {
+    }
+
+    private Info(Info from) {
+        caps = from.caps;
+        mode = from.mode;
+        addrFormat = from.addrFormat;
+        srcAddr = from.srcAddr;
+        destAddr = from.destAddr;
+        linkName = from.linkName;
+        txAttr = from.txAttr.copy();
+        rxAttr = from.rxAttr.copy();
+        epAttr = from.epAttr.copy();
+        domainAttr = from.domainAttr.copy();
+        fabricAttr = from.fabricAttr.copy();
+    }
+
+    /** Capabilities, {@link Flags} of the kind {@link Flags.Kind#CAPABILITY}. Default 0 (REF-004). */
+    public long caps() {
+        return caps;
+    }
+
+    /** Sets {@link #caps()}; returns this object. */
+    public Info caps(long caps) {
+        this.caps = caps;
+        return this;
+    }
+
+    /**
+     * {@link Mode} bits: in hints what the application is able to do, in a result what it must do. Default 0
+     * (REF-007).
+     */
+    public long mode() {
+        return mode;
+    }
+
+    /** Sets {@link #mode()}; returns this object. */
+    public Info mode(long mode) {
+        this.mode = mode;
+        return this;
+    }
+
+    /** Format of addresses. Default {@link AddressFormat#UNSPEC} (REF-019). */
+    public AddressFormat addrFormat() {
+        return addrFormat;
+    }
+
+    /** Sets {@link #addrFormat()}; returns this object. */
+    public Info addrFormat(AddressFormat addrFormat) {
+        this.addrFormat = Codes.required(addrFormat, "addrFormat");
+        return this;
+    }
+
+    /** Local address in the form of {@link #addrFormat()}, or null if not chosen yet. Default null. */
+    public String srcAddr() {
+        return srcAddr;
+    }
+
+    /** Sets {@link #srcAddr()}; returns this object. */
+    public Info srcAddr(String srcAddr) {
+        this.srcAddr = srcAddr;
+        return this;
+    }
+
+    /** Address of the peer in the form of {@link #addrFormat()}, or null if none. Default null. */
+    public String destAddr() {
+        return destAddr;
+    }
+
+    /** Sets {@link #destAddr()}; returns this object. */
+    public Info destAddr(String destAddr) {
+        this.destAddr = destAddr;
+        return this;
+    }
+
+    /** Link that moves the data: loopback, shm, tcp, udp or verbs; null for any. Default null. */
+    public String linkName() {
+        return linkName;
+    }
+
+    /** Sets {@link #linkName()}; returns this object. */
+    public Info linkName(String linkName) {
+        this.linkName = linkName;
+        return this;
+    }
+
+    /** Transmit attributes, never null. */
+    public TxAttr txAttr() {
+        return txAttr;
+    }
+
+    /** Sets {@link #txAttr()}; returns this object. */
+    public Info txAttr(TxAttr txAttr) {
+        this.txAttr = Codes.required(txAttr, "txAttr");
+        return this;
+    }
+
+    /** Receive attributes, never null. */
+    public RxAttr rxAttr() {
+        return rxAttr;
+    }
+
+    /** Sets {@link #rxAttr()}; returns this object. */
+    public Info rxAttr(RxAttr rxAttr) {
+        this.rxAttr = Codes.required(rxAttr, "rxAttr");
+        return this;
+    }
+
+    /** Endpoint attributes, never null. */
+    public EndpointAttr epAttr() {
+        return epAttr;
+    }
+
+    /** Sets {@link #epAttr()}; returns this object. */
+    public Info epAttr(EndpointAttr epAttr) {
+        this.epAttr = Codes.required(epAttr, "epAttr");
+        return this;
+    }
+
+    /** Domain attributes, never null. */
+    public DomainAttr domainAttr() {
+        return domainAttr;
+    }
+
+    /** Sets {@link #domainAttr()}; returns this object. */
+    public Info domainAttr(DomainAttr domainAttr) {
+        this.domainAttr = Codes.required(domainAttr, "domainAttr");
+        return this;
+    }
+
+    /** Fabric attributes, never null. */
+    public FabricAttr fabricAttr() {
+        return fabricAttr;
+    }
+
+    /** Sets {@link #fabricAttr()}; returns this object. */
+    public Info fabricAttr(FabricAttr fabricAttr) {
+        this.fabricAttr = Codes.required(fabricAttr, "fabricAttr");
+        return this;
+    }
+
+    /** An independent copy, nested objects included; changing one does not change the other (REF-002). */
+    public Info copy() {
+        return new Info(this);
+    }
+
+    @Override
+    public String toString() {
+        return "Info{caps=" + Flags.toString(caps, Flags.Kind.CAPABILITY) + ", mode=" + Mode.toString(mode)
+            + ", addrFormat=" + addrFormat + ", srcAddr=" + srcAddr + ", destAddr=" + destAddr
+            + ", linkName=" + linkName + ", txAttr=" + txAttr + ", rxAttr=" + rxAttr + ", epAttr=" + epAttr
+            + ", domainAttr=" + domainAttr + ", fabricAttr=" + fabricAttr + '}';
+    }
+}

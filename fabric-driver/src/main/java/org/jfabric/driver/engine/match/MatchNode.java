@@ -1,0 +1,41 @@
+package org.jfabric.driver.engine.match;
+
+/**
+ * Links and key that a record needs to stand in a {@link MatchTable} and in a {@link MatchList}.
+ *
+ * <p>All links are null while the record stands alone. A record without neighbours is therefore added and removed
+ * without storing a single link, which keeps the collector's store barriers off the usual path.
+ *
+ * <p>Owner: progress agent.
+ */
+abstract class MatchNode {
+    /** Tag, compared in full by the table. */
+    long tag;
+
+    /** Position in posting or arrival order; unique and increasing within one list. */
+    long sequence;
+
+    /** Second half of the table key: a peer index, or {@link TagMatcher#ANY_SOURCE}. */
+    int keySource;
+
+    /** Bucket of the table in which the node stands; valid while it stands in one. */
+    int bucket;
+
+    /** Next key in the same bucket; only the oldest node of a key stands in the chain. */
+    MatchNode chainNext;
+
+    /** Previous key in the same bucket; null for the first one. */
+    MatchNode chainPrev;
+
+    /** Next younger node of the same key, the oldest after the youngest; null while alone. */
+    MatchNode sameNext;
+
+    /** Next older node of the same key, the youngest before the oldest; null while alone. */
+    MatchNode samePrev;
+
+    /** Next younger node of the list. */
+    MatchNode listNext;
+
+    /** Next older node of the list. */
+    MatchNode listPrev;
+}

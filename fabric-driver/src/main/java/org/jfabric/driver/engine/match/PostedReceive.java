@@ -1,0 +1,110 @@
+package org.jfabric.driver.engine.match;
+
+/**
+ * A receive that waits, or will wait, for a message; the engine's receive record extends it.
+ *
+ * <p>What it accepts is given by {@link #accept(long, long, int)} before it is handed to a {@link TagMatcher} and does
+ * not change until it is matched or cancelled. A record may be used again as soon as it is no longer posted.
+ *
+ * <p>Owner: progress agent.
+ */
+public class PostedReceive extends MatchNode {
+    /** Next younger wildcard receive; wildcards stand in a list of their own besides the posting order. */
+    PostedReceive wildcardNext;
+
+    /** Next older wildcard receive. */
+    PostedReceive wildcardPrev;
+
+    private long ignore;
+    private boolean posted;
+
+    /** Creates a receive that is not posted and accepts tag 0 of any source. */
+    public PostedReceive() {
+        keySource = TagMatcher.ANY_SOURCE;
+    }
+
+    /**
+     * Says which messages this receive accepts (TAG-002, TAG-003, TAG-013, TAG-014).
+     *
+     * @param tag    any 64-bit value; bits set in {@code ignore} have no meaning but are kept.
+     * @param ignore bits of the tag that are not compared; 0 demands equality, -1 accepts every tag.
+     * @param source peer index from 0, or {@link TagMatcher#ANY_SOURCE}.
+     */
+    public final void accept(long tag, long ignore, int source) {
+        assert !posted : "receive changed while posted";
+        assert source >= TagMatcher.ANY_SOURCE : "source " + source;
+        this.tag = tag;
+        this.ignore = ignore;
+        this.keySource = source;
+    }
+
+    /**
+     * Tag as given, unmasked.
+     *
+     * @return any 64-bit value.
+     */
+    public final long tag() {
+        return tag;
+    }
+
+    /**
+     * Bits of the tag that are not compared.
+     *
+     * @return any 64-bit value.
+     */
+    public final long ignore() {
+        return ignore;
+    }
+
+    /**
+     * Peer from which this receive accepts messages.
+     *
+     * @return peer index, or {@link TagMatcher#ANY_SOURCE}.
+     */
+    public final int source() {
+        return keySource;
+    }
+
+    /**
+     * Position in posting order; increases with each receive that is posted to one matcher.
+     *
+     * @return number from 1, valid once posted.
+     */
+    public final long sequence() {
+        return sequence;
+    }
+
+    /**
+     * Whether the receive is waiting in a matcher.
+     *
+     * @return true from posting to match or cancel.
+     */
+    public final boolean isPosted() {
+        return posted;
+    }
+
+    /**
+     * The match rule: equal after clearing the ignored bits on both sides, and an acceptable source (TAG-002, TAG-013).
+     *
+     * @param messageTag    tag of the message.
+     * @param messageSource peer index, or {@link TagMatcher#UNKNOWN_SOURCE}.
+     * @return true if this receive accepts the message.
+     */
+    public final boolean accepts(long messageTag, int messageSource) {
+        return TagMatcher.accepts(tag, ignore, keySource, messageTag, messageSource);
+    }
+
+    /**
+     * Notes that the receive entered or left a matcher.
+     *
+     * @param value true while posted.
+     */
+    final void posted(boolean value) {
+        posted = value;
+    }
+
+    /** Drops the source, for endpoints that do not compare it (TAG-013). */
+    final void acceptAnySource() {
+        keySource = TagMatcher.ANY_SOURCE;
+    }
+}

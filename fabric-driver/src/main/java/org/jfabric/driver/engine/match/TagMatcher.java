@@ -1,0 +1,294 @@
+package org.jfabric.driver.engine.match;
+
+/**
+ * Matches arriving messages with posted receives for one receive context, by libfabric's rules (TAG-001 to TAG-009).
+ *
+ * <p>A message goes to the oldest receive that accepts it, a receive takes the oldest message that it accepts
+ * (TAG-004). The engine keeps one invariant with it: a message is only {@link #addUnexpected added} when no posted
+ * receive accepts it, so that a message and a receive for it never both wait. Untagged messages use an instance of
+ * their own with tag 0 and ignore 0.
+ *
+ * <p>Costs: exact tags are hash look-ups, for any source and for one source; receives with ignored bits are searched in
+ * a list, and search the unexpected messages in arrival order. An exact receive is found by one look-up while only
+ * one kind of receive (directed or any source) and no wildcard is posted. Nothing allocates.
+ *
+ * <p>A receive or message belongs to at most one matcher at a time. Cursors ({@link #firstPosted},
+ * {@link #firstUnexpected}, …) need no allocation; take the next element before removing the current one.
+ *
+ * <p>Owner: progress agent.
+ */
+public final class TagMatcher {
+    /** Source of a receive that accepts messages of every peer, known or not (FI_ADDR_UNSPEC). */
+    public static final int ANY_SOURCE = -1;
+
+    /** Source of a message whose sender is not in the address vector; only any-source receives accept it (AMB-54). */
+    public static final int UNKNOWN_SOURCE = -2;
+
+    private final PostedReceives posted;
+    private final UnexpectedMessages unexpected;
+    private final boolean directed;
+
+    /**
+     * Creates an empty matcher; its hashes are sized here and never again.
+     *
+     * @param postedCapacity     receives posted at most (rx_attr.size); more make the hash chains longer.
+     * @param unexpectedCapacity messages kept at most; more make the hash chains longer.
+     * @param directed           whether sources of receives count (FI_DIRECTED_RECV); if not, they are ignored
+     *                           (TAG-013), and messages are not indexed by source.
+     */
+    public TagMatcher(int postedCapacity, int unexpectedCapacity, boolean directed) {
+        this.posted = new PostedReceives(postedCapacity);
+        this.unexpected = new UnexpectedMessages(unexpectedCapacity, directed);
+        this.directed = directed;
+    }
+
+    /**
+     * The match rule (TAG-002, TAG-003, TAG-013, TAG-014).
+     *
+     * @param receiveTag    of the receive.
+     * @param ignore        of the receive.
+     * @param receiveSource peer index or {@link #ANY_SOURCE}.
+     * @param messageTag    of the message.
+     * @param messageSource peer index or {@link #UNKNOWN_SOURCE}.
+     * @return true if the receive accepts the message.
+     */
+    public static boolean accepts(
+        long receiveTag, long ignore, int receiveSource, long messageTag, int messageSource) {
+        return ((receiveTag ^ messageTag) & ~ignore) == 0
+            && (receiveSource == ANY_SOURCE || receiveSource == messageSource);
+    }
+
+    /**
+     * Takes the oldest unexpected message that the receive accepts, or posts the receive if there is none (TAG-009).
+     *
+     * @param receive not posted.
+     * @return the message, now held by the caller, the receive not being posted; or null, the receive being posted.
+     */
+    public UnexpectedMessage postReceive(PostedReceive receive) {
+        UnexpectedMessage message = takeUnexpected(receive);
+        if (message == null) {
+            posted.add(receive);
+        }
+        return message;
+    }
+
+    /**
+     * Takes the oldest unexpected message that the receive accepts, without ever posting the receive.
+     *
+     * <p>For multi-receive buffers, which take one message after the other until they are full; what is left of one
+     * is then posted by {@link #postReceive}.
+     *
+     * @param receive not posted.
+     * @return the message, now held by the caller, or null.
+     */
+    public UnexpectedMessage takeUnexpected(PostedReceive receive) {
+        if (!directed) {
+            receive.acceptAnySource();
+        }
+        if (unexpected.size() == 0) {
+            return null;
+        }
+        UnexpectedMessage message = unexpected.peek(receive.tag, receive.ignore(), receive.keySource);
+        if (message != null) {
+            unexpected.remove(message);
+        }
+        return message;
+    }
+
+    /**
+     * Takes the oldest receive that accepts an arriving message (TAG-004).
+     *
+     * @param tag    of the message.
+     * @param source peer index or {@link #UNKNOWN_SOURCE}.
+     * @return the receive, no longer posted; or null, and the caller keeps the message by {@link #addUnexpected}.
+     */
+    public PostedReceive arrive(long tag, int source) {
+        PostedReceive receive = posted.find(tag, source);
+        if (receive != null) {
+            posted.remove(receive);
+        }
+        return receive;
+    }
+
+    /**
+     * Finds the oldest receive that accepts an arriving message and leaves it posted, in its place.
+     *
+     * <p>For multi-receive buffers, which stay posted while they have room, and to ask before a payload is taken.
+     *
+     * @param tag    of the message.
+     * @param source peer index or {@link #UNKNOWN_SOURCE}.
+     * @return the receive, still posted, or null.
+     */
+    public PostedReceive findPosted(long tag, int source) {
+        return posted.find(tag, source);
+    }
+
+    /**
+     * Keeps a message for which {@link #arrive} found no receive, as the youngest.
+     *
+     * @param message held by no matcher.
+     */
+    public void addUnexpected(UnexpectedMessage message) {
+        unexpected.add(message);
+    }
+
+    /**
+     * Finds the oldest waiting message that a receive would accept and leaves it there (TAG-049, TAG-055).
+     *
+     * @param tag    of the peek.
+     * @param ignore bits of the tag that are not compared.
+     * @param source peer index or {@link #ANY_SOURCE}.
+     * @return the message, or null (FI_ENOMSG); claimed messages are not found.
+     */
+    public UnexpectedMessage peek(long tag, long ignore, int source) {
+        assert source >= ANY_SOURCE : "source " + source;
+        return unexpected.peek(tag, ignore, directed ? source : ANY_SOURCE);
+    }
+
+    /**
+     * Reserves a message for the caller: no receive and no peek finds it any more (TAG-061).
+     *
+     * <p>Who claimed it, and so may fetch or discard it, is the engine's knowledge (AMB-49).
+     *
+     * @param message waiting here, usually just found by {@link #peek}.
+     */
+    public void claim(UnexpectedMessage message) {
+        unexpected.claim(message);
+    }
+
+    /**
+     * Removes a message, waiting or claimed: fetched or discarded (TAG-062, TAG-066, TAG-068), or given up.
+     *
+     * @param message perhaps held here.
+     * @return false if it was neither waiting nor claimed, and nothing changed.
+     */
+    public boolean removeUnexpected(UnexpectedMessage message) {
+        if (!message.isWaiting() && !message.isClaimed()) {
+            return false;
+        }
+        unexpected.remove(message);
+        return true;
+    }
+
+    /**
+     * Withdraws a posted receive, in constant time.
+     *
+     * @param receive perhaps posted here.
+     * @return false if it was not posted, usually because it was matched before, and nothing changed.
+     */
+    public boolean cancel(PostedReceive receive) {
+        if (!receive.isPosted()) {
+            return false;
+        }
+        posted.remove(receive);
+        return true;
+    }
+
+    /**
+     * Next receive directed at a peer, so that a dead peer's receives can be cancelled and completed with an error.
+     *
+     * @param after  receive of this matcher after which to search, still posted; null to begin with the oldest.
+     * @param source peer index.
+     * @return the next one in posting order, or null.
+     */
+    public PostedReceive nextDirected(PostedReceive after, int source) {
+        PostedReceive receive = after == null ? posted.first() : posted.next(after);
+        while (receive != null && receive.keySource != source) {
+            receive = posted.next(receive);
+        }
+        return receive;
+    }
+
+    /**
+     * Makes the sender of a peer's unexpected messages unknown, before its index may mean another peer (AMB-54).
+     *
+     * @param source peer index.
+     * @return number of messages changed, waiting and claimed.
+     */
+    public int forgetSource(int source) {
+        return unexpected.forgetSource(source);
+    }
+
+    /**
+     * Oldest posted receive.
+     *
+     * @return the receive, or null.
+     */
+    public PostedReceive firstPosted() {
+        return posted.first();
+    }
+
+    /**
+     * Next receive in posting order.
+     *
+     * @param receive posted here.
+     * @return the next younger one, or null.
+     */
+    public PostedReceive nextPosted(PostedReceive receive) {
+        return posted.next(receive);
+    }
+
+    /**
+     * Oldest waiting message.
+     *
+     * @return the message, or null.
+     */
+    public UnexpectedMessage firstUnexpected() {
+        return unexpected.first();
+    }
+
+    /**
+     * Message claimed longest ago.
+     *
+     * @return the message, or null.
+     */
+    public UnexpectedMessage firstClaimed() {
+        return unexpected.firstClaimed();
+    }
+
+    /**
+     * Next message of the same state: by arrival if waiting, by time of claim if claimed.
+     *
+     * @param message held here.
+     * @return the next one, or null.
+     */
+    public UnexpectedMessage nextUnexpected(UnexpectedMessage message) {
+        return unexpected.next(message);
+    }
+
+    /**
+     * Number of posted receives.
+     *
+     * @return zero or more.
+     */
+    public int postedCount() {
+        return posted.size();
+    }
+
+    /**
+     * Number of posted receives with ignored tag bits; while it is 0 no list is searched.
+     *
+     * @return zero or more.
+     */
+    public int wildcardCount() {
+        return posted.wildcardCount();
+    }
+
+    /**
+     * Number of waiting messages.
+     *
+     * @return zero or more, claimed ones not included.
+     */
+    public int unexpectedCount() {
+        return unexpected.size();
+    }
+
+    /**
+     * Number of claimed messages.
+     *
+     * @return zero or more.
+     */
+    public int claimedCount() {
+        return unexpected.claimedCount();
+    }
+}

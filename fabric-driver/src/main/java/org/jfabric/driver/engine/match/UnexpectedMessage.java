@@ -1,0 +1,110 @@
+package org.jfabric.driver.engine.match;
+
+/**
+ * A message that arrived before a receive for it; the engine's record of stored or announced messages extends it.
+ *
+ * <p>Its tag and source are given by {@link #arrived(long, int)} before it is handed to a {@link TagMatcher}. A record
+ * may be used again as soon as it is neither waiting nor claimed.
+ *
+ * <p>Owner: progress agent.
+ */
+public class UnexpectedMessage extends MatchNode {
+    /** Second place of this message: among those of the same tag and source, for directed receives. */
+    final SourceNode bySource = new SourceNode(this);
+
+    private int source = TagMatcher.UNKNOWN_SOURCE;
+    private boolean waiting;
+    private boolean claimed;
+
+    /** Creates a message that is held by no matcher. */
+    public UnexpectedMessage() {
+        keySource = TagMatcher.ANY_SOURCE;
+    }
+
+    /**
+     * Gives the facts by which the message is matched.
+     *
+     * @param tag    any 64-bit value.
+     * @param source peer index from 0, or {@link TagMatcher#UNKNOWN_SOURCE}.
+     */
+    public final void arrived(long tag, int source) {
+        assert !waiting && !claimed : "message changed while held";
+        assert source >= 0 || source == TagMatcher.UNKNOWN_SOURCE : "source " + source;
+        this.tag = tag;
+        this.source = source;
+        bySource.tag = tag;
+        bySource.keySource = source;
+    }
+
+    /**
+     * Tag as sent.
+     *
+     * @return any 64-bit value.
+     */
+    public final long tag() {
+        return tag;
+    }
+
+    /**
+     * Peer that sent the message.
+     *
+     * @return peer index, or {@link TagMatcher#UNKNOWN_SOURCE}.
+     */
+    public final int source() {
+        return source;
+    }
+
+    /**
+     * Position in arrival order; increases with each message that one matcher had to keep.
+     *
+     * @return number from 1, valid once held.
+     */
+    public final long sequence() {
+        return sequence;
+    }
+
+    /**
+     * Whether the message waits for any receive that accepts it.
+     *
+     * @return true from {@link TagMatcher#addUnexpected} until it is matched, claimed or removed.
+     */
+    public final boolean isWaiting() {
+        return waiting;
+    }
+
+    /**
+     * Whether the message is reserved for whoever claimed it (TAG-061).
+     *
+     * @return true from {@link TagMatcher#claim} until {@link TagMatcher#removeUnexpected}.
+     */
+    public final boolean isClaimed() {
+        return claimed;
+    }
+
+    /**
+     * Notes where the message stands; both false means that no matcher holds it.
+     *
+     * @param isWaiting found by searches.
+     * @param isClaimed held, but not found by searches.
+     */
+    final void held(boolean isWaiting, boolean isClaimed) {
+        waiting = isWaiting;
+        claimed = isClaimed;
+    }
+
+    /** Makes the sender unknown. */
+    final void forgetSource() {
+        source = TagMatcher.UNKNOWN_SOURCE;
+        bySource.keySource = TagMatcher.UNKNOWN_SOURCE;
+    }
+
+    /** Place of a message in the table of tags with sources. */
+    static final class SourceNode extends MatchNode {
+        /** The message that this is a place of. */
+        final UnexpectedMessage message;
+
+        SourceNode(UnexpectedMessage message) {
+            this.message = message;
+        }
+    }
+}

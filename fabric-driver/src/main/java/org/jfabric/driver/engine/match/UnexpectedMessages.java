@@ -1,0 +1,180 @@
+package org.jfabric.driver.engine.match;
+
+/**
+ * Messages without a receive, in arrival order, with hashes by tag and by tag and source.
+ *
+ * <p>Exact searches are one look-up, for any source and for one source; searches with ignored bits walk the arrival
+ * order. Claimed messages leave all of these and stand in a list of their own.
+ *
+ * <p>Owner: progress agent.
+ */
+final class UnexpectedMessages {
+    private final MatchList arrivalOrder = new MatchList();
+    private final MatchList claimed = new MatchList();
+    private final MatchTable byTag;
+    private final MatchTable bySource;
+    private long lastSequence;
+
+    /**
+     * Creates an empty store.
+     *
+     * @param capacity messages expected at most; sizes the hashes.
+     * @param directed whether searches name a source.
+     */
+    UnexpectedMessages(int capacity, boolean directed) {
+        byTag = new MatchTable(capacity);
+        bySource = directed ? new MatchTable(capacity) : null;
+    }
+
+    /**
+     * Adds a message as the youngest.
+     *
+     * @param message held nowhere.
+     */
+    void add(UnexpectedMessage message) {
+        assert !message.isWaiting() && !message.isClaimed() : "message added twice";
+        message.sequence = ++lastSequence;
+        message.held(true, false);
+        arrivalOrder.append(message);
+        byTag.add(message);
+        if (bySource != null && message.source() >= 0) {
+            bySource.add(message.bySource);
+        }
+    }
+
+    /**
+     * Oldest message that a receive would accept; it stays.
+     *
+     * @param tag    of the receive.
+     * @param ignore bits of the tag that are not compared.
+     * @param source peer index or {@link TagMatcher#ANY_SOURCE}.
+     * @return the message, or null if none waits.
+     */
+    UnexpectedMessage peek(long tag, long ignore, int source) {
+        if (arrivalOrder.size() == 0) {
+            return null;
+        }
+        if (ignore != 0) {
+            return peekWildcard(tag, ignore, source);
+        }
+        if (source == TagMatcher.ANY_SOURCE) {
+            return (UnexpectedMessage) byTag.find(tag, TagMatcher.ANY_SOURCE);
+        }
+        UnexpectedMessage.SourceNode node = (UnexpectedMessage.SourceNode) bySource.find(tag, source);
+        return node == null ? null : node.message;
+    }
+
+    /**
+     * Removes a message, waiting or claimed, in constant time.
+     *
+     * @param message held here.
+     */
+    void remove(UnexpectedMessage message) {
+        if (message.isClaimed()) {
+            claimed.remove(message);
+        } else {
+            removeWaiting(message);
+        }
+        message.held(false, false);
+    }
+
+    /**
+     * Hides a message from all searches until it is removed.
+     *
+     * @param message waiting here.
+     */
+    void claim(UnexpectedMessage message) {
+        removeWaiting(message);
+        claimed.append(message);
+        message.held(false, true);
+    }
+
+    /**
+     * Makes the sender of all its messages unknown, because its index will mean another peer or none.
+     *
+     * @param source peer index.
+     * @return number of messages changed, claimed ones included.
+     */
+    int forgetSource(int source) {
+        int count = 0;
+        for (UnexpectedMessage message = first(); message != null; message = next(message)) {
+            if (message.source() == source) {
+                if (bySource != null) {
+                    bySource.remove(message.bySource);
+                }
+                message.forgetSource();
+                count++;
+            }
+        }
+        for (UnexpectedMessage message = firstClaimed(); message != null; message = next(message)) {
+            if (message.source() == source) {
+                message.forgetSource();
+                count++;
+            }
+        }
+        return count;
+    }
+
+    /**
+     * Oldest waiting message.
+     *
+     * @return the message, or null if none waits.
+     */
+    UnexpectedMessage first() {
+        return (UnexpectedMessage) arrivalOrder.head();
+    }
+
+    /**
+     * Message claimed longest ago.
+     *
+     * @return the message, or null if none is claimed.
+     */
+    UnexpectedMessage firstClaimed() {
+        return (UnexpectedMessage) claimed.head();
+    }
+
+    /**
+     * Message after another one of the same state: by arrival if waiting, by time of claim if claimed.
+     *
+     * @param message held here.
+     * @return the next one, or null after the last.
+     */
+    UnexpectedMessage next(UnexpectedMessage message) {
+        return (UnexpectedMessage) message.listNext;
+    }
+
+    /**
+     * Number of waiting messages.
+     *
+     * @return zero or more.
+     */
+    int size() {
+        return arrivalOrder.size();
+    }
+
+    /**
+     * Number of claimed messages.
+     *
+     * @return zero or more.
+     */
+    int claimedCount() {
+        return claimed.size();
+    }
+
+    private UnexpectedMessage peekWildcard(long tag, long ignore, int source) {
+        UnexpectedMessage message = first();
+        while (message != null && !TagMatcher.accepts(tag, ignore, source, message.tag, message.source())) {
+            message = next(message);
+        }
+        return message;
+    }
+
+    private void removeWaiting(UnexpectedMessage message) {
+        assert message.isWaiting() : "message not waiting";
+        arrivalOrder.remove(message);
+        byTag.remove(message);
+        if (bySource != null && message.source() >= 0) {
+            bySource.remove(message.bySource);
+        }
+    }
+}

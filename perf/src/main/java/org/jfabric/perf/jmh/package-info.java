@@ -1,0 +1,4 @@
+/**
+ * JMH benchmarks of single hops of the data path.
+ */
+package org.jfabric.perf.jmh;
