@@ -12,7 +12,7 @@ public final class CncConfig {
         .defaultsTo(256L << 10)
         .range(64L << 10, 128L << 20)
         .multipleOf(4096)
-        .why("Values of the counters, 128 bytes each; their labels take four times as much besides. Raise it "
+        .why("Values of the counters, 128 bytes each; their labels take more besides. Raise it "
             + "where there are more endpoints and peers than counters.");
 
     /** {@code jfabric.cnc.errorLogLengthBytes}. */
@@ -36,7 +36,7 @@ public final class CncConfig {
     }
 
     /**
-     * Length of the counters' values; their metadata takes four times as much.
+     * Length of the counters' values; their metadata takes more besides.
      *
      * @return bytes, a multiple of 4,096.
      */

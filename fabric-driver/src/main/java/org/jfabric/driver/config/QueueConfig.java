@@ -2,6 +2,8 @@ package org.jfabric.driver.config;
 
 import java.util.List;
 
+import org.jfabric.layout.RecordRingDescriptor;
+
 /**
  * Sizes of the queues between clients and driver. They are reserved in full when a queue is made, so they decide how
  * much shared memory a client takes; see {@link Sizing}. Immutable.
@@ -75,12 +77,11 @@ public final class QueueConfig {
         List.of(TX_SIZE, RX_SIZE, INJECT_SIZE_BYTES, TQ_LENGTH_BYTES, RQ_LENGTH_BYTES, CQ_SIZE, CQ_DRIVER_SHARE,
             CTL_RING_BYTES));
 
-    /** Record word and the widest work request of a transmit queue, without injected bytes: whole cache lines. */
-    static final long TQ_RECORD_BASE_BYTES = 128;
-    /** Record word and a receive request: whole cache lines. */
-    static final long RQ_RECORD_BYTES = 128;
-
-    private static final long SMALLEST_RING_BYTES = 4L << 10;
+    /** Record word and body of a send request: one cache line; injected bytes follow. */
+    private static final int SEND_RECORD_BYTES = 64;
+    /** Record word and body of a request with a list of buffers: two cache lines. */
+    private static final int VECTOR_RECORD_BYTES = 128;
+    private static final long MIN_RING_BYTES = 4L << 10;
 
     private final int txSize;
     private final int rxSize;
@@ -100,7 +101,7 @@ public final class QueueConfig {
         cqSize = source.value(CQ_SIZE);
         cqDriverShare = source.value(CQ_DRIVER_SHARE);
         ctlRingBytes = source.value(CTL_RING_BYTES);
-        long twoRecordsBytes = 2 * (TQ_RECORD_BASE_BYTES + injectSizeBytes);
+        int twoRecordsBytes = 2 * largestSendRecordBytes();
         source.check(
             tqLengthBytes == -1 || tqLengthBytes >= twoRecordsBytes,
             "a transmit queue has to hold two records with inject_size bytes each, " + twoRecordsBytes + " bytes",
@@ -141,7 +142,7 @@ public final class QueueConfig {
      * @return bytes without the file's header, a power of two.
      */
     public long tqLengthBytes(int txSize) {
-        return tqLengthBytes != -1 ? tqLengthBytes : ringBytes(txSize, TQ_RECORD_BASE_BYTES + injectSizeBytes);
+        return tqLengthBytes != -1 ? tqLengthBytes : ringBytes(txSize, largestSendRecordBytes());
     }
 
     /**
@@ -151,7 +152,7 @@ public final class QueueConfig {
      * @return bytes without the file's header, a power of two.
      */
     public long rqLengthBytes(int rxSize) {
-        return rqLengthBytes != -1 ? rqLengthBytes : ringBytes(rxSize, RQ_RECORD_BYTES);
+        return rqLengthBytes != -1 ? rqLengthBytes : ringBytes(rxSize, VECTOR_RECORD_BYTES);
     }
 
     /**
@@ -192,8 +193,13 @@ public final class QueueConfig {
         return ctlRingBytes;
     }
 
+    private int largestSendRecordBytes() {
+        return Math.max(VECTOR_RECORD_BYTES, SEND_RECORD_BYTES + injectSizeBytes);
+    }
+
     private static long ringBytes(long records, long recordBytes) {
-        return Math.max(SMALLEST_RING_BYTES, nextPowerOfTwo(records * recordBytes));
+        long bytes = nextPowerOfTwo(records * recordBytes);
+        return Math.clamp(bytes, MIN_RING_BYTES, RecordRingDescriptor.MAX_CAPACITY);
     }
 
     private static long nextPowerOfTwo(long value) {

@@ -6,6 +6,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.agrona.concurrent.status.CountersReader;
+import org.jfabric.layout.CompletionQueueDescriptor;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.layout.MemoryRegionDescriptor;
+import org.jfabric.layout.RecordRingDescriptor;
+
 /**
  * How many bytes of shared memory a configuration takes. Blocks are reserved when a file is made, so the sums are what
  * the directory's file system has to have free. Each is a sum of named parts. Owner: any thread; pure functions, save
@@ -13,20 +19,12 @@ import java.util.List;
  */
 public final class Sizing {
 
-    /** Files are reserved in whole pages. */
+    /** Files take whole pages of a tmpfs. */
     static final long PAGE_BYTES = 4096;
-    /** Header of a file: magic, version, owner, positions. */
-    static final long HEADER_BYTES = 4096;
-    /** A counter's metadata take this many times its value's length in Agrona's layout (512 to 128 bytes). */
-    static final long COUNTER_METADATA_FACTOR = 4;
-    /** Positions behind the bytes of a control ring. */
-    static final long RING_TRAILER_BYTES = 1024;
-    /** Activity bytes of a client's queues. */
+    /** The cnc file's own header in front of the counters. */
+    static final long CNC_HEADER_BYTES = 4096;
+    /** Activity bytes of a client's queues, one each. */
     static final long ACTIVITY_BYTES = 4096;
-    /** One completion. */
-    static final long CQ_ENTRY_BYTES = 64;
-    /** The error cell of the same index. */
-    static final long CQ_ERROR_CELL_BYTES = 128;
 
     /** One endpoint, one completion queue, 4 MiB of registered memory, one peer driver. */
     public static final ClientShape DEFAULT_CLIENT = new ClientShape(1, 1, 4L << 20, 1);
@@ -113,9 +111,11 @@ public final class Sizing {
     public static Need forDriver(DriverConfig config) {
         long valuesBytes = config.cnc().countersLengthBytes();
         return new Need(List.of(
-            new Part("cnc: header", HEADER_BYTES),
+            new Part("cnc: header", CNC_HEADER_BYTES),
             new Part("cnc: counters' values", valuesBytes),
-            new Part("cnc: counters' metadata", valuesBytes * COUNTER_METADATA_FACTOR),
+            new Part(
+                "cnc: counters' metadata",
+                valuesBytes / CountersReader.COUNTER_LENGTH * CountersReader.METADATA_LENGTH),
             new Part("cnc: error log", config.cnc().errorLogLengthBytes())));
     }
 
@@ -163,7 +163,8 @@ public final class Sizing {
      * @return bytes.
      */
     public static long ctlFileBytes(QueueConfig queue) {
-        return pages(HEADER_BYTES + 2 * (queue.ctlRingBytes() + RING_TRAILER_BYTES) + ACTIVITY_BYTES);
+        return pages(
+            FileHeaderDescriptor.HEADER_LENGTH + 2 * ringBytes(queue.ctlRingBytes()) + ACTIVITY_BYTES);
     }
 
     /**
@@ -174,7 +175,7 @@ public final class Sizing {
      * @return bytes.
      */
     public static long tqFileBytes(QueueConfig queue, int txSize) {
-        return pages(HEADER_BYTES + queue.tqLengthBytes(txSize));
+        return pages(ringBytes(queue.tqLengthBytes(txSize)));
     }
 
     /**
@@ -185,7 +186,7 @@ public final class Sizing {
      * @return bytes.
      */
     public static long rqFileBytes(QueueConfig queue, int rxSize) {
-        return pages(HEADER_BYTES + queue.rqLengthBytes(rxSize));
+        return pages(ringBytes(queue.rqLengthBytes(rxSize)));
     }
 
     /**
@@ -196,7 +197,7 @@ public final class Sizing {
      * @return bytes.
      */
     public static long cqFileBytes(QueueConfig queue, int cqSize) {
-        return pages(HEADER_BYTES + queue.cqRingEntries(cqSize) * (CQ_ENTRY_BYTES + CQ_ERROR_CELL_BYTES));
+        return pages(CompletionQueueDescriptor.fileLength(Math.toIntExact(queue.cqRingEntries(cqSize))));
     }
 
     /**
@@ -206,7 +207,7 @@ public final class Sizing {
      * @return bytes.
      */
     public static long mrFileBytes(long regionBytes) {
-        return pages(Math.addExact(HEADER_BYTES, regionBytes));
+        return pages(Math.addExact(MemoryRegionDescriptor.DATA_OFFSET, regionBytes));
     }
 
     /**
@@ -216,7 +217,7 @@ public final class Sizing {
      * @return bytes.
      */
     public static long shmRingFileBytes(ShmConfig shm) {
-        return pages(HEADER_BYTES + shm.ringLengthBytes());
+        return pages(ringBytes(shm.ringLengthBytes()));
     }
 
     /**
@@ -283,6 +284,10 @@ public final class Sizing {
         return new Part(
             count == 1 ? name : name + " (" + count + " x " + Quantity.formatBytes(eachBytes) + ")",
             Math.multiplyExact(count, eachBytes));
+    }
+
+    private static long ringBytes(long capacityBytes) {
+        return RecordRingDescriptor.HEADER_LENGTH + capacityBytes;
     }
 
     private static long pages(long bytes) {

@@ -34,10 +34,10 @@ class SizingTest {
     void shouldDeriveQueueLengthsFromSizes() {
         QueueConfig queue = builder().build().queue();
         assertEquals(64L << 10, queue.tqLengthBytes(256));
-        assertEquals(128L << 10, queue.tqLengthBytes(257));
+        assertEquals(128L << 10, queue.tqLengthBytes(342));
         assertEquals(128L << 10, queue.rqLengthBytes(1024));
         assertEquals(4L << 10, queue.rqLengthBytes(1));
-        assertEquals(8L << 30, builder().set(QueueConfig.INJECT_SIZE_BYTES, 4096L).build().queue()
+        assertEquals(1L << 30, builder().set(QueueConfig.INJECT_SIZE_BYTES, 4096L).build().queue()
             .tqLengthBytes(1 << 20));
     }
 
@@ -76,7 +76,7 @@ class SizingTest {
         assertEquals(3 * one.totalBytes(), Sizing.forDefaultClients(config, 3).totalBytes());
         assertEquals(0, Sizing.forDefaultClients(config, 0).totalBytes());
         assertEquals(one.totalBytes(), one.parts().stream().mapToLong(Sizing.Part::bytes).sum());
-        assertEquals(Sizing.cqFileBytes(config.queue(), 1536), 4096 + 2048 * 192);
+        assertEquals(4096 + 2048 * 192, Sizing.cqFileBytes(config.queue(), 1536));
         for (Sizing.Part part : one.plus(Sizing.forDriver(config)).parts()) {
             assertEquals(0, part.bytes() % Sizing.PAGE_BYTES, part.name());
         }
