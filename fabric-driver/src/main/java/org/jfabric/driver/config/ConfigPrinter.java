@@ -43,6 +43,8 @@ public final class ConfigPrinter {
         pad(out, value.text(), textWidth).append("  ").append(value.where());
         if (!value.isDefault()) {
             out.append("; default ").append(value.option().defaultText());
+        } else if (value.option().isDerivedByDefault()) {
+            out.append("; ").append(value.option().defaultText());
         }
         out.append('\n');
     }

@@ -252,7 +252,7 @@ public final class DriverConfig {
                 throw new FabricException(
                     FabricErrno.EINVAL,
                     (problems.size() == 1 ? "one option is wrong:" : problems.size() + " options are wrong:") +
-                    "\n  " + String.join("\n  ", problems) + "\n",
+                    "\n  " + String.join("\n  ", problems),
                     "Correct or remove them; every option is explained in docs/options.md.");
             }
             return config;

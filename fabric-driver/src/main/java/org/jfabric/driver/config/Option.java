@@ -143,6 +143,15 @@ public final class Option<T> {
     }
 
     /**
+     * Whether the value is derived from others as long as nobody sets it.
+     *
+     * @return true if the default is the mark that means "derived".
+     */
+    public boolean isDerivedByDefault() {
+        return derivedMark != null;
+    }
+
+    /**
      * Reads and checks a value.
      *
      * @param text as written in a property; spaces around it do not count.

@@ -41,5 +41,7 @@ class ConfigPrinterTest {
         String repeated = lineOf(lines, "jfabric.shm.ringLengthBytes");
         assertTrue(repeated.startsWith("    ") && repeated.endsWith("code"), repeated);
         assertEquals(1, lines.stream().filter(line -> line.startsWith("  * ")).count());
+        String derived = lineOf(lines, "jfabric.queue.cqDriverShare");
+        assertTrue(derived.endsWith("default; -1 = max(16, size / 4)"), derived);
     }
 }
