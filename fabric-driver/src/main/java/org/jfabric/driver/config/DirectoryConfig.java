@@ -1,0 +1,125 @@
+package org.jfabric.driver.config;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * Where the driver keeps its shared files. Immutable.
+ */
+public final class DirectoryConfig {
+
+    /** {@code jfabric.dir.base}: the folder that holds the drivers' directories of one user. */
+    public static final Option<Path> BASE = Option.directory("jfabric.dir.base")
+        .defaultsTo(
+            () -> defaultBase(Path.of("/dev/shm"), Path.of(System.getProperty("java.io.tmpdir")), userId()),
+            "/dev/shm/jfabric-<uid>, where /dev/shm is missing <java.io.tmpdir>/jfabric-<uid>")
+        .rule("an absolute path, or one from the working directory", path -> path.getFileName() != null)
+        .setIn(SetIn.DRIVER_AND_CLIENT)
+        .why("Change it where /dev/shm is too small or shared with strangers, as in containers; choose another "
+            + "tmpfs, since a disk would write the queues back now and then and stall them.");
+
+    /** {@code jfabric.dir.name}: the driver's name, its folder under {@link #BASE}. */
+    public static final Option<String> NAME = Option.name("jfabric.dir.name")
+        .defaultsTo("default")
+        .rule(
+            "1 to 64 of the characters A-Z a-z 0-9 . _ - and neither . nor ..",
+            Pattern.compile("(?!\\.{1,2}$)[A-Za-z0-9._-]{1,64}").asMatchPredicate())
+        .setIn(SetIn.DRIVER_AND_CLIENT)
+        .why("Change it to run several drivers of one user on one host; it is also the host part of the addresses "
+            + "jfabric://<driver>/<endpoint>.");
+
+    /** {@code jfabric.dir.reserveFreeBytes}: what has to be left for clients when the driver has taken its part. */
+    public static final Option<Long> RESERVE_FREE_BYTES = Option.bytes("jfabric.dir.reserveFreeBytes")
+        .derived(-1L, "what one default client needs")
+        .range(0L, 1L << 40)
+        .why("Start is refused with the numbers if less would be free. Raise it to what all your clients need, so "
+            + "that a small tmpfs is noticed at start and not by the last client.");
+
+    static final OptionGroup GROUP = new OptionGroup(
+        "dir", "Where the shared files are", List.of(BASE, NAME, RESERVE_FREE_BYTES));
+
+    /** sun_path of a Unix-domain address has 108 bytes, one of them for the final zero. */
+    private static final int SOCKET_PATH_MAX_BYTES = 107;
+    private static final String SOCKET_NAME = "driver.sock";
+
+    private final Path base;
+    private final String name;
+    private final long reserveFreeBytes;
+
+    DirectoryConfig(ConfigSource source) {
+        base = source.value(BASE);
+        name = source.value(NAME);
+        reserveFreeBytes = source.value(RESERVE_FREE_BYTES);
+        Path socket = path().resolve(SOCKET_NAME);
+        int socketPathBytes = socket.toString().getBytes(StandardCharsets.UTF_8).length;
+        source.check(
+            socketPathBytes <= SOCKET_PATH_MAX_BYTES,
+            "the socket's path " + socket + " has " + socketPathBytes + " bytes, the system allows " +
+            SOCKET_PATH_MAX_BYTES + "; choose a shorter base or name", BASE, NAME);
+    }
+
+    /**
+     * The folder that holds the drivers' directories of one user.
+     *
+     * @return absolute.
+     */
+    public Path base() {
+        return base;
+    }
+
+    /**
+     * The driver's name.
+     *
+     * @return 1 to 64 characters.
+     */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * The driver's directory.
+     *
+     * @return {@code base/name}.
+     */
+    public Path path() {
+        return base.resolve(name);
+    }
+
+    /**
+     * Bytes that must stay free in the directory's file system when the driver has reserved its own files;
+     * {@link Sizing#reserveFreeBytes} resolves the derived value.
+     *
+     * @return 0 or more, or -1 for "one default client".
+     */
+    public long configuredReserveFreeBytes() {
+        return reserveFreeBytes;
+    }
+
+    static Path defaultBase(Path sharedMemory, Path temporary, String userId) {
+        Path parent = Files.isDirectory(sharedMemory) ? sharedMemory : temporary;
+        return parent.resolve("jfabric-" + userId).toAbsolutePath().normalize();
+    }
+
+    /** The effective uid: it is what the kernel compares when files and sockets are opened. */
+    static String userId() {
+        try {
+            for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+                if (line.startsWith("Uid:")) {
+                    return line.split("\\s+")[2];
+                }
+            }
+        } catch (IOException ex) {
+            // No /proc: the name below keeps users apart as well.
+            return userName();
+        }
+        return userName();
+    }
+
+    private static String userName() {
+        return System.getProperty("user.name", "unknown").replaceAll("[^A-Za-z0-9._-]", "_");
+    }
+}

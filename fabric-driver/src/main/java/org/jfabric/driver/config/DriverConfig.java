@@ -1,0 +1,267 @@
+package org.jfabric.driver.config;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Properties;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.driver.ThreadingMode;
+
+/**
+ * All options of a driver, checked, in their groups. Immutable, so that it may be shared by all threads.
+ *
+ * <p>Precedence: what the builder was told, then system properties of this process, then the loaded files (a later
+ * one wins), then the defaults.
+ */
+public final class DriverConfig {
+
+    private final DirectoryConfig directory;
+    private final ThreadingConfig threading;
+    private final QueueConfig queue;
+    private final EngineConfig engine;
+    private final ShmConfig shm;
+    private final LivenessConfig liveness;
+    private final CncConfig cnc;
+    private final LinkConfig link;
+    private final List<EffectiveValue> effectiveValues;
+
+    private DriverConfig(ConfigSource source) {
+        directory = new DirectoryConfig(source);
+        threading = new ThreadingConfig(source);
+        queue = new QueueConfig(source);
+        engine = new EngineConfig(source);
+        shm = new ShmConfig(source);
+        liveness = new LivenessConfig(source);
+        cnc = new CncConfig(source);
+        link = new LinkConfig(source);
+        checkBetweenGroups(source);
+        effectiveValues = source.effectiveValues();
+    }
+
+    /**
+     * Starts a configuration in which nothing is set.
+     *
+     * @return a builder, for one thread.
+     */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /**
+     * The options of every group.
+     *
+     * @return in the order shown to users.
+     */
+    public static List<OptionGroup> optionGroups() {
+        return OptionNames.groups();
+    }
+
+    /**
+     * Where the shared files are.
+     *
+     * @return options {@code jfabric.dir.*}.
+     */
+    public DirectoryConfig directory() {
+        return directory;
+    }
+
+    /**
+     * Threads and cores.
+     *
+     * @return options {@code jfabric.threading.*}.
+     */
+    public ThreadingConfig threading() {
+        return threading;
+    }
+
+    /**
+     * Queues between clients and driver.
+     *
+     * @return options {@code jfabric.queue.*}.
+     */
+    public QueueConfig queue() {
+        return queue;
+    }
+
+    /**
+     * Protocols, budgets and polling.
+     *
+     * @return options {@code jfabric.engine.*}.
+     */
+    public EngineConfig engine() {
+        return engine;
+    }
+
+    /**
+     * The shm link.
+     *
+     * @return options {@code jfabric.shm.*}.
+     */
+    public ShmConfig shm() {
+        return shm;
+    }
+
+    /**
+     * Pauses and closing.
+     *
+     * @return options {@code jfabric.liveness.*}.
+     */
+    public LivenessConfig liveness() {
+        return liveness;
+    }
+
+    /**
+     * Counters and error log.
+     *
+     * @return options {@code jfabric.cnc.*}.
+     */
+    public CncConfig cnc() {
+        return cnc;
+    }
+
+    /**
+     * Links and their choice.
+     *
+     * @return options {@code jfabric.link.*}.
+     */
+    public LinkConfig link() {
+        return link;
+    }
+
+    /**
+     * Every option with the value used and where it came from.
+     *
+     * @return in the order of {@link #optionGroups}.
+     */
+    public List<EffectiveValue> effectiveValues() {
+        return effectiveValues;
+    }
+
+    @Override
+    public String toString() {
+        return ConfigPrinter.print(this);
+    }
+
+    private void checkBetweenGroups(ConfigSource source) {
+        source.check(
+            shm.ringLengthBytes() / ShmConfig.RECORDS_PER_RING >=
+                engine.eagerLimitBytes() + (long) ShmConfig.RECORD_HEADER_BYTES,
+            "the ring of the shm link has to hold " + ShmConfig.RECORDS_PER_RING +
+            " eager messages of full size with their headers",
+            ShmConfig.RING_LENGTH_BYTES, EngineConfig.EAGER_LIMIT_BYTES);
+        source.check(
+            queue.injectSizeBytes() <= engine.eagerLimitBytes(),
+            "an injected message has to fit the eager limit, because its sender does not wait for an answer",
+            QueueConfig.INJECT_SIZE_BYTES, EngineConfig.EAGER_LIMIT_BYTES);
+    }
+
+    /**
+     * Collects what is set by code and which files are read. Owner: one thread.
+     */
+    public static final class Builder {
+
+        private final Map<String, String> code = new LinkedHashMap<>();
+        private final List<Path> files = new ArrayList<>();
+        private Properties systemProperties = System.getProperties();
+
+        private Builder() {
+        }
+
+        /**
+         * Sets the driver's directory: base and name in one.
+         *
+         * @param directory whose last part is the driver's name.
+         * @return this.
+         */
+        public Builder directory(Path directory) {
+            Path absolute = directory.toAbsolutePath().normalize();
+            Path parent = absolute.getParent();
+            if (parent == null) {
+                throw new FabricException(
+                    FabricErrno.EINVAL, "the driver's directory is \"" + directory + "\", which has no last part",
+                    "Give a folder whose last part is the driver's name, such as /dev/shm/jfabric-1000/default.");
+            }
+            return set(DirectoryConfig.BASE, parent).set(DirectoryConfig.NAME, absolute.getFileName().toString());
+        }
+
+        /**
+         * Sets the threading mode.
+         *
+         * @param mode not null.
+         * @return this.
+         */
+        public Builder threadingMode(ThreadingMode mode) {
+            return set(ThreadingConfig.MODE, mode);
+        }
+
+        /**
+         * Sets an option by its constant.
+         *
+         * @param option the option.
+         * @param value  not null; checked by {@link #build}.
+         * @param <T>    type of the value.
+         * @return this.
+         */
+        public <T> Builder set(Option<T> option, T value) {
+            return set(option.name(), option.format(Objects.requireNonNull(value, option.name())));
+        }
+
+        /**
+         * Sets an option by its property name.
+         *
+         * @param name  such as {@code jfabric.queue.txSize}; checked by {@link #build}.
+         * @param value as in a properties file, not null; checked by {@link #build}.
+         * @return this.
+         */
+        public Builder set(String name, String value) {
+            code.put(Objects.requireNonNull(name, "name"), Objects.requireNonNull(value, name));
+            return this;
+        }
+
+        /**
+         * Names a properties file (UTF-8) to read; of several the later one wins.
+         *
+         * @param file read by {@link #build}, which also reports if that fails.
+         * @return this.
+         */
+        public Builder load(Path file) {
+            files.add(Objects.requireNonNull(file, "file"));
+            return this;
+        }
+
+        /**
+         * Reads, checks and puts together.
+         *
+         * @return the configuration.
+         * @throws FabricException {@code FI_EINVAL} with everything that is wrong, one line each: option, value seen,
+         *     range, unit and where it came from.
+         */
+        public DriverConfig build() {
+            ConfigSource source = new ConfigSource();
+            files.forEach(source::addFile);
+            source.addSystemProperties(systemProperties);
+            source.addCode(code);
+            DriverConfig config = new DriverConfig(source);
+            List<String> problems = source.problems();
+            if (!problems.isEmpty()) {
+                throw new FabricException(
+                    FabricErrno.EINVAL,
+                    (problems.size() == 1 ? "one option is wrong:" : problems.size() + " options are wrong:") +
+                    "\n  " + String.join("\n  ", problems),
+                    "Correct or remove them; every option is explained in docs/options.md.");
+            }
+            return config;
+        }
+
+        /** Replaces the system properties of this process, for tests. */
+        Builder systemProperties(Properties properties) {
+            systemProperties = properties;
+            return this;
+        }
+    }
+}

@@ -1,0 +1,135 @@
+package org.jfabric.driver.config;
+
+import java.util.List;
+
+/**
+ * Limits of the engine: which protocol a message takes, how much may wait for a receiver, and how submission queues are
+ * polled. Immutable.
+ */
+public final class EngineConfig {
+
+    /** {@code jfabric.engine.eagerLimitBytes}. */
+    public static final Option<Long> EAGER_LIMIT_BYTES = Option.bytes("jfabric.engine.eagerLimitBytes")
+        .defaultsTo(8L << 10)
+        .range(64L, 1L << 20)
+        .why("Largest message that is sent at once, and copied on the way. Raise it where a copy costs less than "
+            + "the question to the receiver; lower it to spend less of the unexpected budget on early messages.");
+
+    /** {@code jfabric.engine.unexpectedBudgetBytes}. */
+    public static final Option<Long> UNEXPECTED_BUDGET_BYTES = Option.bytes("jfabric.engine.unexpectedBudgetBytes")
+        .defaultsTo(4L << 20)
+        .range(64L << 10, 64L << 30)
+        .why("Driver memory, per endpoint, for messages that arrived before their receive. Raise it where "
+            + "receivers post late; without it senders wait and only announcements go.");
+
+    /** {@code jfabric.engine.creditWindowBytes}. */
+    public static final Option<Long> CREDIT_WINDOW_BYTES = Option.bytes("jfabric.engine.creditWindowBytes")
+        .defaultsTo(256L << 10)
+        .range(4L << 10, 16L << 30)
+        .why("Bytes that one peer may send to an endpoint ahead of its receives. Raise it for bursts from few "
+            + "peers; lower it where many peers share one endpoint's budget.");
+
+    /** {@code jfabric.engine.announcementLimit}. */
+    public static final Option<Integer> ANNOUNCEMENT_LIMIT = Option.count("jfabric.engine.announcementLimit")
+        .defaultsTo(64)
+        .range(1, 1 << 16)
+        .why("Messages that a peer without credit may announce (tag, length, id), so that later tags still match. "
+            + "Raise it where receivers pick tags far out of order.");
+
+    /** {@code jfabric.engine.queuePollBatch}. */
+    public static final Option<Integer> QUEUE_POLL_BATCH = Option.count("jfabric.engine.queuePollBatch")
+        .defaultsTo(16)
+        .range(1, 4096)
+        .why("Work requests taken from one queue before the next queue has its turn. Raise it for throughput of "
+            + "few endpoints, lower it for fairness between many.");
+
+    /** {@code jfabric.engine.coldRotationCycles}. */
+    public static final Option<Integer> COLD_ROTATION_CYCLES = Option.count("jfabric.engine.coldRotationCycles")
+        .defaultsTo(1024)
+        .range(1, 1 << 24)
+        .why("Cycles between two looks at a quiet queue whose activity byte is not set: the safety net behind "
+            + "that byte. Raise it with thousands of idle endpoints.");
+
+    static final OptionGroup GROUP = new OptionGroup(
+        "engine", "Protocols, budgets and polling",
+        List.of(EAGER_LIMIT_BYTES, UNEXPECTED_BUDGET_BYTES, CREDIT_WINDOW_BYTES, ANNOUNCEMENT_LIMIT, QUEUE_POLL_BATCH,
+            COLD_ROTATION_CYCLES));
+
+    private final int eagerLimitBytes;
+    private final long unexpectedBudgetBytes;
+    private final long creditWindowBytes;
+    private final int announcementLimit;
+    private final int queuePollBatch;
+    private final int coldRotationCycles;
+
+    EngineConfig(ConfigSource source) {
+        eagerLimitBytes = Math.toIntExact(source.value(EAGER_LIMIT_BYTES));
+        unexpectedBudgetBytes = source.value(UNEXPECTED_BUDGET_BYTES);
+        creditWindowBytes = source.value(CREDIT_WINDOW_BYTES);
+        announcementLimit = source.value(ANNOUNCEMENT_LIMIT);
+        queuePollBatch = source.value(QUEUE_POLL_BATCH);
+        coldRotationCycles = source.value(COLD_ROTATION_CYCLES);
+        source.check(
+            creditWindowBytes >= eagerLimitBytes,
+            "the credit window has to hold at least one eager message, or none could ever be sent",
+            CREDIT_WINDOW_BYTES, EAGER_LIMIT_BYTES);
+        source.check(
+            unexpectedBudgetBytes >= creditWindowBytes,
+            "the unexpected budget has to cover the credit of at least one peer",
+            UNEXPECTED_BUDGET_BYTES, CREDIT_WINDOW_BYTES);
+    }
+
+    /**
+     * Largest message that is sent without asking the receiver first.
+     *
+     * @return bytes of payload.
+     */
+    public int eagerLimitBytes() {
+        return eagerLimitBytes;
+    }
+
+    /**
+     * Memory of one endpoint for messages that found no receive.
+     *
+     * @return bytes of payload.
+     */
+    public long unexpectedBudgetBytes() {
+        return unexpectedBudgetBytes;
+    }
+
+    /**
+     * Byte credit that an endpoint grants to one peer.
+     *
+     * @return bytes of payload.
+     */
+    public long creditWindowBytes() {
+        return creditWindowBytes;
+    }
+
+    /**
+     * Messages that one peer may have announced and not sent.
+     *
+     * @return 1 or more.
+     */
+    public int announcementLimit() {
+        return announcementLimit;
+    }
+
+    /**
+     * Most work requests taken from one queue in one cycle.
+     *
+     * @return 1 or more.
+     */
+    public int queuePollBatch() {
+        return queuePollBatch;
+    }
+
+    /**
+     * Cycles between two looks at a queue that had no work lately.
+     *
+     * @return 1 or more.
+     */
+    public int coldRotationCycles() {
+        return coldRotationCycles;
+    }
+}

@@ -1,0 +1,84 @@
+package org.jfabric.driver.config;
+
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * Which links the driver opens, and in which order they are tried for a peer. The names are checked against the links
+ * that exist by the driver, see {@link #missingFrom}. Immutable.
+ */
+public final class LinkConfig {
+
+    /** Value of {@link #PIN} that pins nothing. */
+    public static final String PIN_NONE = "auto";
+
+    /** {@code jfabric.link.enabled}. */
+    public static final Option<List<String>> ENABLED = Option.names("jfabric.link.enabled")
+        .defaultsTo(List.of("loopback", "shm"))
+        .rule("names of links, each once", names -> names.stream().allMatch(LinkConfig::isName))
+        .why("Links to open, in order of preference: the first that reaches a peer is taken. Take one out to keep "
+            + "traffic off it.");
+
+    /** {@code jfabric.link.pin}. */
+    public static final Option<String> PIN = Option.name("jfabric.link.pin")
+        .defaultsTo(PIN_NONE)
+        .rule("auto, or one of jfabric.link.enabled", LinkConfig::isName)
+        .why("auto takes the first link that reaches the peer; a name takes that link for every peer, or none. "
+            + "Pin it to compare links, or to be sure that no other is used.");
+
+    static final OptionGroup GROUP = new OptionGroup(
+        "link", "Links and their choice",
+        List.of(ENABLED, PIN));
+
+    private final List<String> enabled;
+    private final String pin;
+
+    LinkConfig(ConfigSource source) {
+        enabled = source.value(ENABLED);
+        pin = source.value(PIN);
+        source.check(
+            !isPinned() || enabled.contains(pin),
+            "the pinned link is not enabled", PIN, ENABLED);
+    }
+
+    /**
+     * Links to open, the preferred one first.
+     *
+     * @return at least one name, each once.
+     */
+    public List<String> enabled() {
+        return enabled;
+    }
+
+    /**
+     * The link that every peer has to be reached by.
+     *
+     * @return a name in {@link #enabled}, or {@value #PIN_NONE}.
+     */
+    public String pin() {
+        return pin;
+    }
+
+    /**
+     * Whether only one link may be used.
+     *
+     * @return false for {@value #PIN_NONE}.
+     */
+    public boolean isPinned() {
+        return !PIN_NONE.equals(pin);
+    }
+
+    /**
+     * The enabled links that do not exist.
+     *
+     * @param available names of the links that this driver has.
+     * @return in the order enabled; empty if all exist.
+     */
+    public List<String> missingFrom(Collection<String> available) {
+        return enabled.stream().filter(name -> !available.contains(name)).toList();
+    }
+
+    private static boolean isName(String name) {
+        return name.matches("[a-z][a-z0-9]{0,31}");
+    }
+}

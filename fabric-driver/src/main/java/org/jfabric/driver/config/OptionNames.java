@@ -1,0 +1,86 @@
+package org.jfabric.driver.config;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * The known property names, and the one that was probably meant. Owner: any thread; pure functions.
+ */
+final class OptionNames {
+
+    /** Groups that other parts own; as system properties the driver leaves them to their owners. */
+    private static final List<String> FOREIGN_PREFIXES = List.of(
+        ConfigSource.PREFIX + "client.", ConfigSource.PREFIX + "test.");
+
+    /** Not in {@link OptionGroup}: the groups' constants need that class, so it cannot need them. */
+    private static final List<OptionGroup> GROUPS = List.of(
+        DirectoryConfig.GROUP, ThreadingConfig.GROUP, QueueConfig.GROUP, EngineConfig.GROUP, ShmConfig.GROUP,
+        LivenessConfig.GROUP, CncConfig.GROUP, LinkConfig.GROUP);
+
+    private static final List<String> KNOWN = known();
+
+    private OptionNames() {
+    }
+
+    static List<OptionGroup> groups() {
+        return GROUPS;
+    }
+
+    static boolean isKnown(String name) {
+        return KNOWN.contains(name);
+    }
+
+    static boolean isForeign(String name) {
+        return FOREIGN_PREFIXES.stream().anyMatch(name::startsWith);
+    }
+
+    /** The known name with the fewest differences; a right name in the wrong group counts as one difference. */
+    static String nearest(String name) {
+        String nearest = KNOWN.get(0);
+        int leastDistance = Integer.MAX_VALUE;
+        for (String known : KNOWN) {
+            int distance = Math.min(distance(name, known), 1 + distance(lastPart(name), lastPart(known)));
+            if (distance < leastDistance) {
+                leastDistance = distance;
+                nearest = known;
+            }
+        }
+        return nearest;
+    }
+
+    /** Levenshtein's distance, without regard to case. */
+    static int distance(String left, String right) {
+        String a = left.toLowerCase(Locale.ROOT);
+        String b = right.toLowerCase(Locale.ROOT);
+        int[] row = new int[b.length() + 1];
+        for (int j = 0; j <= b.length(); j++) {
+            row[j] = j;
+        }
+        for (int i = 1; i <= a.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= b.length(); j++) {
+                int substituted = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(substituted, 1 + Math.min(row[j], row[j - 1]));
+            }
+        }
+        return row[b.length()];
+    }
+
+    private static String lastPart(String name) {
+        return name.substring(name.lastIndexOf('.') + 1);
+    }
+
+    private static List<String> known() {
+        List<String> names = new ArrayList<>();
+        for (OptionGroup group : GROUPS) {
+            for (Option<?> option : group.options()) {
+                names.add(option.name());
+            }
+        }
+        return Collections.unmodifiableList(names);
+    }
+}

@@ -1,0 +1,113 @@
+package org.jfabric.driver.config;
+
+import java.util.List;
+
+import org.jfabric.driver.ThreadingMode;
+
+/**
+ * Which threads run the driver, where, and when they sleep. Immutable.
+ */
+public final class ThreadingConfig {
+
+    /** {@code jfabric.threading.mode}. */
+    public static final Option<ThreadingMode> MODE = Option.oneOf("jfabric.threading.mode", ThreadingMode.class)
+        .defaultsTo(ThreadingMode.SHARED)
+        .rule("DEDICATED, SHARED or INVOKER", mode -> true)
+        .why("DEDICATED spins on a core of its own for the lowest latency; SHARED parks when idle; INVOKER leaves "
+            + "the cycles to the embedding application's calls.");
+
+    /** {@code jfabric.threading.progressCpu}. */
+    public static final Option<Integer> PROGRESS_CPU = Option.cpu("jfabric.threading.progressCpu")
+        .defaultsTo(-1)
+        .range(-1, 1023)
+        .why("Pin the progress thread (in SHARED: the one thread) to an isolated core, so that the scheduler "
+            + "never moves or interrupts it; -1 leaves it to the scheduler. Without effect in INVOKER.");
+
+    /** {@code jfabric.threading.conductorCpu}. */
+    public static final Option<Integer> CONDUCTOR_CPU = Option.cpu("jfabric.threading.conductorCpu")
+        .defaultsTo(-1)
+        .range(-1, 1023)
+        .why("Keep the conductor off the cores of your own threads; -1 leaves it to the scheduler. Only DEDICATED "
+            + "has a thread of its own for it.");
+
+    /** {@code jfabric.threading.idleSpinCount}. */
+    public static final Option<Integer> IDLE_SPIN_COUNT = Option.count("jfabric.threading.idleSpinCount")
+        .defaultsTo(1_000)
+        .range(0, 1_000_000_000)
+        .why("Cycles without work before a SHARED driver parks. Raise it where messages come in short pauses and "
+            + "the wake-up costs more than the spinning; lower it to give the core back sooner.");
+
+    /** {@code jfabric.threading.parkTimeoutNs}. */
+    public static final Option<Long> PARK_TIMEOUT_NS = Option.durationNs("jfabric.threading.parkTimeoutNs")
+        .defaultsTo(100_000_000L)
+        .range(100_000L, 10_000_000_000L)
+        .why("Longest sleep of a parked thread without a doorbell; timers are late by at most this. Raise it to "
+            + "wake an idle host less often.");
+
+    static final OptionGroup GROUP = new OptionGroup(
+        "threading", "Threads and cores",
+        List.of(MODE, PROGRESS_CPU, CONDUCTOR_CPU, IDLE_SPIN_COUNT, PARK_TIMEOUT_NS));
+
+    private final ThreadingMode mode;
+    private final int progressCpu;
+    private final int conductorCpu;
+    private final int idleSpinCount;
+    private final long parkTimeoutNs;
+
+    ThreadingConfig(ConfigSource source) {
+        mode = source.value(MODE);
+        progressCpu = source.value(PROGRESS_CPU);
+        conductorCpu = source.value(CONDUCTOR_CPU);
+        idleSpinCount = source.value(IDLE_SPIN_COUNT);
+        parkTimeoutNs = source.value(PARK_TIMEOUT_NS);
+        source.check(
+            mode != ThreadingMode.DEDICATED || progressCpu < 0 || progressCpu != conductorCpu,
+            "a spinning progress thread would starve a conductor on the same CPU; choose two CPUs, or -1 for one",
+            MODE, PROGRESS_CPU, CONDUCTOR_CPU);
+    }
+
+    /**
+     * Which threads run the duty cycles.
+     *
+     * @return the mode.
+     */
+    public ThreadingMode mode() {
+        return mode;
+    }
+
+    /**
+     * CPU of the progress thread; in SHARED of the one thread.
+     *
+     * @return CPU number, or -1 for none.
+     */
+    public int progressCpu() {
+        return progressCpu;
+    }
+
+    /**
+     * CPU of the conductor's thread in DEDICATED.
+     *
+     * @return CPU number, or -1 for none.
+     */
+    public int conductorCpu() {
+        return conductorCpu;
+    }
+
+    /**
+     * Cycles without work before a SHARED driver parks.
+     *
+     * @return 0 or more.
+     */
+    public int idleSpinCount() {
+        return idleSpinCount;
+    }
+
+    /**
+     * Longest sleep of a parked thread without a doorbell.
+     *
+     * @return nanoseconds, from 100 us to 10 s.
+     */
+    public long parkTimeoutNs() {
+        return parkTimeoutNs;
+    }
+}

@@ -1,0 +1,244 @@
+package org.jfabric.driver.config;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Properties;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.driver.ThreadingMode;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class DriverConfigTest {
+
+    private final Properties systemProperties = new Properties();
+
+    @TempDir
+    private Path folder;
+
+    private DriverConfig.Builder builder() {
+        return DriverConfig.builder().systemProperties(systemProperties);
+    }
+
+    private Path file(String text) throws IOException {
+        Path file = folder.resolve("driver.properties");
+        return Files.writeString(file, text);
+    }
+
+    private static String refusal(DriverConfig.Builder builder) {
+        FabricException ex = assertThrows(FabricException.class, builder::build);
+        assertEquals(FabricErrno.EINVAL, ex.errno());
+        return ex.getMessage();
+    }
+
+    private static void assertContains(String text, String... parts) {
+        for (String part : parts) {
+            assertTrue(text.contains(part), () -> "no \"" + part + "\" in: " + text);
+        }
+    }
+
+    @Test
+    void shouldHaveDocumentedDefaultsWhenNothingIsSet() {
+        DriverConfig config = builder().build();
+        assertAll(
+            () -> assertEquals("default", config.directory().name()),
+            () -> assertEquals(config.directory().base().resolve("default"), config.directory().path()),
+            () -> assertEquals(ThreadingMode.SHARED, config.threading().mode()),
+            () -> assertEquals(-1, config.threading().progressCpu()),
+            () -> assertEquals(256, config.queue().txSize()),
+            () -> assertEquals(1024, config.queue().rxSize()),
+            () -> assertEquals(128, config.queue().injectSizeBytes()),
+            () -> assertEquals(8192, config.engine().eagerLimitBytes()),
+            () -> assertEquals(4L << 20, config.engine().unexpectedBudgetBytes()),
+            () -> assertEquals(256L << 10, config.engine().creditWindowBytes()),
+            () -> assertEquals(64, config.engine().announcementLimit()),
+            () -> assertEquals(1L << 20, config.shm().ringLengthBytes()),
+            () -> assertEquals(List.of("loopback", "shm"), config.link().enabled()),
+            () -> assertFalse(config.link().isPinned()));
+        for (EffectiveValue value : config.effectiveValues()) {
+            assertTrue(value.isDefault(), value.toString());
+            assertEquals(Origin.DEFAULT, value.origin());
+        }
+    }
+
+    @Test
+    void shouldPreferCodeOverPropertyOverFileOverDefault() throws IOException {
+        Path file = file("jfabric.queue.txSize=1\njfabric.queue.rxSize=2\njfabric.queue.cqSize=3\n");
+        systemProperties.setProperty("jfabric.queue.rxSize", "20");
+        systemProperties.setProperty("jfabric.queue.cqSize", "30");
+        DriverConfig config = builder().set("jfabric.queue.cqSize", "300").load(file).build();
+        assertEquals(1, config.queue().txSize());
+        assertEquals(20, config.queue().rxSize());
+        assertEquals(300, config.queue().cqSize());
+        assertEquals(128, config.queue().injectSizeBytes());
+    }
+
+    @Test
+    void shouldPreferLaterFileWhenSeveralAreLoaded() throws IOException {
+        Path second = Files.writeString(folder.resolve("second.properties"), "jfabric.queue.txSize=2");
+        DriverConfig config = builder().load(file("jfabric.queue.txSize=1")).load(second).build();
+        assertEquals(2, config.queue().txSize());
+    }
+
+    @Test
+    void shouldReadSuffixesWhenValuesComeFromFile() throws IOException {
+        DriverConfig config = builder()
+            .load(file("jfabric.shm.connectTimeoutNs = 250ms\njfabric.shm.ringLengthBytes: 2 MiB  \n"))
+            .build();
+        assertEquals(250_000_000L, config.shm().connectTimeoutNs());
+        assertEquals(2L << 20, config.shm().ringLengthBytes());
+    }
+
+    @Test
+    void shouldSplitDirectoryIntoBaseAndName() {
+        DriverConfig config = builder().directory(folder.resolve("left")).build();
+        assertEquals(folder.toAbsolutePath(), config.directory().base());
+        assertEquals("left", config.directory().name());
+        assertEquals(folder.resolve("left").toAbsolutePath(), config.directory().path());
+    }
+
+    @Test
+    void shouldRefuseRootAsDirectory() {
+        assertThrows(FabricException.class, () -> builder().directory(Path.of("/")));
+        assertContains(refusal(builder().set("jfabric.dir.base", "/")), "jfabric.dir.base", "\"/\"");
+    }
+
+    @Test
+    void shouldTakeTypedValuesFromCode() {
+        DriverConfig config = builder()
+            .threadingMode(ThreadingMode.INVOKER)
+            .set(EngineConfig.CREDIT_WINDOW_BYTES, 1L << 20)
+            .set(LinkConfig.ENABLED, List.of("shm"))
+            .set(LinkConfig.PIN, "shm")
+            .build();
+        assertEquals(ThreadingMode.INVOKER, config.threading().mode());
+        assertEquals(1L << 20, config.engine().creditWindowBytes());
+        assertEquals(List.of("shm"), config.link().enabled());
+        assertTrue(config.link().isPinned());
+        assertEquals(List.of("shm"), config.link().missingFrom(List.of("loopback")));
+    }
+
+    @Test
+    void shouldNameValueRangeUnitAndSourceWhenValueIsRefused() throws IOException {
+        Path file = file("jfabric.shm.ringLengthBytes=100000");
+        assertContains(
+            refusal(builder().load(file)),
+            "jfabric.shm.ringLengthBytes", "\"100000\"", "64 KiB to 1 GiB", "a power of two", "bytes", file.toString());
+        systemProperties.setProperty("jfabric.threading.mode", "fast");
+        assertContains(
+            refusal(builder()),
+            "jfabric.threading.mode", "\"fast\"", "DEDICATED, SHARED", "INVOKER", "system property");
+    }
+
+    @Test
+    void shouldReportEveryProblemAtOnce() throws IOException {
+        systemProperties.setProperty("jfabric.queue.txSize", "0");
+        String message = refusal(builder()
+            .load(file("jfabric.engine.pollBatch=1"))
+            .load(folder.resolve("missing.properties"))
+            .set("jfabric.queue.rxSize", "many"));
+        assertContains(
+            message, "4 options are wrong", "jfabric.queue.txSize", "jfabric.engine.pollBatch",
+            "missing.properties does not exist", "jfabric.queue.rxSize", "\"many\"", "code");
+    }
+
+    @Test
+    void shouldSuggestNearestNameWhenOptionIsUnknown() {
+        assertContains(
+            refusal(builder().set("jfabric.queue.cqDrivrShare", "16")),
+            "jfabric.queue.cqDrivrShare: unknown option, from code", "is jfabric.queue.cqDriverShare");
+        assertContains(refusal(builder().set("jfabric.queue.txsize", "16")), "is jfabric.queue.txSize");
+        assertContains(
+            refusal(builder().set("jfabric.shm.eagerLimitBytes", "16")), "is jfabric.engine.eagerLimitBytes");
+        assertContains(refusal(builder().set("jfabric.eagerLimit", "16")), "is jfabric.engine.eagerLimitBytes");
+    }
+
+    @Test
+    void shouldRefuseUnknownSystemPropertyAndLeaveOthersAlone() {
+        systemProperties.setProperty("java.vendor", "x");
+        systemProperties.setProperty("jfabric.client.directory", "/x");
+        systemProperties.setProperty("jfabric.test.seed", "1");
+        builder().build();
+        systemProperties.setProperty("jfabric.queue.txSizes", "1");
+        assertContains(refusal(builder()), "jfabric.queue.txSizes", "system property", "jfabric.queue.txSize");
+    }
+
+    @Test
+    void shouldRefuseForeignAndDoubleKeysInFile() throws IOException {
+        String message = refusal(builder().load(file(
+            "queue.txSize=1\njfabric.test.seed=1\njfabric.queue.rxSize=1\njfabric.queue.rxSize=2\n")));
+        assertContains(
+            message, "3 options are wrong", "queue.txSize: unknown", "jfabric.test.seed: unknown",
+            "jfabric.queue.rxSize stands twice");
+    }
+
+    @Test
+    void shouldReportFileThatIsNoPropertiesFile() throws IOException {
+        assertContains(refusal(builder().load(folder)), folder.toString(), "cannot be read");
+        assertContains(refusal(builder().load(file("a=\\u00zz"))), "cannot be read");
+        Path binary = Files.write(folder.resolve("binary"), new byte[]{(byte) 0xff, (byte) 0xfe, 'a'});
+        assertContains(refusal(builder().load(binary)), "cannot be read");
+    }
+
+    @Test
+    void shouldRefuseValuesThatDoNotFitTogether() {
+        assertContains(
+            refusal(builder().set("jfabric.engine.creditWindowBytes", "4k")),
+            "credit window", "jfabric.engine.creditWindowBytes = 4 KiB from code",
+            "jfabric.engine.eagerLimitBytes = 8 KiB from default");
+        assertContains(
+            refusal(builder().set("jfabric.engine.unexpectedBudgetBytes", "64k")), "unexpected budget");
+        assertContains(refusal(builder().set("jfabric.shm.segmentLengthBytes", "1m")), "segments");
+        assertContains(
+            refusal(builder().set("jfabric.shm.ringLengthBytes", "64k").set("jfabric.shm.segmentLengthBytes", "1k")
+                .set("jfabric.engine.eagerLimitBytes", "16k")),
+            "eager messages");
+        assertContains(
+            refusal(builder().set("jfabric.engine.eagerLimitBytes", "64")), "injected message");
+        assertContains(
+            refusal(builder().set("jfabric.queue.tqLengthBytes", "4k").set("jfabric.queue.injectSizeBytes", "4k")),
+            "two records");
+        assertContains(refusal(builder().set("jfabric.link.pin", "tcp")), "not enabled");
+        DriverConfig.Builder sameCpu = builder()
+            .set("jfabric.threading.progressCpu", "1").set("jfabric.threading.conductorCpu", "1");
+        sameCpu.build();
+        assertContains(refusal(sameCpu.threadingMode(ThreadingMode.DEDICATED)), "starve");
+    }
+
+    @Test
+    void shouldNotJudgeAgainstStandInWhenOneOfTheValuesIsRefused() {
+        String message = refusal(builder()
+            .set("jfabric.engine.eagerLimitBytes", "lots").set("jfabric.engine.creditWindowBytes", "4k"));
+        assertContains(message, "one option is wrong", "eagerLimitBytes: value \"lots\"");
+    }
+
+    @Test
+    void shouldRefuseDirectoryWhenSocketPathWouldBeTooLong() {
+        Path base = folder.resolve("b".repeat(60));
+        assertContains(
+            refusal(builder().set(DirectoryConfig.BASE, base).set(DirectoryConfig.NAME, "n".repeat(64))),
+            "driver.sock", "107", "shorter");
+    }
+
+    @Test
+    void shouldFallBackToTemporaryFolderWhenSharedMemoryIsMissing() {
+        Path missing = folder.resolve("missing");
+        assertEquals(folder.resolve("jfabric-7"), DirectoryConfig.defaultBase(folder, missing, "7"));
+        assertEquals(folder.resolve("jfabric-7"), DirectoryConfig.defaultBase(missing, folder, "7"));
+    }
+
+    @Test
+    void shouldTakeTheUidOfTheKernel() throws IOException {
+        Path mine = Files.createFile(folder.resolve("mine"));
+        assertEquals(Files.getAttribute(mine, "unix:uid").toString(), DirectoryConfig.userId());
+    }
+}
