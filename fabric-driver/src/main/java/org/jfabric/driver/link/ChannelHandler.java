@@ -13,8 +13,19 @@ package org.jfabric.driver.link;
  * <p>Owner: progress agent.
  */
 public abstract class ChannelHandler {
-    /** Messages can be exchanged now; called once before any message. */
-    public abstract void onUp();
+    /**
+     * A channel is about to be opened, by either side: credit starts anew.
+     *
+     * @return low 32 bits of the first grant, for the other side.
+     */
+    public abstract int onOpening();
+
+    /**
+     * Messages can be exchanged now; called once before any message, after {@link #onGrant} with the first credit.
+     *
+     * @param channel the channel, whichever side began it.
+     */
+    public abstract void onUp(Channel channel);
 
     /**
      * The channel is lost, or could not be made. Nothing follows.

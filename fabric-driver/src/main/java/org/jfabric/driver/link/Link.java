@@ -45,7 +45,8 @@ public abstract class Link {
     public abstract void detach(LocalEndpoint endpoint);
 
     /**
-     * Begins a channel. It can be used after {@link ChannelHandler#onUp()}; {@link ChannelHandler#onDown} says that it
+     * Begins a channel, or returns the one that the other side has begun. The handler is not called before the next
+     * {@link #poll}. The channel can be used after {@link ChannelHandler#onUp}; {@link ChannelHandler#onDown} says that it
      * could not be made.
      *
      * @param endpoint      local end.

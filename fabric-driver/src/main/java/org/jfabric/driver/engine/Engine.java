@@ -1,0 +1,228 @@
+package org.jfabric.driver.engine;
+
+import org.agrona.ErrorHandler;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.peer.AddressTable;
+import org.jfabric.driver.engine.peer.Peer;
+import org.jfabric.driver.link.Link;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * All endpoints and links of a driver, and the step that moves them on.
+ *
+ * <p>The progress agent calls {@link #poll(int)} in its duty cycle; control commands call the other methods on the same
+ * thread. Owner: progress agent.
+ */
+public final class Engine {
+    private final EngineSettings settings;
+    private final Link[] links;
+    private final ErrorHandler errorHandler;
+    private final List<CompletionWriter> writers = new ArrayList<>();
+    private CompletionWriter[] polledWriters = new CompletionWriter[0];
+    private Peer firstScheduled;
+    private Peer lastScheduled;
+    private long violations;
+
+    /**
+     * An engine without endpoints.
+     *
+     * @param settings     limits.
+     * @param links        loaded links, the preferred ones first.
+     * @param errorHandler told of peers that break the protocol.
+     */
+    public Engine(EngineSettings settings, List<Link> links, ErrorHandler errorHandler) {
+        this.settings = settings;
+        this.links = links.toArray(new Link[0]);
+        this.errorHandler = errorHandler;
+    }
+
+    /**
+     * The limits.
+     *
+     * @return the settings.
+     */
+    public EngineSettings settings() {
+        return settings;
+    }
+
+    /**
+     * One bounded step of everything behind the queues.
+     *
+     * @param limit messages to take at most from each peer of each link.
+     * @return work done; 0 if there was nothing to do.
+     */
+    public int poll(int limit) {
+        int work = 0;
+        Link[] polled = links;
+        for (int i = 0; i < polled.length; i++) {
+            work += polled[i].poll(limit);
+        }
+        if (firstScheduled != null) {
+            work += flushScheduled();
+        }
+        CompletionWriter[] flushed = polledWriters;
+        for (int i = 0; i < flushed.length; i++) {
+            flushed[i].flush();
+        }
+        return work;
+    }
+
+    /**
+     * Whether peers wait for room in their channels, so that the thread must look again soon.
+     *
+     * @return true if something is scheduled.
+     */
+    public boolean hasScheduled() {
+        return firstScheduled != null;
+    }
+
+    /**
+     * Prepares all links for sleep.
+     *
+     * @return false if one of them has work.
+     */
+    public boolean arm() {
+        boolean armed = firstScheduled == null;
+        for (Link link : links) {
+            armed &= link.arm();
+        }
+        return armed;
+    }
+
+    /**
+     * Serves a completion queue.
+     *
+     * @param writer of the queue.
+     */
+    public void addCompletionQueue(CompletionWriter writer) {
+        writers.add(writer);
+        polledWriters = writers.toArray(new CompletionWriter[0]);
+    }
+
+    /**
+     * Ends what {@link #addCompletionQueue} began.
+     *
+     * @param writer of the queue; no endpoint uses it any more.
+     */
+    public void removeCompletionQueue(CompletionWriter writer) {
+        writers.remove(writer);
+        polledWriters = writers.toArray(new CompletionWriter[0]);
+    }
+
+    /**
+     * Enables an endpoint.
+     *
+     * @param session             of its client.
+     * @param endpoint            what it is enabled with.
+     * @param linkNames           names of its links, the preferred one first; all must be loaded.
+     * @param addresses           its address vector.
+     * @param transmitCompletions for its sends.
+     * @param receiveCompletions  for its receives, may be the same.
+     * @return the endpoint, reachable from now on.
+     * @throws FabricException {@code FI_ENODEV} if a link is not loaded.
+     */
+    public EngineEndpoint addEndpoint(
+        EngineSession session,
+        EndpointSettings endpoint,
+        List<String> linkNames,
+        AddressTable addresses,
+        CompletionWriter transmitCompletions,
+        CompletionWriter receiveCompletions) {
+        List<Link> chosen = new ArrayList<>();
+        for (String name : linkNames) {
+            chosen.add(link(name));
+        }
+        EngineEndpoint result = new EngineEndpoint(
+            this, session, endpoint, chosen, addresses, transmitCompletions, receiveCompletions);
+        result.open();
+        session.endpoints().add(result);
+        return result;
+    }
+
+    /**
+     * Closes an endpoint: its operations end without entries, its peers see it go.
+     *
+     * @param endpoint from {@link #addEndpoint}.
+     */
+    public void removeEndpoint(EngineEndpoint endpoint) {
+        if (endpoint.session().endpoints().remove(endpoint)) {
+            endpoint.close(FabricErrno.ECONNRESET);
+        }
+    }
+
+    /**
+     * Ends a client: its endpoints and its regions.
+     *
+     * @param session of the client.
+     */
+    public void closeSession(EngineSession session) {
+        session.end();
+        for (EngineEndpoint endpoint : List.copyOf(session.endpoints())) {
+            removeEndpoint(endpoint);
+        }
+        session.regions().closeAll();
+    }
+
+    /** Ends all links. */
+    public void close() {
+        for (Link link : links) {
+            link.close();
+        }
+    }
+
+    /**
+     * Peers that broke the protocol so far.
+     *
+     * @return a count.
+     */
+    public long violations() {
+        return violations;
+    }
+
+    void schedule(Peer peer) {
+        if (lastScheduled == null) {
+            firstScheduled = peer;
+        } else {
+            lastScheduled.nextScheduled(peer);
+        }
+        lastScheduled = peer;
+    }
+
+    void onViolation(EngineEndpoint endpoint, Peer peer, String reason) {
+        violations++;
+        errorHandler.onError(new FabricException(
+            FabricErrno.EIO,
+            "peer " + peer.address() + " of " + endpoint.settings().address() + ' ' + reason,
+            "Its channel was closed; both drivers should run the same version of JFabric"));
+    }
+
+    private int flushScheduled() {
+        // peers that schedule themselves again meanwhile are for the next cycle
+        Peer peer = firstScheduled;
+        firstScheduled = null;
+        lastScheduled = null;
+        int work = 0;
+        while (peer != null) {
+            Peer next = peer.nextScheduled();
+            work += peer.flush();
+            peer = next;
+        }
+        return work;
+    }
+
+    private Link link(String name) {
+        for (Link link : links) {
+            if (link.name().equals(name)) {
+                return link;
+            }
+        }
+        throw new FabricException(
+            FabricErrno.ENODEV,
+            "link " + name + " is not loaded in this driver",
+            "Add it to the option jfabric.link.enabled of the driver");
+    }
+}

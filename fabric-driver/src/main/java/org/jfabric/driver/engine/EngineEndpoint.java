@@ -1,0 +1,211 @@
+package org.jfabric.driver.engine;
+
+import org.jfabric.client.EndpointPort;
+import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.peer.AddressTable;
+import org.jfabric.driver.engine.peer.Peer;
+import org.jfabric.driver.engine.peer.PeerContext;
+import org.jfabric.driver.engine.peer.PeerTable;
+import org.jfabric.driver.engine.rx.Receiver;
+import org.jfabric.driver.engine.tx.Sender;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.LocalEndpoint;
+
+import java.util.List;
+
+/**
+ * A reliable-datagram endpoint: its transmit side, its receive side and its peers, bound together.
+ *
+ * <p>Owner: progress agent.
+ */
+public final class EngineEndpoint extends EndpointPort {
+    private final EndpointSettings settings;
+    private final EngineSession session;
+    private final Engine engine;
+    private final List<Link> links;
+    private final AddressTable addresses;
+    private final LocalEndpoint local = new Local();
+    private final PeerTable peers;
+    private final Sender sender;
+    private final Receiver receiver;
+
+    EngineEndpoint(
+        Engine engine,
+        EngineSession session,
+        EndpointSettings settings,
+        List<Link> links,
+        AddressTable addresses,
+        CompletionWriter transmitCompletions,
+        CompletionWriter receiveCompletions) {
+        this.engine = engine;
+        this.session = session;
+        this.settings = settings;
+        this.links = links;
+        this.addresses = addresses;
+        this.peers = new PeerTable(addresses, links, local, new Context());
+        this.sender = new Sender(
+            settings, session.regions(), peers, transmitCompletions, transmitCompletions.addEndpoint());
+        int receiveIndex = receiveCompletions.addEndpoint();
+        this.receiver = new Receiver(
+            settings, engine.settings(), session.regions(), peers, receiveCompletions, receiveIndex);
+    }
+
+    @Override
+    public int send(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
+        return sender.send(flags, buf, len, destAddr, tag, data, context);
+    }
+
+    @Override
+    public int inject(long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context) {
+        return sender.inject(flags, nativeAddress, len, destAddr, tag, data, context);
+    }
+
+    @Override
+    public int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
+        return receiver.receive(flags, buf, len, srcAddr, tag, ignore, context);
+    }
+
+    @Override
+    public void cancel(long context) {
+        if (!receiver.cancel(context)) {
+            sender.cancel(context);
+        }
+    }
+
+    @Override
+    public int outstandingSends() {
+        return sender.outstanding();
+    }
+
+    /**
+     * What the endpoint was enabled with.
+     *
+     * @return the settings.
+     */
+    public EndpointSettings settings() {
+        return settings;
+    }
+
+    /**
+     * The client it belongs to.
+     *
+     * @return the session.
+     */
+    public EngineSession session() {
+        return session;
+    }
+
+    /**
+     * Sends that have ended since the start.
+     *
+     * @return a count.
+     */
+    public long completedSends() {
+        return sender.completed();
+    }
+
+    /**
+     * Receives that have ended since the start.
+     *
+     * @return a count.
+     */
+    public long completedReceives() {
+        return receiver.completed();
+    }
+
+    /**
+     * Publishes a service name.
+     *
+     * @param service name within the driver.
+     * @return 0 or {@code -FI_EADDRINUSE}.
+     */
+    public int publish(String service) {
+        for (Link link : links) {
+            int result = link.publish(local, service);
+            if (result < 0) {
+                return result;
+            }
+        }
+        return 0;
+    }
+
+    void open() {
+        addresses.bind(peers);
+        for (Link link : links) {
+            link.attach(local);
+        }
+    }
+
+    void close(int errno) {
+        for (Link link : links) {
+            link.detach(local);
+        }
+        addresses.unbind(peers);
+        for (Peer peer : peers.all()) {
+            peer.close(errno);
+        }
+        sender.close();
+        receiver.close();
+    }
+
+    private final class Local extends LocalEndpoint {
+        @Override
+        public String name() {
+            return settings.name();
+        }
+
+        @Override
+        public String address() {
+            return settings.address();
+        }
+
+        @Override
+        public ChannelHandler handlerFor(String remoteAddress) {
+            return peers.inbound(remoteAddress);
+        }
+    }
+
+    private final class Context extends PeerContext {
+        @Override
+        public Sender sender() {
+            return sender;
+        }
+
+        @Override
+        public Receiver receiver() {
+            return receiver;
+        }
+
+        @Override
+        public EngineSettings settings() {
+            return engine.settings();
+        }
+
+        @Override
+        public int eagerLimitBytes() {
+            return settings.eagerLimitBytes();
+        }
+
+        @Override
+        public boolean connect(Peer peer) {
+            return peers.connect(peer);
+        }
+
+        @Override
+        public void schedule(Peer peer) {
+            engine.schedule(peer);
+        }
+
+        @Override
+        public void onPeerDown(Peer peer, int errno) {
+            session.listener().onPeerDown(
+                session.clientId(), settings.id(), peer.sourceAddress(), errno, peer.address());
+        }
+
+        @Override
+        public void onViolation(Peer peer, String reason) {
+            engine.onViolation(EngineEndpoint.this, peer, reason);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+/**
+ * Writing of completion queues.
+ */
+package org.jfabric.driver.engine.complete;

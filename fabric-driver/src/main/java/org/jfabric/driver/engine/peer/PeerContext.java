@@ -1,0 +1,73 @@
+package org.jfabric.driver.engine.peer;
+
+import org.jfabric.driver.engine.EngineSettings;
+import org.jfabric.driver.engine.rx.Receiver;
+import org.jfabric.driver.engine.tx.Sender;
+
+/**
+ * What the peers of one endpoint need of it. Owner: progress agent.
+ */
+public abstract class PeerContext {
+    /** For the endpoint's implementation. */
+    protected PeerContext() {
+    }
+
+    /**
+     * The transmit side.
+     *
+     * @return the sender.
+     */
+    public abstract Sender sender();
+
+    /**
+     * The receive side.
+     *
+     * @return the receiver.
+     */
+    public abstract Receiver receiver();
+
+    /**
+     * Limits of the engine.
+     *
+     * @return the settings.
+     */
+    public abstract EngineSettings settings();
+
+    /**
+     * Longest payload that is sent at once.
+     *
+     * @return bytes.
+     */
+    public abstract int eagerLimitBytes();
+
+    /**
+     * Begins a channel to a peer that has none.
+     *
+     * @param peer down or new.
+     * @return true if a link took it.
+     */
+    public abstract boolean connect(Peer peer);
+
+    /**
+     * Asks for {@link Peer#flush()} in this or the next cycle.
+     *
+     * @param peer with something to do.
+     */
+    public abstract void schedule(Peer peer);
+
+    /**
+     * A peer is gone; for the application's eyes.
+     *
+     * @param peer  failed.
+     * @param errno positive fabric errno.
+     */
+    public abstract void onPeerDown(Peer peer, int errno);
+
+    /**
+     * A peer breaks the protocol; for the error log.
+     *
+     * @param peer   whose channel is about to be closed.
+     * @param reason what was seen.
+     */
+    public abstract void onViolation(Peer peer, String reason);
+}

@@ -1,0 +1,151 @@
+package org.jfabric.driver.engine.peer;
+
+import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.LocalEndpoint;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The peers of one endpoint: by {@code fi_addr} for sends, by address for channels that the other side opens.
+ *
+ * <p>Owner: progress agent.
+ */
+public final class PeerTable {
+    private final AddressTable addresses;
+    private final List<Link> links;
+    private final LocalEndpoint local;
+    private final PeerContext context;
+    private final Map<String, Peer> byAddress = new HashMap<>();
+    private Peer[] byFiAddr = new Peer[16];
+
+    /**
+     * A table without peers.
+     *
+     * @param addresses the address vector.
+     * @param links     links of the endpoint, the preferred one first.
+     * @param local     the endpoint as links see it.
+     * @param context   what peers need of the endpoint.
+     */
+    public PeerTable(AddressTable addresses, List<Link> links, LocalEndpoint local, PeerContext context) {
+        this.addresses = addresses;
+        this.links = links;
+        this.local = local;
+        this.context = context;
+    }
+
+    /**
+     * The peer of a destination address.
+     *
+     * @param fiAddr from the address vector.
+     * @return the peer, up or on its way; null if the address is not valid.
+     */
+    public Peer peer(long fiAddr) {
+        Peer[] table = byFiAddr;
+        if (fiAddr >= 0 && fiAddr < table.length) {
+            Peer peer = table[(int) fiAddr];
+            if (peer != null) {
+                return peer;
+            }
+        }
+        return resolve(fiAddr);
+    }
+
+    /**
+     * Whether a source address can be named in a receive.
+     *
+     * @param fiAddr from the application.
+     * @return true if the address vector holds it.
+     */
+    public boolean isValid(long fiAddr) {
+        return addresses.address(fiAddr) != null;
+    }
+
+    /**
+     * The peer with that address, for a channel that the other side opens.
+     *
+     * @param address of the remote endpoint.
+     * @return the existing peer or a new one.
+     */
+    public Peer inbound(String address) {
+        Peer peer = byAddress.get(address);
+        if (peer == null) {
+            peer = new Peer(address, addresses.find(address), context);
+            byAddress.put(address, peer);
+        }
+        return peer;
+    }
+
+    /**
+     * Begins a channel to a peer that has none.
+     *
+     * @param peer down or new.
+     * @return true if a link took it.
+     */
+    public boolean connect(Peer peer) {
+        for (Link link : links) {
+            if (link.reaches(peer.address())) {
+                peer.connecting(link.connect(local, peer.address(), peer));
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * The address vector got a new entry: a peer that is known by its address only has a {@code fi_addr} now.
+     *
+     * @param fiAddr  new.
+     * @param address of that entry.
+     */
+    public void onInserted(long fiAddr, String address) {
+        Peer peer = byAddress.get(address);
+        if (peer != null && peer.source() < 0) {
+            peer.source((int) fiAddr);
+        }
+    }
+
+    /**
+     * The address vector lost an entry: sends to it are invalid, its sender is unknown (FI_ADDR_NOTAVAIL).
+     *
+     * @param fiAddr removed.
+     */
+    public void onRemoved(long fiAddr) {
+        if (fiAddr >= 0 && fiAddr < byFiAddr.length && byFiAddr[(int) fiAddr] != null) {
+            byFiAddr[(int) fiAddr] = null;
+        }
+        for (Peer peer : byAddress.values()) {
+            if (peer.source() == fiAddr) {
+                peer.source(Peer.UNKNOWN_SOURCE);
+            }
+        }
+    }
+
+    /**
+     * All peers.
+     *
+     * @return a copy.
+     */
+    public List<Peer> all() {
+        return new ArrayList<>(byAddress.values());
+    }
+
+    private Peer resolve(long fiAddr) {
+        String address = addresses.address(fiAddr);
+        if (address == null) {
+            return null;
+        }
+        Peer peer = inbound(address);
+        if (peer.source() < 0) {
+            peer.source((int) fiAddr);
+        }
+        if (fiAddr >= byFiAddr.length) {
+            byFiAddr = Arrays.copyOf(byFiAddr, Math.max(byFiAddr.length * 2, (int) fiAddr + 1));
+        }
+        byFiAddr[(int) fiAddr] = peer;
+        return peer;
+    }
+}

@@ -1,0 +1,118 @@
+package org.jfabric.driver.engine.rx;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.driver.engine.peer.Peer;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.layout.Words;
+
+/**
+ * Fetching of announced payloads: in one copy where the link can reach the sender's region, else in segments; then the
+ * sender is told.
+ *
+ * <pre>
+ *   announced --- pull: done ------------------------------> entry --> FINISH
+ *       |-------- pull: pending --> PULLING --- onPulled --> entry --> FINISH
+ *       '-------- not reachable --> WANTS_SEGMENTS --> SEGMENTS --> entry --> FINISH
+ * </pre>
+ *
+ * <p>Owner: progress agent.
+ */
+final class Pulls {
+    private final Receiver receiver;
+
+    Pulls(Receiver receiver) {
+        this.receiver = receiver;
+    }
+
+    /** Begins to fetch the payload for a receive that was matched with it. */
+    void start(ReceiveOperation operation, RemotePayload payload) {
+        Peer peer = operation.peer;
+        operation.remoteOperation = payload.operation();
+        operation.received = 0;
+        operation.finishErrno = 0;
+        if (peer.channel() == null) {
+            receiver.fail(operation, 0, FabricErrno.ECONNRESET);
+            return;
+        }
+        peer.addPull(operation);
+        long length = operation.placedBytes();
+        int result = length == 0 ? Channel.DONE : peer.channel().pull(payload, operation.address, length);
+        if (result == Channel.DONE) {
+            taken(operation);
+        } else if (result == Channel.PENDING) {
+            operation.state = ReceiveOperation.PULLING;
+        } else if (result == -FabricErrno.EOPNOTSUPP) {
+            operation.state = ReceiveOperation.WANTS_SEGMENTS;
+            if (!tellPeer(peer, operation)) {
+                peer.enqueueControl(operation);
+            }
+        } else {
+            refused(operation, -result);
+        }
+    }
+
+    /** Sends what the peer has to know of this receive; false if the channel is full. */
+    boolean tellPeer(Peer peer, ReceiveOperation operation) {
+        if (operation.state == ReceiveOperation.WANTS_SEGMENTS) {
+            int result = peer.channel().requestSegments(
+                operation.remoteOperation, operation.id, operation.placedBytes(), peer.grant());
+            if (result < 0) {
+                return false;
+            }
+            operation.state = ReceiveOperation.SEGMENTS;
+            return true;
+        }
+        if (peer.channel().finish(operation.remoteOperation, operation.finishErrno, peer.grant()) < 0) {
+            return false;
+        }
+        peer.removePull(operation);
+        receiver.release(operation);
+        return true;
+    }
+
+    void onSegment(Peer peer, ReceiveOperation operation, long offset, long address, int length) {
+        if (operation == null || operation.peer != peer || operation.state != ReceiveOperation.SEGMENTS
+            || offset != operation.received || length > operation.placedBytes() - offset) {
+            peer.violation("sent a segment that was not asked for");
+            return;
+        }
+        Words.copy(address, operation.address + offset, length);
+        operation.received += length;
+        if (operation.received == operation.placedBytes()) {
+            taken(operation);
+        }
+    }
+
+    void onPulled(Peer peer, long remoteOperation, int errno) {
+        for (ReceiveOperation operation = peer.firstPull(); operation != null; operation = operation.nextPull) {
+            if (operation.remoteOperation == remoteOperation && operation.state == ReceiveOperation.PULLING) {
+                if (errno == 0) {
+                    taken(operation);
+                } else {
+                    refused(operation, errno);
+                }
+                return;
+            }
+        }
+    }
+
+    private void taken(ReceiveOperation operation) {
+        receiver.complete(operation);
+        finish(operation);
+    }
+
+    private void refused(ReceiveOperation operation, int errno) {
+        receiver.writeError(operation, operation.received, errno);
+        operation.finishErrno = errno;
+        finish(operation);
+    }
+
+    private void finish(ReceiveOperation operation) {
+        operation.state = ReceiveOperation.FINISHING;
+        Peer peer = operation.peer;
+        if (!tellPeer(peer, operation)) {
+            peer.enqueueControl(operation);
+        }
+    }
+}

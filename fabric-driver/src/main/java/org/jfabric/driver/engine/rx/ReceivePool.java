@@ -1,0 +1,63 @@
+package org.jfabric.driver.engine.rx;
+
+/**
+ * The receives that an endpoint can have outstanding; made with the endpoint. Owner: progress agent.
+ */
+final class ReceivePool {
+    private final ReceiveOperation[] operations;
+    private ReceiveOperation free;
+    private int freeCount;
+
+    ReceivePool(int size) {
+        operations = new ReceiveOperation[size];
+        for (int i = size - 1; i >= 0; i--) {
+            ReceiveOperation operation = new ReceiveOperation(i);
+            operations[i] = operation;
+            operation.nextFree = free;
+            free = operation;
+        }
+        freeCount = size;
+    }
+
+    ReceiveOperation take() {
+        ReceiveOperation operation = free;
+        if (operation != null) {
+            free = operation.nextFree;
+            operation.nextFree = null;
+            freeCount--;
+        }
+        return operation;
+    }
+
+    void give(ReceiveOperation operation) {
+        // an id that a peer still holds must not name the next use of the record
+        operation.id += 1L << 32;
+        operation.state = ReceiveOperation.FREE;
+        operation.region = null;
+        operation.peer = null;
+        operation.nextFree = free;
+        free = operation;
+        freeCount++;
+    }
+
+    ReceiveOperation find(long id) {
+        int index = (int) id;
+        if (index < 0 || index >= operations.length) {
+            return null;
+        }
+        ReceiveOperation operation = operations[index];
+        return operation.id == id && operation.state != ReceiveOperation.FREE ? operation : null;
+    }
+
+    int inUse() {
+        return operations.length - freeCount;
+    }
+
+    int size() {
+        return operations.length;
+    }
+
+    ReceiveOperation get(int index) {
+        return operations[index];
+    }
+}

@@ -1,0 +1,536 @@
+package org.jfabric.driver.engine.rx;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.driver.engine.EndpointSettings;
+import org.jfabric.driver.engine.EngineSettings;
+import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.match.PostedReceive;
+import org.jfabric.driver.engine.match.TagMatcher;
+import org.jfabric.driver.engine.match.UnexpectedMessage;
+import org.jfabric.driver.engine.peer.Peer;
+import org.jfabric.driver.engine.peer.PeerTable;
+import org.jfabric.driver.link.Placement;
+import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.resource.RegionTable;
+import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.layout.MemoryRegionDescriptor;
+import org.jfabric.layout.Words;
+
+/**
+ * The receive side of one endpoint: takes receives, matches messages, places payloads, completes.
+ *
+ * <p>Header facts are matched before a payload is moved, so the bytes go straight to the posted buffer; only what
+ * nobody waits for goes to the unexpected store. How an announced payload is fetched is in {@link Pulls}.
+ *
+ * <p>Owner: progress agent.
+ */
+public final class Receiver {
+    private static final long KIND_BITS = Flags.TAGGED | Flags.MSG;
+    private static final long MESSAGE_BITS = KIND_BITS | Flags.REMOTE_CQ_DATA;
+    /** A placement token with this bit names a stored message, else a receive. */
+    private static final long STORED_TOKEN = 1L << 31;
+
+    private final RegionTable regions;
+    private final PeerTable peers;
+    private final CompletionWriter completions;
+    private final int completionIndex;
+    private final boolean directed;
+    private final ReceivePool pool;
+    private final TagMatcher tagged;
+    private final TagMatcher untagged;
+    private final UnexpectedStore store;
+    private final Pulls pulls;
+    private long completed;
+
+    /**
+     * A receiver without operations.
+     *
+     * @param settings        of the endpoint.
+     * @param engine          of the engine.
+     * @param regions         of the client.
+     * @param peers           of the endpoint.
+     * @param completions     receive completion queue.
+     * @param completionIndex the endpoint's index in it.
+     */
+    public Receiver(
+        EndpointSettings settings,
+        EngineSettings engine,
+        RegionTable regions,
+        PeerTable peers,
+        CompletionWriter completions,
+        int completionIndex) {
+        this.regions = regions;
+        this.peers = peers;
+        this.completions = completions;
+        this.completionIndex = completionIndex;
+        this.directed = settings.directedReceive();
+        this.pool = new ReceivePool(settings.rxSize());
+        this.tagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
+        this.untagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
+        this.store = new UnexpectedStore(
+            engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes());
+        this.pulls = new Pulls(this);
+    }
+
+    /**
+     * Takes a receive.
+     *
+     * @param flags   operation flags and kind.
+     * @param buf     address in registered memory.
+     * @param len     bytes.
+     * @param srcAddr source or -1.
+     * @param tag     tag.
+     * @param ignore  bits of the tag that do not count.
+     * @param context context.
+     * @return 0 or {@code -FI_EAGAIN}.
+     */
+    public int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
+        ReceiveOperation operation = pool.take();
+        if (operation == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        operation.state = ReceiveOperation.POSTED;
+        operation.flags = flags;
+        operation.context = context;
+        operation.buf = buf;
+        operation.length = len;
+        operation.message(null, flags & KIND_BITS, 0, 0, 0);
+        if (len != 0) {
+            RegisteredRegion region = regions.find(buf, len);
+            if (region == null) {
+                fail(operation, 0, FabricErrno.EFAULT);
+                return 0;
+            }
+            region.retain();
+            operation.region = region;
+            operation.address = region.address() + MemoryRegionDescriptor.offset(buf);
+        }
+        int source = TagMatcher.ANY_SOURCE;
+        if (directed && srcAddr != -1L) {
+            if (!peers.isValid(srcAddr)) {
+                fail(operation, 0, FabricErrno.EINVAL);
+                return 0;
+            }
+            source = (int) srcAddr;
+        }
+        boolean isTagged = (flags & Flags.TAGGED) != 0;
+        operation.accept(isTagged ? tag : 0, isTagged ? ignore : 0, source);
+        UnexpectedMessage message = (isTagged ? tagged : untagged).postReceive(operation);
+        if (message != null) {
+            deliver(operation, (StoredMessage) message);
+        }
+        return 0;
+    }
+
+    /**
+     * A whole message is here.
+     *
+     * @param peer    its sender.
+     * @param flags   kind and {@code REMOTE_CQ_DATA}.
+     * @param tag     tag.
+     * @param data    remote CQ data.
+     * @param address native address of the payload.
+     * @param length  bytes.
+     */
+    public void onMessage(Peer peer, long flags, long tag, long data, long address, int length) {
+        ReceiveOperation operation = arrive(peer, flags, tag);
+        if (operation != null) {
+            operation.message(peer, flags & MESSAGE_BITS, tag, data, length);
+            Words.copy(address, operation.address, operation.placedBytes());
+            peer.passed(length);
+            complete(operation);
+            release(operation);
+            return;
+        }
+        StoredMessage message = store(peer, flags, tag, data, length);
+        if (message != null) {
+            Words.copy(address, message.block, length);
+            message.state = StoredMessage.STORED;
+        }
+    }
+
+    /**
+     * A message waits at its sender.
+     *
+     * @param peer    its sender.
+     * @param flags   kind and {@code REMOTE_CQ_DATA}.
+     * @param tag     tag.
+     * @param data    remote CQ data.
+     * @param payload length and place; the link's object.
+     */
+    public void onAnnounce(Peer peer, long flags, long tag, long data, RemotePayload payload) {
+        ReceiveOperation operation = arrive(peer, flags, tag);
+        if (operation != null) {
+            operation.message(peer, flags & MESSAGE_BITS, tag, data, payload.lengthBytes());
+            pulls.start(operation, payload);
+            return;
+        }
+        StoredMessage message = store.takeMessage();
+        message.payload.set(payload);
+        fill(message, peer, flags, tag, data, payload.lengthBytes());
+        message.state = StoredMessage.ANNOUNCED;
+        matcher(flags).addUnexpected(message);
+    }
+
+    /**
+     * Tells the peer what it waits for: a request for segments, or that its payload was taken.
+     *
+     * @param peer      up.
+     * @param operation with something to tell.
+     * @return false if the channel is full.
+     */
+    public boolean tellPeer(Peer peer, ReceiveOperation operation) {
+        return pulls.tellPeer(peer, operation);
+    }
+
+    /**
+     * A piece of a payload that was asked for.
+     *
+     * @param peer    its sender.
+     * @param sink    id of the receive.
+     * @param offset  place in the message.
+     * @param address native address of the bytes.
+     * @param length  bytes.
+     */
+    public void onSegment(Peer peer, long sink, long offset, long address, int length) {
+        pulls.onSegment(peer, pool.find(sink), offset, address, length);
+    }
+
+    /**
+     * A pending fetch of the link has ended.
+     *
+     * @param peer            its sender.
+     * @param remoteOperation the peer's id of the operation.
+     * @param errno           0 or a positive fabric errno.
+     */
+    public void onPulled(Peer peer, long remoteOperation, int errno) {
+        pulls.onPulled(peer, remoteOperation, errno);
+    }
+
+    /**
+     * A streamed message begins.
+     *
+     * @param peer      its sender.
+     * @param flags     kind and {@code REMOTE_CQ_DATA}.
+     * @param tag       tag.
+     * @param data      remote CQ data.
+     * @param length    bytes.
+     * @param placement filled with the answer.
+     */
+    public void place(Peer peer, long flags, long tag, long data, long length, Placement placement) {
+        ReceiveOperation operation = arrive(peer, flags, tag);
+        if (operation != null) {
+            operation.message(peer, flags & MESSAGE_BITS, tag, data, length);
+            operation.state = ReceiveOperation.STREAMING;
+            peer.addPull(operation);
+            placement.set(Placement.Action.DIRECT, operation.address, operation.placedBytes(), operation.id);
+            return;
+        }
+        StoredMessage message = store(peer, flags, tag, data, length);
+        if (message == null) {
+            placement.set(Placement.Action.REFUSE, 0, 0, 0);
+        } else {
+            message.state = StoredMessage.FILLING;
+            placement.set(Placement.Action.STORE, message.block, length, message.index | STORED_TOKEN);
+        }
+    }
+
+    /**
+     * All bytes of a streamed message have arrived.
+     *
+     * @param peer      its sender.
+     * @param placement as filled.
+     */
+    public void onPlaced(Peer peer, Placement placement) {
+        if ((placement.token() & STORED_TOKEN) == 0) {
+            ReceiveOperation operation = pool.find(placement.token());
+            if (operation != null && operation.state == ReceiveOperation.STREAMING) {
+                peer.removePull(operation);
+                peer.passed(operation.messageLength);
+                complete(operation);
+                release(operation);
+            }
+            return;
+        }
+        StoredMessage message = store.message(placement.token() & ~STORED_TOKEN);
+        if (message == null || message.state != StoredMessage.FILLING || message.peer != peer) {
+            return;
+        }
+        message.state = StoredMessage.STORED;
+        if (message.receive != null) {
+            deliver(message.receive, message);
+        }
+    }
+
+    /**
+     * A streamed message will not arrive as a whole.
+     *
+     * @param peer      its sender.
+     * @param placement as filled.
+     * @param errno     positive fabric errno.
+     */
+    public void onAborted(Peer peer, Placement placement, int errno) {
+        if ((placement.token() & STORED_TOKEN) == 0) {
+            ReceiveOperation operation = pool.find(placement.token());
+            if (operation != null && operation.state == ReceiveOperation.STREAMING) {
+                peer.removePull(operation);
+                fail(operation, 0, errno);
+            }
+            return;
+        }
+        StoredMessage message = store.message(placement.token() & ~STORED_TOKEN);
+        if (message != null && message.state == StoredMessage.FILLING && message.peer == peer) {
+            abort(message, errno);
+        }
+    }
+
+    /**
+     * A peer is gone: what needs it fails; what was received whole stays.
+     *
+     * @param peer  gone.
+     * @param errno positive fabric errno.
+     */
+    public void failPeer(Peer peer, int errno) {
+        while (peer.firstPull() != null) {
+            ReceiveOperation operation = peer.firstPull();
+            peer.removePull(operation);
+            if (operation.state == ReceiveOperation.FINISHING) {
+                release(operation);
+            } else {
+                fail(operation, operation.received, errno);
+            }
+        }
+        dropUnfinished(tagged, peer, errno);
+        dropUnfinished(untagged, peer, errno);
+        if (directed && peer.source() >= 0) {
+            failDirected(tagged, peer.source(), errno);
+            failDirected(untagged, peer.source(), errno);
+        }
+    }
+
+    /**
+     * Cancels the oldest posted receive with that context.
+     *
+     * @param context as posted.
+     * @return true if there was one.
+     */
+    public boolean cancel(long context) {
+        return cancel(tagged, context) || cancel(untagged, context);
+    }
+
+    /**
+     * Credit for a new peer.
+     *
+     * @return bytes.
+     */
+    public long reserveWindow() {
+        return store.reserveWindow();
+    }
+
+    /**
+     * Operations that have ended since the start.
+     *
+     * @return a count.
+     */
+    public long completed() {
+        return completed;
+    }
+
+    /** The endpoint is gone: gives back what operations hold, without entries but with their completion credit. */
+    public void close() {
+        int unfinished = 0;
+        for (int i = 0, size = pool.size(); i < size; i++) {
+            ReceiveOperation operation = pool.get(i);
+            if (operation.state == ReceiveOperation.FREE) {
+                continue;
+            }
+            if (operation.state != ReceiveOperation.FINISHING) {
+                unfinished++;
+            }
+            if (operation.region != null) {
+                operation.region.release();
+                operation.region = null;
+            }
+        }
+        completions.retire(unfinished);
+        store.close();
+    }
+
+    /** Writes the entry of a receive whose message is placed. */
+    void complete(ReceiveOperation operation) {
+        long placed = operation.placedBytes();
+        long flags = Flags.RECV | operation.messageFlags;
+        long source = operation.peer.sourceAddress();
+        if (operation.messageLength > operation.length) {
+            completions.error(
+                completionIndex,
+                0,
+                operation.context,
+                flags,
+                placed,
+                operation.messageData,
+                operation.messageTag,
+                source,
+                operation.messageLength - placed,
+                FabricErrno.ETRUNC,
+                FabricErrno.ETRUNC,
+                null);
+        } else if ((operation.flags & Flags.COMPLETION) != 0) {
+            completions.success(
+                completionIndex,
+                0,
+                operation.context,
+                flags,
+                placed,
+                0,
+                operation.messageData,
+                operation.messageTag,
+                source);
+        } else {
+            completions.retire();
+        }
+        completed++;
+    }
+
+    /** Writes the error entry of a receive and ends it. */
+    void fail(ReceiveOperation operation, long placed, int errno) {
+        writeError(operation, placed, errno);
+        release(operation);
+    }
+
+    /** Writes the error entry of a receive, which goes on to tell its peer. */
+    void writeError(ReceiveOperation operation, long placed, int errno) {
+        completions.error(
+            completionIndex,
+            0,
+            operation.context,
+            Flags.RECV | operation.messageFlags,
+            placed,
+            operation.messageData,
+            operation.messageTag,
+            operation.peer == null ? -1L : operation.peer.sourceAddress(),
+            0,
+            errno,
+            errno,
+            null);
+        completed++;
+    }
+
+    /** Gives the record back; its entry is written. */
+    void release(ReceiveOperation operation) {
+        if (operation.region != null) {
+            operation.region.release();
+        }
+        pool.give(operation);
+    }
+
+    private TagMatcher matcher(long flags) {
+        return (flags & Flags.TAGGED) != 0 ? tagged : untagged;
+    }
+
+    private ReceiveOperation arrive(Peer peer, long flags, long tag) {
+        return (flags & Flags.TAGGED) != 0
+            ? (ReceiveOperation) tagged.arrive(tag, peer.source())
+            : (ReceiveOperation) untagged.arrive(0, peer.source());
+    }
+
+    private void deliver(ReceiveOperation operation, StoredMessage message) {
+        operation.message(message.peer, message.flags, message.tag(), message.data, message.length);
+        switch (message.state) {
+            case StoredMessage.STORED -> {
+                Words.copy(message.block, operation.address, operation.placedBytes());
+                message.peer.left(message.length, message.epoch);
+                store.giveMessage(message);
+                complete(operation);
+                release(operation);
+            }
+            case StoredMessage.FILLING -> {
+                operation.state = ReceiveOperation.FILLING;
+                message.receive = operation;
+            }
+            default -> {
+                pulls.start(operation, message.payload);
+                store.giveMessage(message);
+            }
+        }
+    }
+
+    private StoredMessage store(Peer peer, long flags, long tag, long data, long length) {
+        if (!peer.admit(length)) {
+            peer.violation("sent more unexpected bytes than it was granted");
+            return null;
+        }
+        StoredMessage message = store.takeMessage();
+        if (length != 0) {
+            message.block = store.takeBlock(length);
+            if (message.block == 0) {
+                store.giveMessage(message);
+                peer.violation("sent an unexpected message of " + length + " bytes, for which there is no room");
+                return null;
+            }
+        }
+        fill(message, peer, flags, tag, data, length);
+        matcher(flags).addUnexpected(message);
+        return message;
+    }
+
+    private static void fill(StoredMessage message, Peer peer, long flags, long tag, long data, long length) {
+        message.peer = peer;
+        message.epoch = peer.epoch();
+        message.flags = flags & MESSAGE_BITS;
+        message.data = data;
+        message.length = length;
+        message.arrived((flags & Flags.TAGGED) != 0 ? tag : 0, peer.source());
+    }
+
+    private void dropUnfinished(TagMatcher matcher, Peer peer, int errno) {
+        UnexpectedMessage message = matcher.firstUnexpected();
+        while (message != null) {
+            UnexpectedMessage next = matcher.nextUnexpected(message);
+            StoredMessage stored = (StoredMessage) message;
+            if (stored.peer == peer && stored.state != StoredMessage.STORED) {
+                matcher.removeUnexpected(stored);
+                if (stored.state == StoredMessage.FILLING) {
+                    peer.left(stored.length, stored.epoch);
+                }
+                store.giveMessage(stored);
+            }
+            message = next;
+        }
+    }
+
+    private void abort(StoredMessage message, int errno) {
+        ReceiveOperation receive = message.receive;
+        if (receive == null) {
+            matcher(message.flags).removeUnexpected(message);
+        }
+        message.peer.left(message.length, message.epoch);
+        store.giveMessage(message);
+        if (receive != null) {
+            fail(receive, 0, errno);
+        }
+    }
+
+    private void failDirected(TagMatcher matcher, int source, int errno) {
+        PostedReceive receive = matcher.nextDirected(null, source);
+        while (receive != null) {
+            PostedReceive next = matcher.nextDirected(receive, source);
+            matcher.cancel(receive);
+            fail((ReceiveOperation) receive, 0, errno);
+            receive = next;
+        }
+    }
+
+    private boolean cancel(TagMatcher matcher, long context) {
+        for (PostedReceive receive = matcher.firstPosted(); receive != null; receive = matcher.nextPosted(receive)) {
+            ReceiveOperation operation = (ReceiveOperation) receive;
+            if (operation.context == context) {
+                matcher.cancel(receive);
+                fail(operation, 0, FabricErrno.ECANCELED);
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,35 @@
+package org.jfabric.driver.engine.rx;
+
+import org.jfabric.driver.engine.match.UnexpectedMessage;
+import org.jfabric.driver.engine.peer.Peer;
+import org.jfabric.driver.link.RemotePayload;
+
+/**
+ * A message that came before a receive for it. Records are used again. Owner: progress agent.
+ */
+final class StoredMessage extends UnexpectedMessage {
+    static final int FREE = 0;
+    /** The payload is in the store. */
+    static final int STORED = 1;
+    /** The payload is still streaming into the store. */
+    static final int FILLING = 2;
+    /** The payload waits at the sender. */
+    static final int ANNOUNCED = 3;
+
+    final RemotePayload payload = new RemotePayload();
+    final int index;
+    int state;
+    Peer peer;
+    int epoch;
+    long flags;
+    long data;
+    long length;
+    long block;
+    /** The receive that was posted while the payload was filling. */
+    ReceiveOperation receive;
+    StoredMessage nextFree;
+
+    StoredMessage(int index) {
+        this.index = index;
+    }
+}

@@ -1,0 +1,71 @@
+package org.jfabric.driver.engine.rx;
+
+import java.util.Arrays;
+
+/**
+ * The unexpected messages of one endpoint: records and payload blocks under a byte budget, of which each peer gets a
+ * window as its first credit.
+ *
+ * <p>Owner: progress agent.
+ */
+final class UnexpectedStore {
+    private final BlockStore blocks;
+    private final int windowBytes;
+    private long unreservedBytes;
+    private StoredMessage[] messages = new StoredMessage[64];
+    private int messageCount;
+    private StoredMessage free;
+
+    UnexpectedStore(int budgetBytes, int windowBytes, int maxPayloadBytes) {
+        this.blocks = new BlockStore(budgetBytes, maxPayloadBytes);
+        this.windowBytes = windowBytes;
+        this.unreservedBytes = budgetBytes;
+    }
+
+    /** Credit for a new peer: a window, or half of what is left; 0 when nothing is: it may only announce. */
+    long reserveWindow() {
+        long window = unreservedBytes >= 2L * windowBytes ? windowBytes : (unreservedBytes / 2) & -64L;
+        unreservedBytes -= window;
+        return window;
+    }
+
+    /** A record; grows on demand, bounded by the credit and announcements that peers can have. */
+    StoredMessage takeMessage() {
+        StoredMessage message = free;
+        if (message == null) {
+            if (messageCount == messages.length) {
+                messages = Arrays.copyOf(messages, messageCount * 2);
+            }
+            message = new StoredMessage(messageCount);
+            messages[messageCount++] = message;
+            return message;
+        }
+        free = message.nextFree;
+        message.nextFree = null;
+        return message;
+    }
+
+    void giveMessage(StoredMessage message) {
+        if (message.block != 0) {
+            blocks.give(message.block);
+            message.block = 0;
+        }
+        message.state = StoredMessage.FREE;
+        message.peer = null;
+        message.receive = null;
+        message.nextFree = free;
+        free = message;
+    }
+
+    StoredMessage message(long index) {
+        return index >= 0 && index < messageCount ? messages[(int) index] : null;
+    }
+
+    long takeBlock(long length) {
+        return blocks.take(length);
+    }
+
+    void close() {
+        blocks.close();
+    }
+}

@@ -1,0 +1,312 @@
+package org.jfabric.driver.engine.tx;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.driver.engine.EndpointSettings;
+import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.peer.Peer;
+import org.jfabric.driver.engine.peer.PeerTable;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.RegionTable;
+import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.layout.MemoryRegionDescriptor;
+import org.jfabric.layout.Words;
+
+/**
+ * The transmit side of one endpoint: takes sends, chooses the protocol for the peer's channel, completes them.
+ *
+ * <p>A message goes at once (<em>eager</em>) if it is short enough and the receiver granted credit for it; else it is
+ * <em>announced</em> and its payload waits here until the receiver has taken it. What neither can begin now waits in its
+ * peer's queue, in order, and keeps nobody else waiting.
+ *
+ * <p>Owner: progress agent.
+ */
+public final class Sender {
+    private static final long KIND_BITS = Flags.TAGGED | Flags.MSG;
+
+    private final TransmitPool pool;
+    private final RegionTable regions;
+    private final PeerTable peers;
+    private final CompletionWriter completions;
+    private final int completionIndex;
+    private final long maxMessageBytes;
+    private final int injectSizeBytes;
+    private long completed;
+
+    /**
+     * A sender without operations.
+     *
+     * @param settings        of the endpoint.
+     * @param regions         of the client.
+     * @param peers           of the endpoint.
+     * @param completions     transmit completion queue.
+     * @param completionIndex the endpoint's index in it.
+     */
+    public Sender(
+        EndpointSettings settings,
+        RegionTable regions,
+        PeerTable peers,
+        CompletionWriter completions,
+        int completionIndex) {
+        this.pool = new TransmitPool(settings.txSize(), settings.injectSizeBytes());
+        this.regions = regions;
+        this.peers = peers;
+        this.completions = completions;
+        this.completionIndex = completionIndex;
+        this.maxMessageBytes = settings.maxMessageBytes();
+        this.injectSizeBytes = settings.injectSizeBytes();
+    }
+
+    /**
+     * Takes a send of registered memory.
+     *
+     * @param flags    operation flags and kind.
+     * @param buf      address in registered memory.
+     * @param len      bytes.
+     * @param destAddr destination.
+     * @param tag      tag.
+     * @param data     remote CQ data.
+     * @param context  context.
+     * @return 0 or {@code -FI_EAGAIN}.
+     */
+    public int send(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
+        TransmitOperation operation = take(flags, len, tag, data, context);
+        if (operation == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        if (len != 0) {
+            RegisteredRegion region = regions.find(buf, len);
+            if (region == null) {
+                fail(operation, FabricErrno.EFAULT);
+                return 0;
+            }
+            operation.region = region;
+            operation.address = region.address() + MemoryRegionDescriptor.offset(buf);
+        }
+        Peer peer = peers.peer(destAddr);
+        if (peer == null || len < 0 || len > maxMessageBytes) {
+            fail(operation, FabricErrno.EINVAL);
+            return 0;
+        }
+        operation.peer = peer;
+        if (peer.isClear() && begin(peer, operation)) {
+            return 0;
+        }
+        hold(operation);
+        peer.enqueue(operation);
+        return 0;
+    }
+
+    /**
+     * Takes a send whose payload must not be looked at after the return.
+     *
+     * @param flags         operation flags and kind.
+     * @param nativeAddress where the payload is.
+     * @param len           bytes.
+     * @param destAddr      destination.
+     * @param tag           tag.
+     * @param data          remote CQ data.
+     * @param context       context.
+     * @return 0 or {@code -FI_EAGAIN}.
+     */
+    public int inject(long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context) {
+        TransmitOperation operation = take(flags, len, tag, data, context);
+        if (operation == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        Peer peer = peers.peer(destAddr);
+        if (peer == null || len < 0 || len > injectSizeBytes) {
+            fail(operation, FabricErrno.EINVAL);
+            return 0;
+        }
+        operation.peer = peer;
+        if (peer.isClear() && peer.canSendEager(len)) {
+            operation.address = nativeAddress;
+            if (peer.channel().limits().eagerLimitBytes() >= len && trySend(peer, operation)) {
+                return 0;
+            }
+        }
+        Words.copy(nativeAddress, operation.injectAddress, len);
+        operation.address = operation.injectAddress;
+        peer.enqueue(operation);
+        return 0;
+    }
+
+    /**
+     * Begins the oldest operation of a peer's queue, or says that it must wait.
+     *
+     * @param peer      up, with nothing older waiting.
+     * @param operation not begun.
+     * @return true if the operation has left the queue: done, in the link's hands, or failed.
+     */
+    public boolean begin(Peer peer, TransmitOperation operation) {
+        if (peer.canSendEager(operation.length)) {
+            return trySend(peer, operation);
+        }
+        if (!peer.canAnnounce()) {
+            return false;
+        }
+        hold(operation);
+        // the loopback link may take the payload and finish the operation before the call returns
+        peer.own(operation, TransmitOperation.ANNOUNCED);
+        int result = peer.channel().announce(operation, peer.grant());
+        if (result == Channel.DONE) {
+            return true;
+        }
+        peer.disown(operation);
+        operation.state = TransmitOperation.QUEUED;
+        return failedToBegin(operation, result);
+    }
+
+    /**
+     * The operation has reached its level.
+     *
+     * @param operation not in any list.
+     */
+    public void complete(TransmitOperation operation) {
+        if ((operation.flags & Flags.COMPLETION) != 0) {
+            completions.success(
+                completionIndex, 0, operation.context, Flags.SEND | (operation.flags & KIND_BITS), 0, 0, 0, 0, -1L);
+        } else {
+            completions.retire();
+        }
+        release(operation);
+    }
+
+    /**
+     * The operation has failed; there is an entry whether one was asked for or not (CQ-090, CQ-091).
+     *
+     * @param operation not in any list.
+     * @param errno     positive fabric errno.
+     */
+    public void fail(TransmitOperation operation, int errno) {
+        completions.error(
+            completionIndex,
+            0,
+            operation.context,
+            Flags.SEND | (operation.flags & KIND_BITS),
+            0,
+            0,
+            0,
+            -1L,
+            0,
+            errno,
+            errno,
+            null);
+        release(operation);
+    }
+
+    /**
+     * Finds the operation that a peer names.
+     *
+     * @param id as announced.
+     * @return the operation, or null if it has ended.
+     */
+    public TransmitOperation find(long id) {
+        return pool.find(id);
+    }
+
+    /**
+     * Cancels the oldest waiting operation with that context.
+     *
+     * @param context as posted.
+     * @return true if there was one.
+     */
+    public boolean cancel(long context) {
+        for (int i = 0, size = pool.size(); i < size; i++) {
+            TransmitOperation operation = pool.get(i);
+            if (operation.state == TransmitOperation.QUEUED && operation.context == context) {
+                ((Peer) operation.peer).dequeue(operation);
+                fail(operation, FabricErrno.ECANCELED);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Operations that have ended since the start.
+     *
+     * @return a count.
+     */
+    public long completed() {
+        return completed;
+    }
+
+    /**
+     * Operations that have not ended.
+     *
+     * @return a count.
+     */
+    public int outstanding() {
+        return pool.inUse();
+    }
+
+    /** The endpoint is gone: gives back what operations hold, without entries but with their completion credit. */
+    public void close() {
+        completions.retire(pool.inUse());
+        for (int i = 0, size = pool.size(); i < size; i++) {
+            TransmitOperation operation = pool.get(i);
+            if (operation.state != TransmitOperation.FREE && operation.region != null) {
+                operation.region.release();
+                operation.region = null;
+            }
+        }
+        pool.free();
+    }
+
+    private TransmitOperation take(long flags, long len, long tag, long data, long context) {
+        TransmitOperation operation = pool.take();
+        if (operation != null) {
+            operation.flags = flags;
+            operation.length = len;
+            operation.tag = tag;
+            operation.data = data;
+            operation.context = context;
+        }
+        return operation;
+    }
+
+    private boolean trySend(Peer peer, TransmitOperation operation) {
+        int result = peer.channel().send(operation, peer.grant());
+        if (result == Channel.DONE) {
+            peer.spend(operation.length);
+            complete(operation);
+            return true;
+        }
+        if (result == Channel.PENDING) {
+            peer.spend(operation.length);
+            hold(operation);
+            peer.own(operation, TransmitOperation.IN_LINK);
+            return true;
+        }
+        return failedToBegin(operation, result);
+    }
+
+    private boolean failedToBegin(TransmitOperation operation, int result) {
+        if (result == -FabricErrno.EAGAIN) {
+            return false;
+        }
+        fail(operation, -result);
+        return true;
+    }
+
+    /** From here on the operation outlives its posting call; whoever sees it held does not hold it again. */
+    private static void hold(TransmitOperation operation) {
+        if (operation.state == TransmitOperation.FREE) {
+            operation.state = TransmitOperation.QUEUED;
+            if (operation.region != null) {
+                operation.region.retain();
+            }
+        }
+    }
+
+    private void release(TransmitOperation operation) {
+        if (operation.state != TransmitOperation.FREE && operation.region != null) {
+            operation.region.release();
+        }
+        completed++;
+        pool.give(operation);
+    }
+}

@@ -1,0 +1,4 @@
+/**
+ * Posting, protocol choice and completion of sends.
+ */
+package org.jfabric.driver.engine.tx;
