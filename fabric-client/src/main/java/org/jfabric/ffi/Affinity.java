@@ -1,0 +1,90 @@
+package org.jfabric.ffi;
+
+import static org.jfabric.ffi.Downcalls.INT;
+import static org.jfabric.ffi.Downcalls.LONG;
+
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.BitSet;
+
+/**
+ * The processors that the calling thread may run on.
+ *
+ * <p>Every call concerns the calling platform thread only, and threads that it starts later. Not for virtual threads,
+ * whose carrier would be meant.
+ */
+public final class Affinity {
+    /** Processors are numbered below this. */
+    public static final int MAX_CPUS = 8192;
+
+    private static final long MASK_BYTES = MAX_CPUS / Byte.SIZE;
+
+    private static final MethodHandle sched_setaffinity$mh =
+        Downcalls.downcall("sched_setaffinity", INT, INT, LONG, LONG);
+    private static final MethodHandle sched_getaffinity$mh =
+        Downcalls.downcall("sched_getaffinity", INT, INT, LONG, LONG);
+
+    private Affinity() {
+    }
+
+    /**
+     * Binds the calling thread to one processor.
+     *
+     * @param cpu number from 0.
+     * @return 0; {@code -EINVAL} if there is no such processor or this process may not use it.
+     */
+    public static int bind(int cpu) {
+        if (cpu < 0 || cpu >= MAX_CPUS) {
+            return -LinuxErrno.EINVAL;
+        }
+        BitSet cpus = new BitSet();
+        cpus.set(cpu);
+        return bind(cpus);
+    }
+
+    /**
+     * Binds the calling thread to a set of processors; those that do not exist or are forbidden are left out.
+     *
+     * @param cpus numbers from 0.
+     * @return 0; {@code -EINVAL} if none of them can be used.
+     */
+    public static int bind(BitSet cpus) {
+        if (cpus.length() > MAX_CPUS) {
+            return -LinuxErrno.EINVAL;
+        }
+        CallState state = CallState.current();
+        state.scratch.asSlice(0, MASK_BYTES).fill((byte) 0);
+        long[] words = cpus.toLongArray();
+        for (int i = 0; i < words.length; i++) {
+            state.scratch.setAtIndex(ValueLayout.JAVA_LONG, i, words[i]);
+        }
+        try {
+            return state.result(
+                (int) sched_setaffinity$mh.invokeExact(state.capture, 0, MASK_BYTES, state.scratchAddress));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Processors that the calling thread may run on.
+     *
+     * @return new set, never empty.
+     * @throws NativeCallException EINVAL on a machine with more than {@link #MAX_CPUS} processors.
+     */
+    public static BitSet cpus() {
+        CallState state = CallState.current();
+        state.scratch.asSlice(0, MASK_BYTES).fill((byte) 0);
+        int result;
+        try {
+            result = state.result(
+                (int) sched_getaffinity$mh.invokeExact(state.capture, 0, MASK_BYTES, state.scratchAddress));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+        if (result < 0) {
+            throw new NativeCallException("sched_getaffinity", -result, "mask of " + MASK_BYTES + " bytes");
+        }
+        return BitSet.valueOf(state.scratch.asSlice(0, MASK_BYTES).toArray(ValueLayout.JAVA_LONG));
+    }
+}

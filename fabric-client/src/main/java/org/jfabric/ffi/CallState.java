@@ -1,0 +1,102 @@
+package org.jfabric.ffi;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Memory of one thread for its native calls: captured errno, and scratch for names and structures.
+ *
+ * <p>Owner: the thread that called {@link #current()}. Contents last until that thread's next native call. The memory
+ * is released after the thread has ended.
+ */
+final class CallState {
+    /** Longest name or path including the terminating zero, as in the kernel. */
+    static final int PATH_MAX = 4096;
+    /** Size of {@link #scratch}. */
+    static final int SCRATCH_BYTES = PATH_MAX + 512;
+    /** Offset in {@link #scratch} of room for a structure that is used together with a name. */
+    static final int STRUCT_OFFSET = PATH_MAX;
+
+    private static final StructLayout CAPTURE_LAYOUT = Linker.Option.captureStateLayout();
+    private static final long ERRNO_OFFSET =
+        CAPTURE_LAYOUT.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
+    private static final ThreadLocal<CallState> CURRENT = ThreadLocal.withInitial(CallState::new);
+
+    /** First argument of each downcall. */
+    final MemorySegment capture;
+    /** Room for a name at 0 and a structure at {@link #STRUCT_OFFSET}, or for a structure at 0. */
+    final MemorySegment scratch;
+    /** Address of {@link #scratch}; valid as long as this object is reachable, which its thread guarantees. */
+    final long scratchAddress;
+
+    private CallState() {
+        // Automatic: nobody is told when a thread ends, so the collector of the thread's locals decides.
+        Arena arena = Arena.ofAuto();
+        capture = arena.allocate(CAPTURE_LAYOUT);
+        scratch = arena.allocate(SCRATCH_BYTES, Long.BYTES);
+        scratchAddress = scratch.address();
+    }
+
+    /**
+     * State of the calling thread.
+     *
+     * @return always the same object on the same thread.
+     */
+    static CallState current() {
+        return CURRENT.get();
+    }
+
+    /**
+     * Errno of this thread's last captured call.
+     *
+     * @return positive errno; meaningful only after a call that failed.
+     */
+    int errno() {
+        return capture.get(ValueLayout.JAVA_INT, ERRNO_OFFSET);
+    }
+
+    /**
+     * Applies the error convention to the result of a call.
+     *
+     * @param returned what the C function returned.
+     * @return the same, or the negative errno if it was negative.
+     */
+    int result(int returned) {
+        return returned < 0 ? -errno() : returned;
+    }
+
+    /**
+     * Applies the error convention to the result of a call.
+     *
+     * @param returned what the C function returned.
+     * @return the same, or the negative errno if it was -1.
+     */
+    long result(long returned) {
+        return returned == -1 ? -errno() : returned;
+    }
+
+    /**
+     * Writes a name as a C string to the start of the scratch memory.
+     *
+     * @param name any path.
+     * @return 0; {@code -EINVAL} for an empty name or one with a zero inside (C would silently cut it there);
+     *     {@code -ENAMETOOLONG}.
+     */
+    int putName(String name) {
+        byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+        if (bytes.length == 0 || name.indexOf('\0') >= 0) {
+            return -LinuxErrno.EINVAL;
+        }
+        if (bytes.length >= PATH_MAX) {
+            return -LinuxErrno.ENAMETOOLONG;
+        }
+        MemorySegment.copy(bytes, 0, scratch, ValueLayout.JAVA_BYTE, 0, bytes.length);
+        scratch.set(ValueLayout.JAVA_BYTE, bytes.length, (byte) 0);
+        return 0;
+    }
+}

@@ -1,0 +1,207 @@
+package org.jfabric.ffi;
+
+import static org.jfabric.ffi.Downcalls.INT;
+import static org.jfabric.ffi.Downcalls.LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.ref.Reference;
+
+/**
+ * One epoll instance with room for the events of one poll.
+ *
+ * <p>Owner: the thread that polls; it alone calls {@link #poll}, the event accessors and {@link #close()}. Any thread
+ * may add, modify and delete while the instance is open. Poll and accessors allocate nothing. A thread asleep in
+ * {@link #poll} is woken through an {@link EventFd}, never by closing.
+ */
+public final class Epoll implements AutoCloseable {
+    /** Readable, or a connection to accept. */
+    public static final int EPOLLIN = 0x001;
+    /** Writable. */
+    public static final int EPOLLOUT = 0x004;
+    /** Error; reported without being asked for. */
+    public static final int EPOLLERR = 0x008;
+    /** Both directions are closed; reported without being asked for. */
+    public static final int EPOLLHUP = 0x010;
+    /** The peer closed its sending direction. */
+    public static final int EPOLLRDHUP = 0x2000;
+    /** Edge triggered instead of level triggered. */
+    public static final int EPOLLET = 0x80000000;
+
+    private static final int EPOLL_CLOEXEC = 0x80000;
+    private static final int EPOLL_CTL_ADD = 1;
+    private static final int EPOLL_CTL_DEL = 2;
+    private static final int EPOLL_CTL_MOD = 3;
+
+    private static final MethodHandle epoll_create1$mh = Downcalls.downcall("epoll_create1", INT, INT);
+    private static final MethodHandle epoll_ctl$mh = Downcalls.downcall("epoll_ctl", INT, INT, INT, INT, LONG);
+    private static final MethodHandle epoll_wait$mh = Downcalls.downcall("epoll_wait", INT, INT, LONG, INT, INT);
+
+    private final int maxEvents;
+    private final MemorySegment events;
+    private final long eventsAddress;
+    private volatile int fd;
+
+    /**
+     * Opens an instance, close-on-exec.
+     *
+     * @param maxEvents most events that one poll returns, at least 1.
+     * @throws NativeCallException if no descriptor is to be had.
+     */
+    public Epoll(int maxEvents) {
+        if (maxEvents < 1) {
+            throw new IllegalArgumentException("maxEvents is " + maxEvents + ", must be at least 1");
+        }
+        this.maxEvents = maxEvents;
+        events = Arena.ofAuto().allocate((long) maxEvents * EpollEvent.BYTES, Long.BYTES);
+        eventsAddress = events.address();
+        CallState state = CallState.current();
+        try {
+            fd = state.result((int) epoll_create1$mh.invokeExact(state.capture, EPOLL_CLOEXEC));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+        if (fd < 0) {
+            throw new NativeCallException("epoll_create1", -fd, "raise the limit of open files (ulimit -n)");
+        }
+    }
+
+    /**
+     * Starts watching a descriptor.
+     *
+     * @param watchedFd descriptor.
+     * @param eventMask of the EPOLL constants.
+     * @param data returned by {@link #data(int)} with each event.
+     * @return 0; {@code -EEXIST} if it is watched already; {@code -EPERM} for a regular file; {@code -EBADF};
+     *     {@code -ENOSPC} above the user's limit of watches.
+     */
+    public int add(int watchedFd, int eventMask, long data) {
+        return control(EPOLL_CTL_ADD, watchedFd, eventMask, data);
+    }
+
+    /**
+     * Changes what a watched descriptor is watched for.
+     *
+     * @param watchedFd descriptor.
+     * @param eventMask of the EPOLL constants.
+     * @param data returned by {@link #data(int)} with each event.
+     * @return 0; {@code -ENOENT} if it is not watched; {@code -EBADF}.
+     */
+    public int modify(int watchedFd, int eventMask, long data) {
+        return control(EPOLL_CTL_MOD, watchedFd, eventMask, data);
+    }
+
+    /**
+     * Stops watching a descriptor; to be called before it is closed, or its number may be reused meanwhile.
+     *
+     * @param watchedFd descriptor.
+     * @return 0; {@code -ENOENT} if it is not watched; {@code -EBADF}.
+     */
+    public int delete(int watchedFd) {
+        return control(EPOLL_CTL_DEL, watchedFd, 0, 0);
+    }
+
+    /**
+     * Waits for events; those of the poll before are overwritten.
+     *
+     * @param timeoutMs longest sleep in milliseconds; 0 only looks; -1 sleeps without limit.
+     * @return number of events, readable by index from 0; 0 after the time is over or after a signal;
+     *     {@code -EBADF} after close.
+     */
+    public int poll(int timeoutMs) {
+        CallState state = CallState.current();
+        try {
+            int count = state.result(
+                (int) epoll_wait$mh.invokeExact(state.capture, fd, eventsAddress, maxEvents, timeoutMs));
+            return count == -LinuxErrno.EINTR ? 0 : count;
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        } finally {
+            // The kernel got a plain address: the memory must not be collected while it writes.
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * What was registered with the descriptor of an event.
+     *
+     * @param index from 0, below the result of the last {@link #poll}.
+     * @return the data given to {@link #add} or {@link #modify}.
+     */
+    public long data(int index) {
+        return EpollEvent.data(events, (long) index * EpollEvent.BYTES);
+    }
+
+    /**
+     * What happened to the descriptor of an event.
+     *
+     * @param index from 0, below the result of the last {@link #poll}.
+     * @return set of the EPOLL constants.
+     */
+    public int events(int index) {
+        return EpollEvent.events(events, (long) index * EpollEvent.BYTES);
+    }
+
+    /**
+     * The descriptor of the instance, to be watched by another one.
+     *
+     * @return descriptor, or -1 after close.
+     */
+    public int fd() {
+        return fd;
+    }
+
+    /**
+     * Closes the instance; watched descriptors stay open. Closing again does nothing.
+     */
+    @Override
+    public void close() {
+        int open = fd;
+        fd = -1;
+        if (open >= 0) {
+            Libc.close(open);
+        }
+    }
+
+    private int control(int operation, int watchedFd, int eventMask, long data) {
+        CallState state = CallState.current();
+        EpollEvent.put(state.scratch, 0, eventMask, data);
+        try {
+            return state.result((int) epoll_ctl$mh.invokeExact(
+                state.capture, fd, operation, watchedFd, state.scratchAddress));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * {@code struct epoll_event}: packed on x86_64 (12 bytes), naturally aligned on aarch64 (16 bytes).
+     *
+     * <pre>
+     *   x86_64   0 events u32 | 4 data u64
+     *   aarch64  0 events u32 | 4 padding | 8 data u64
+     * </pre>
+     */
+    static final class EpollEvent {
+        static final int BYTES = Platform.AARCH64 ? 16 : 12;
+        private static final int DATA_OFFSET = Platform.AARCH64 ? 8 : 4;
+
+        private EpollEvent() {
+        }
+
+        static void put(MemorySegment segment, long offset, int events, long data) {
+            segment.set(ValueLayout.JAVA_INT_UNALIGNED, offset, events);
+            segment.set(ValueLayout.JAVA_LONG_UNALIGNED, offset + DATA_OFFSET, data);
+        }
+
+        static int events(MemorySegment segment, long offset) {
+            return segment.get(ValueLayout.JAVA_INT_UNALIGNED, offset);
+        }
+
+        static long data(MemorySegment segment, long offset) {
+            return segment.get(ValueLayout.JAVA_LONG_UNALIGNED, offset + DATA_OFFSET);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package org.jfabric.ffi;
+
+import static org.jfabric.ffi.Downcalls.LONG;
+
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Sleeping on, and waking sleepers of, a 32-bit word that may be shared by several processes.
+ *
+ * <p>The word must be aligned to 4 bytes and lie in memory that stays mapped for the length of the call. Any thread may
+ * call; nothing is allocated after a thread's first native call.
+ */
+public final class Futex {
+    // Not FUTEX_PRIVATE_FLAG: the words lie in files mapped by several processes.
+    private static final long FUTEX_WAIT = 0;
+    private static final long FUTEX_WAKE = 1;
+    private static final long SYS_FUTEX = Platform.AARCH64 ? 98 : 202;
+
+    private static final MethodHandle syscall$mh =
+        Downcalls.variadicDowncall("syscall", 1, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG);
+
+    private Futex() {
+    }
+
+    /**
+     * Sleeps while the word has the expected value, until woken or until the time is over.
+     *
+     * <p>Returning 0 does not prove that the word changed: read it again.
+     *
+     * @param address of the word; a read-only mapping is enough.
+     * @param expected value that lets the caller sleep.
+     * @param timeoutNs longest sleep in nanoseconds, at least 0; a negative value sleeps without limit. Java's
+     *     interruption does not end the sleep.
+     * @return 0 when woken; {@code -EAGAIN} if the word had another value; {@code -ETIMEDOUT}; {@code -EINTR} after a
+     *     signal; {@code -EFAULT} if the file was cut under the mapping; {@code -EINVAL} if the address is not aligned.
+     */
+    public static int wait(long address, int expected, long timeoutNs) {
+        CallState state = CallState.current();
+        long timespec = 0;
+        if (timeoutNs >= 0) {
+            state.scratch.set(ValueLayout.JAVA_LONG, 0, timeoutNs / TimeUnit.SECONDS.toNanos(1));
+            state.scratch.set(ValueLayout.JAVA_LONG, Long.BYTES, timeoutNs % TimeUnit.SECONDS.toNanos(1));
+            timespec = state.scratchAddress;
+        }
+        return futex(state, address, FUTEX_WAIT, expected, timespec);
+    }
+
+    /**
+     * Wakes threads, of any process, that sleep on the word.
+     *
+     * @param address of the word.
+     * @param count most threads to wake, from 1; {@link Integer#MAX_VALUE} for all.
+     * @return number of threads woken; {@code -EFAULT}; {@code -EINVAL} if the address is not aligned.
+     */
+    public static int wake(long address, int count) {
+        return futex(CallState.current(), address, FUTEX_WAKE, count, 0);
+    }
+
+    private static int futex(CallState state, long address, long operation, int value, long timespec) {
+        try {
+            return (int) state.result((long) syscall$mh.invokeExact(
+                state.capture, SYS_FUTEX, address, operation, (long) value, timespec, 0L, 0L));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+}

@@ -1,0 +1,517 @@
+package org.jfabric.ffi;
+
+import static org.jfabric.ffi.Downcalls.INT;
+import static org.jfabric.ffi.Downcalls.LONG;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Files, directories, mappings and locks: the control calls of the C library.
+ *
+ * <p>Each returns 0 or its result, or the negative errno. Any thread may call. Calls that may sleep (open, reserve) are
+ * not for a duty cycle. Calls that a signal interrupts are repeated here, unless it is said otherwise.
+ */
+public final class Libc {
+    /** Stands for the current directory where a directory descriptor is asked for. */
+    public static final int AT_FDCWD = -100;
+    /** Open for reading. */
+    public static final int O_RDONLY = 0;
+    /** Open for reading and writing. */
+    public static final int O_RDWR = 2;
+    /** Make the file if there is none. */
+    public static final int O_CREAT = 0x40;
+    /** With O_CREAT: fail if there is one. */
+    public static final int O_EXCL = 0x80;
+    /** Do not block, in particular not on opening a pipe. */
+    public static final int O_NONBLOCK = 0x800;
+    /** Refuse anything but a directory; the number differs between processors. */
+    public static final int O_DIRECTORY = Platform.AARCH64 ? 0x4000 : 0x10000;
+    /** Refuse a symbolic link as last part of the name; the number differs between processors. */
+    public static final int O_NOFOLLOW = Platform.AARCH64 ? 0x8000 : 0x20000;
+    /** Close the descriptor in child processes. */
+    public static final int O_CLOEXEC = 0x80000;
+
+    /** Mapping can be read. */
+    public static final int PROT_READ = 1;
+    /** Mapping can be written. */
+    public static final int PROT_WRITE = 2;
+    /** Stores reach the file and all others who map it. */
+    public static final int MAP_SHARED = 1;
+    /** Stores stay in this mapping. */
+    public static final int MAP_PRIVATE = 2;
+    /** No file behind the mapping. */
+    public static final int MAP_ANONYMOUS = 0x20;
+
+    /** Read every page in, without changing contents (Linux 5.14). */
+    public static final int MADV_POPULATE_READ = 22;
+    /** Make every page writable at once, without changing contents (Linux 5.14). */
+    public static final int MADV_POPULATE_WRITE = 23;
+
+    private static final int F_OFD_SETLK = 37;
+    private static final short F_WRLCK = 1;
+    private static final short F_UNLCK = 2;
+    private static final int SC_PAGESIZE = 30;
+    private static final int AT_REMOVEDIR = 0x200;
+    private static final long SMALLEST_RESERVE_BYTES = 64 * 1024;
+
+    private static final MethodHandle openat$mh = Downcalls.variadicDowncall("openat", 3, INT, INT, LONG, INT, INT);
+    private static final MethodHandle close$mh = Downcalls.downcall("close", INT, INT);
+    private static final MethodHandle ftruncate$mh = Downcalls.downcall("ftruncate", INT, INT, LONG);
+    private static final MethodHandle fallocate$mh = Downcalls.downcall("fallocate", INT, INT, INT, LONG, LONG);
+    private static final MethodHandle posix_fallocate$mh =
+        Downcalls.downcall("posix_fallocate", INT, INT, LONG, LONG);
+    private static final MethodHandle unlinkat$mh = Downcalls.downcall("unlinkat", INT, INT, LONG, INT);
+    private static final MethodHandle mkdirat$mh = Downcalls.downcall("mkdirat", INT, INT, LONG, INT);
+    private static final MethodHandle fchmod$mh = Downcalls.downcall("fchmod", INT, INT, INT);
+    private static final MethodHandle fstatfs$mh = Downcalls.downcall("fstatfs", INT, INT, LONG);
+    private static final MethodHandle mmap$mh = Downcalls.downcall("mmap", LONG, LONG, LONG, INT, INT, INT, LONG);
+    private static final MethodHandle munmap$mh = Downcalls.downcall("munmap", INT, LONG, LONG);
+    private static final MethodHandle madvise$mh = Downcalls.downcall("madvise", INT, LONG, LONG, INT);
+    private static final MethodHandle fcntl$mh = Downcalls.variadicDowncall("fcntl", 2, INT, INT, INT, LONG);
+    private static final MethodHandle geteuid$mh = Downcalls.downcall("geteuid", INT);
+    private static final MethodHandle sysconf$mh = Downcalls.downcall("sysconf", LONG, INT);
+
+    private static final long PAGE_BYTES = readPageBytes();
+
+    private Libc() {
+    }
+
+    /**
+     * Opens a file.
+     *
+     * @param dirFd directory that a relative name starts from, or {@link #AT_FDCWD}.
+     * @param name path, UTF-8, at most 4,095 bytes.
+     * @param flags of the O constants; O_CLOEXEC is not added by itself.
+     * @param mode permissions of a new file, reduced by the process's umask.
+     * @return descriptor; {@code -ELOOP} for a symbolic link with O_NOFOLLOW ({@code -ENOTDIR} with O_DIRECTORY too);
+     *     {@code -EEXIST}, {@code -ENOENT}, {@code -EACCES}, {@code -ENOTDIR}, {@code -EMFILE}, {@code -ENOSPC};
+     *     {@code -EINVAL} for a name that is empty or contains a zero.
+     */
+    public static int openat(int dirFd, String name, int flags, int mode) {
+        CallState state = CallState.current();
+        int result = state.putName(name);
+        if (result < 0) {
+            return result;
+        }
+        try {
+            do {
+                result = state.result(
+                    (int) openat$mh.invokeExact(state.capture, dirFd, state.scratchAddress, flags, mode));
+            } while (result == -LinuxErrno.EINTR);
+            return result;
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Opens a directory as starting point of names; a symbolic link as the last part of the path is refused.
+     *
+     * @param path of the directory.
+     * @return descriptor, close-on-exec; {@code -ENOTDIR} for anything else, also a symbolic link; {@code -ENOENT},
+     *     {@code -EACCES}.
+     */
+    public static int openDirectory(Path path) {
+        return openat(AT_FDCWD, path.toString(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    }
+
+    /**
+     * Closes a descriptor. It is gone even if an error is returned, so closing is never repeated.
+     *
+     * @param fd descriptor.
+     * @return 0 or {@code -EBADF}, {@code -EIO}.
+     */
+    public static int close(int fd) {
+        CallState state = CallState.current();
+        try {
+            int result = state.result((int) close$mh.invokeExact(state.capture, fd));
+            return result == -LinuxErrno.EINTR ? 0 : result;
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Sets the length of a file; what is added is a hole, see {@link #reserve} for blocks.
+     *
+     * @param fd descriptor open for writing.
+     * @param lengthBytes new length.
+     * @return 0 or {@code -EINVAL}, {@code -EBADF}, {@code -EFBIG}.
+     */
+    public static int ftruncate(int fd, long lengthBytes) {
+        CallState state = CallState.current();
+        try {
+            int result;
+            do {
+                result = state.result((int) ftruncate$mh.invokeExact(state.capture, fd, lengthBytes));
+            } while (result == -LinuxErrno.EINTR);
+            return result;
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Calls fallocate once, as it is.
+     *
+     * @param fd descriptor open for writing.
+     * @param mode 0 to reserve blocks and extend the file.
+     * @param offset first byte.
+     * @param lengthBytes number of bytes, at least 1.
+     * @return 0; {@code -ENOSPC}, {@code -EDQUOT}, {@code -EFBIG}, {@code -EOPNOTSUPP}, {@code -EINTR} (nothing done).
+     */
+    public static int fallocate(int fd, int mode, long offset, long lengthBytes) {
+        CallState state = CallState.current();
+        try {
+            return state.result((int) fallocate$mh.invokeExact(state.capture, fd, mode, offset, lengthBytes));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Reserves the blocks of a part of a file, so that no later store into a mapping of it can fail for want of space;
+     * contents stay, the file is extended if it ends before.
+     *
+     * <p>File systems without fallocate get the blocks by writing (posix_fallocate). Where signals keep interrupting
+     * (tmpfs gives up a whole call then) it goes on in smaller pieces. After an error a part may be reserved.
+     *
+     * @param fd descriptor open for reading and writing.
+     * @param offset first byte.
+     * @param lengthBytes number of bytes, at least 1.
+     * @return 0; {@code -ENOSPC} or {@code -EDQUOT} if there is no room; {@code -EFBIG}, {@code -EBADF},
+     *     {@code -EINVAL}.
+     */
+    public static int reserve(int fd, long offset, long lengthBytes) {
+        if (offset < 0 || lengthBytes < 1 || offset + lengthBytes < 0) {
+            return -LinuxErrno.EINVAL;
+        }
+        long end = offset + lengthBytes;
+        long position = offset;
+        long pieceBytes = lengthBytes;
+        while (position < end) {
+            long wanted = Math.min(pieceBytes, end - position);
+            int result = fallocate(fd, 0, position, wanted);
+            if (result == -LinuxErrno.EOPNOTSUPP || result == -LinuxErrno.ENOSYS) {
+                result = posixFallocate(fd, position, wanted);
+            }
+            if (result == 0) {
+                position += wanted;
+            } else if (result == -LinuxErrno.EINTR) {
+                pieceBytes = Math.max(SMALLEST_RESERVE_BYTES, wanted / 2);
+            } else {
+                return result;
+            }
+        }
+        return 0;
+    }
+
+    /**
+     * Deletes the name of a file, a socket or a symbolic link (not of what it points to). Mappings and open descriptors
+     * stay valid.
+     *
+     * @param dirFd directory that a relative name starts from, or {@link #AT_FDCWD}.
+     * @param name path.
+     * @return 0 or {@code -ENOENT}, {@code -EISDIR}, {@code -EACCES}.
+     */
+    public static int unlinkat(int dirFd, String name) {
+        return unlinkat(dirFd, name, 0);
+    }
+
+    /**
+     * Deletes an empty directory.
+     *
+     * @param dirFd directory that a relative name starts from, or {@link #AT_FDCWD}.
+     * @param name path.
+     * @return 0 or {@code -ENOENT}, {@code -ENOTEMPTY}, {@code -ENOTDIR}, {@code -EACCES}.
+     */
+    public static int rmdirat(int dirFd, String name) {
+        return unlinkat(dirFd, name, AT_REMOVEDIR);
+    }
+
+    /**
+     * Makes a directory.
+     *
+     * @param dirFd directory that a relative name starts from, or {@link #AT_FDCWD}.
+     * @param name path.
+     * @param mode permissions, reduced by the process's umask.
+     * @return 0 or {@code -EEXIST} (whatever is there), {@code -ENOENT}, {@code -EACCES}, {@code -ENOSPC}.
+     */
+    public static int mkdirat(int dirFd, String name, int mode) {
+        CallState state = CallState.current();
+        int result = state.putName(name);
+        if (result < 0) {
+            return result;
+        }
+        try {
+            return state.result((int) mkdirat$mh.invokeExact(state.capture, dirFd, state.scratchAddress, mode));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Sets the permissions of an open file, whatever the umask.
+     *
+     * @param fd descriptor.
+     * @param mode permissions.
+     * @return 0 or {@code -EPERM}, {@code -EBADF}.
+     */
+    public static int fchmod(int fd, int mode) {
+        CallState state = CallState.current();
+        try {
+            return state.result((int) fchmod$mh.invokeExact(state.capture, fd, mode));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Free bytes of the file system that holds an open file or directory, as an unprivileged user may use them.
+     *
+     * @param fd descriptor.
+     * @return bytes; {@link Long#MAX_VALUE} if the file system has no limit of its own (tmpfs with size 0);
+     *     {@code -EBADF}.
+     */
+    public static long freeBytes(int fd) {
+        CallState state = CallState.current();
+        try {
+            int result = state.result((int) fstatfs$mh.invokeExact(state.capture, fd, state.scratchAddress));
+            return result < 0 ? result : Statfs.freeBytes(state.scratch);
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Maps a file, or memory without a file, at an address of the kernel's choice. Nobody unmaps it but
+     * {@link #munmap}: see {@link MappedFile} for an owner.
+     *
+     * @param lengthBytes at least 1; the kernel rounds up to whole pages.
+     * @param prot of the PROT constants.
+     * @param flags of the MAP constants.
+     * @param fd descriptor, -1 with MAP_ANONYMOUS; may be closed afterwards.
+     * @param offset in the file, a multiple of the page size.
+     * @return address, positive; {@code -ENOMEM}, {@code -EACCES}, {@code -EINVAL}, {@code -EBADF}, {@code -ENODEV}.
+     */
+    public static long mmap(long lengthBytes, int prot, int flags, int fd, long offset) {
+        CallState state = CallState.current();
+        try {
+            return state.result(
+                (long) mmap$mh.invokeExact(state.capture, 0L, lengthBytes, prot, flags, fd, offset));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Removes a mapping. Any later access through its addresses ends the process.
+     *
+     * @param address of a page.
+     * @param lengthBytes at least 1, rounded up to whole pages.
+     * @return 0 (also if nothing was mapped there) or {@code -EINVAL}.
+     */
+    public static int munmap(long address, long lengthBytes) {
+        CallState state = CallState.current();
+        try {
+            return state.result((int) munmap$mh.invokeExact(state.capture, address, lengthBytes));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Calls madvise once, as it is.
+     *
+     * @param address of a page.
+     * @param lengthBytes of the part.
+     * @param advice of the MADV constants.
+     * @return 0; {@code -EINVAL} if the kernel does not know the advice or the address is not that of a page;
+     *     {@code -ENOMEM} if something of it is not mapped; {@code -EFAULT} if the file ends before; {@code -EINTR}.
+     */
+    public static int madvise(long address, long lengthBytes, int advice) {
+        CallState state = CallState.current();
+        try {
+            return state.result((int) madvise$mh.invokeExact(state.capture, address, lengthBytes, advice));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Faults the pages of a mapping in now instead of at the first access; contents do not change.
+     *
+     * @param address of a page.
+     * @param lengthBytes of the part.
+     * @param writable true if the mapping can be written and shall be without a fault.
+     * @return 0, also where the kernel is older than 5.14 and pages are faulted in by their first access as usual;
+     *     {@code -ENOMEM}, {@code -EFAULT}.
+     */
+    public static int populate(long address, long lengthBytes, boolean writable) {
+        int advice = writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
+        int result;
+        do {
+            result = madvise(address, lengthBytes, advice);
+        } while (result == -LinuxErrno.EINTR);
+        return result == -LinuxErrno.EINVAL ? 0 : result;
+    }
+
+    /**
+     * Locks a whole file for its open file description (not for the process, as POSIX locks are): closing another
+     * descriptor of the same file does not unlock it, and a second open in the same process conflicts.
+     *
+     * <p>The lock ends with {@link #unlock(int)} or when the last copy of the descriptor is closed, also by death.
+     *
+     * @param fd descriptor open for writing.
+     * @return 0; {@code -EAGAIN} if another holds a lock; {@code -EBADF}.
+     */
+    public static int lockExclusive(int fd) {
+        return setLock(fd, F_WRLCK);
+    }
+
+    /**
+     * Gives up the lock of {@link #lockExclusive(int)}.
+     *
+     * @param fd the descriptor that was locked.
+     * @return 0, also if it was not locked; {@code -EBADF}.
+     */
+    public static int unlock(int fd) {
+        return setLock(fd, F_UNLCK);
+    }
+
+    /**
+     * User whose rights this process has now.
+     *
+     * @return user id, 0 to 2^32 - 1.
+     */
+    public static long geteuid() {
+        CallState state = CallState.current();
+        try {
+            return Integer.toUnsignedLong((int) geteuid$mh.invokeExact(state.capture));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Size of a page of memory.
+     *
+     * @return bytes, a power of two (4,096 on x86_64; up to 65,536 on aarch64).
+     */
+    public static long pageBytes() {
+        return PAGE_BYTES;
+    }
+
+    /**
+     * Path of a name in an open directory, for messages.
+     *
+     * @param dirFd directory descriptor or {@link #AT_FDCWD}.
+     * @param name name inside.
+     * @return absolute path if the system tells the directory's, otherwise a text with both.
+     */
+    static String describe(int dirFd, String name) {
+        if (dirFd == AT_FDCWD) {
+            return name;
+        }
+        try {
+            return Files.readSymbolicLink(Path.of("/proc/self/fd/" + dirFd)) + "/" + name;
+        } catch (IOException unknown) {
+            return "directory descriptor " + dirFd + ", " + name;
+        }
+    }
+
+    private static int posixFallocate(int fd, long offset, long lengthBytes) {
+        CallState state = CallState.current();
+        try {
+            // Returns the errno instead of setting it.
+            return -(int) posix_fallocate$mh.invokeExact(state.capture, fd, offset, lengthBytes);
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    private static int unlinkat(int dirFd, String name, int flags) {
+        CallState state = CallState.current();
+        int result = state.putName(name);
+        if (result < 0) {
+            return result;
+        }
+        try {
+            return state.result((int) unlinkat$mh.invokeExact(state.capture, dirFd, state.scratchAddress, flags));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    private static int setLock(int fd, short type) {
+        CallState state = CallState.current();
+        Flock.putWholeFile(state.scratch, type);
+        try {
+            int result = state.result(
+                (int) fcntl$mh.invokeExact(state.capture, fd, F_OFD_SETLK, state.scratchAddress));
+            return result == -LinuxErrno.EACCES ? -LinuxErrno.EAGAIN : result;
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    private static long readPageBytes() {
+        CallState state = CallState.current();
+        try {
+            return (long) sysconf$mh.invokeExact(state.capture, SC_PAGESIZE);
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * {@code struct flock} with 64-bit offsets.
+     *
+     * <pre>
+     *   0 l_type s16 | 2 l_whence s16 | 4 padding | 8 l_start s64 | 16 l_len s64 | 24 l_pid s32 | 28 padding
+     * </pre>
+     */
+    private static final class Flock {
+        private static final long BYTES = 32;
+
+        private Flock() {
+        }
+
+        static void putWholeFile(MemorySegment segment, short type) {
+            // Start 0 and length 0 from SEEK_SET (0) are the whole file; l_pid must be 0 for these locks.
+            segment.asSlice(0, BYTES).fill((byte) 0);
+            segment.set(ValueLayout.JAVA_SHORT, 0, type);
+        }
+    }
+
+    /**
+     * {@code struct statfs} of 64-bit Linux, as far as it is used.
+     *
+     * <pre>
+     *   0 f_type | 8 f_bsize | 16 f_blocks | 24 f_bfree | 32 f_bavail | … | 72 f_frsize | … | 120 end
+     * </pre>
+     */
+    private static final class Statfs {
+        private static final long BLOCK_BYTES = 8;
+        private static final long BLOCKS = 16;
+        private static final long BLOCKS_AVAILABLE = 32;
+        private static final long FRAGMENT_BYTES = 72;
+
+        private Statfs() {
+        }
+
+        static long freeBytes(MemorySegment segment) {
+            if (segment.get(ValueLayout.JAVA_LONG, BLOCKS) == 0) {
+                return Long.MAX_VALUE;
+            }
+            long fragmentBytes = segment.get(ValueLayout.JAVA_LONG, FRAGMENT_BYTES);
+            long unitBytes = fragmentBytes > 0 ? fragmentBytes : segment.get(ValueLayout.JAVA_LONG, BLOCK_BYTES);
+            return segment.get(ValueLayout.JAVA_LONG, BLOCKS_AVAILABLE) * unitBytes;
+        }
+    }
+}

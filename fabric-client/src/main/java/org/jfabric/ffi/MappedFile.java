@@ -1,0 +1,354 @@
+package org.jfabric.ffi;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * Owner of the mapping of one whole shared file.
+ *
+ * <p>The mapping ends in one of two ways. Without further ado its owner calls {@link #close()}, after which every
+ * buffer and segment taken from here must not be touched any more: an access would end the process. After
+ * {@link #segment(Arena)} the arena decides instead: with {@link Arena#ofAuto()} the mapping lives as long as anything
+ * reachable refers to it (this object, segments, and buffers taken from then on).
+ *
+ * <p>If the file is cut by somebody else, an access beyond its new end throws {@link InternalError}, possibly a little
+ * later in the same thread; system calls on such addresses answer {@code -EFAULT}.
+ *
+ * <p>Any thread may call; closing while another thread uses the memory is the owner's mistake to avoid.
+ */
+public final class MappedFile implements AutoCloseable {
+    private static final int OWNER_ONLY = 0600;
+
+    private final Mapping mapping;
+    private final String path;
+    private final boolean readOnly;
+    private final FileStatus status;
+    private final AtomicBoolean handedOver = new AtomicBoolean();
+    private volatile MemorySegment owningSegment;
+
+    private MappedFile(Mapping mapping, String path, boolean readOnly, FileStatus status) {
+        this.mapping = mapping;
+        this.path = path;
+        this.readOnly = readOnly;
+        this.status = status;
+    }
+
+    /**
+     * Makes a new file with all of its blocks reserved and maps it for reading and writing; it reads as zeros and has
+     * the permissions 0600.
+     *
+     * @param dirFd directory of {@link Libc#openDirectory}.
+     * @param name name in the directory, without a slash; nothing may exist there, not even a symbolic link.
+     * @param lengthBytes wanted length, at least 1; rounded up to whole pages.
+     * @return owner of the mapping.
+     * @throws NativeCallException with path and values: EEXIST; ENOSPC or EDQUOT (no file is left behind, the message
+     *     names wanted and free bytes and the remedy); EMFILE; ENOMEM if the process has too many mappings.
+     * @throws IllegalArgumentException for a length or a name that cannot be.
+     */
+    public static MappedFile create(int dirFd, String name, long lengthBytes) {
+        requirePlainName(name);
+        long pageBytes = Libc.pageBytes();
+        if (lengthBytes < 1 || lengthBytes > Long.MAX_VALUE - pageBytes) {
+            throw new IllegalArgumentException(
+                Libc.describe(dirFd, name) + ": length is " + lengthBytes + " bytes, must be at least 1");
+        }
+        long mappedBytes = lengthBytes + pageBytes - 1 & -pageBytes;
+        int fd = Libc.openat(
+            dirFd, name, Libc.O_RDWR | Libc.O_CREAT | Libc.O_EXCL | Libc.O_NOFOLLOW | Libc.O_CLOEXEC, OWNER_ONLY);
+        if (fd < 0) {
+            throw new NativeCallException("openat", -fd, Libc.describe(dirFd, name) + ", to be created");
+        }
+        boolean made = false;
+        try {
+            int result = Libc.reserve(fd, 0, mappedBytes);
+            if (result < 0) {
+                throw notReserved(dirFd, name, mappedBytes, -result, fd);
+            }
+            MappedFile file = map(fd, Libc.describe(dirFd, name), false, FileStatus.of(fd));
+            made = true;
+            return file;
+        } finally {
+            if (!made) {
+                Libc.unlinkat(dirFd, name);
+            }
+            Libc.close(fd);
+        }
+    }
+
+    /**
+     * Maps an existing file of this user in its present length, without following a link.
+     *
+     * @param dirFd directory of {@link Libc#openDirectory}.
+     * @param name name in the directory, without a slash.
+     * @param readOnly true to map for reading only: a store into it ends the process.
+     * @param minLengthBytes least length that is accepted.
+     * @return owner of the mapping.
+     * @throws NativeCallException with path, seen and needed values: ENOENT; ELOOP for a symbolic link; EINVAL if it is
+     *     not a regular file or too short; EACCES if it belongs to another user; EMFILE; ENOMEM.
+     * @throws IllegalArgumentException for a name that cannot be.
+     */
+    public static MappedFile open(int dirFd, String name, boolean readOnly, long minLengthBytes) {
+        requirePlainName(name);
+        // Non-blocking, or a pipe in place of the file would hold us up.
+        int flags = (readOnly ? Libc.O_RDONLY : Libc.O_RDWR) | Libc.O_NOFOLLOW | Libc.O_CLOEXEC | Libc.O_NONBLOCK;
+        int fd = Libc.openat(dirFd, name, flags, 0);
+        if (fd < 0) {
+            throw new NativeCallException("openat", -fd, Libc.describe(dirFd, name));
+        }
+        try {
+            String path = Libc.describe(dirFd, name);
+            FileStatus status = FileStatus.of(fd);
+            check(path, status, Math.max(1, minLengthBytes));
+            return map(fd, path, readOnly, status);
+        } finally {
+            Libc.close(fd);
+        }
+    }
+
+    /**
+     * Unmaps, exactly once: calling again does nothing. After {@link #segment(Arena)} it does nothing either, the arena
+     * unmaps.
+     */
+    @Override
+    public void close() {
+        if (handedOver.compareAndSet(false, true)) {
+            mapping.unmap();
+        }
+    }
+
+    /**
+     * Whether the memory is gone.
+     *
+     * @return true after the one unmapping.
+     */
+    public boolean isUnmapped() {
+        return mapping.unmapped.get();
+    }
+
+    /**
+     * First address of the mapping.
+     *
+     * @return address of a page.
+     */
+    public long address() {
+        return mapping.address;
+    }
+
+    /**
+     * Length of the file when it was mapped; for created files whole pages.
+     *
+     * @return bytes, may be more than 2 GiB.
+     */
+    public long lengthBytes() {
+        return mapping.lengthBytes;
+    }
+
+    /**
+     * Where the file was, for messages; its name may be deleted meanwhile.
+     *
+     * @return path.
+     */
+    public String path() {
+        return path;
+    }
+
+    /**
+     * Whether stores are forbidden.
+     *
+     * @return true if mapped for reading only.
+     */
+    public boolean isReadOnly() {
+        return readOnly;
+    }
+
+    /**
+     * Identity and size of the file when it was mapped.
+     *
+     * @return status, to notice a replaced file by {@link FileStatus#isSameFile}.
+     */
+    public FileStatus status() {
+        return status;
+    }
+
+    /**
+     * Faults all pages in now, so that no first access takes a page fault; contents do not change.
+     *
+     * @return 0 or a negative errno, see {@link Libc#populate}; {@code -EFAULT} if the file was cut.
+     */
+    public int populate() {
+        requireMapped();
+        return Libc.populate(mapping.address, mapping.lengthBytes, !readOnly);
+    }
+
+    /**
+     * The whole file as a buffer.
+     *
+     * <p>For the machinery only where the mapping is read-only: a store through the buffer would end the process. Hand
+     * {@link #directBuffer} or {@link #segment()} to applications.
+     *
+     * @return new buffer.
+     * @throws IllegalStateException if the file is longer than 2 GiB - 1, or closed.
+     */
+    public UnsafeBuffer buffer() {
+        if (mapping.lengthBytes > Integer.MAX_VALUE) {
+            throw new IllegalStateException(path + " has " + mapping.lengthBytes +
+                " bytes, more than one buffer can show: take parts by buffer(offset, length)");
+        }
+        return buffer(0, (int) mapping.lengthBytes);
+    }
+
+    /**
+     * A part of the file as a buffer; see {@link #buffer()} on read-only mappings.
+     *
+     * @param offset first byte.
+     * @param lengthBytes number of bytes.
+     * @return new buffer.
+     * @throws IndexOutOfBoundsException if the part is not inside the file.
+     * @throws IllegalStateException if closed.
+     */
+    public UnsafeBuffer buffer(long offset, int lengthBytes) {
+        requireMapped();
+        Objects.checkFromIndexSize(offset, lengthBytes, mapping.lengthBytes);
+        MemorySegment owner = owningSegment;
+        // A buffer made of a segment's byte buffer keeps the segment, and so the mapping, alive.
+        return owner == null ? new UnsafeBuffer(mapping.address + offset, lengthBytes) :
+            new UnsafeBuffer(owner.asSlice(offset, lengthBytes).asByteBuffer());
+    }
+
+    /**
+     * A part of the file as a buffer for reading, to be handed out.
+     *
+     * @param offset first byte.
+     * @param lengthBytes number of bytes.
+     * @return new buffer.
+     * @throws IndexOutOfBoundsException if the part is not inside the file.
+     * @throws IllegalStateException if closed.
+     */
+    public DirectBuffer directBuffer(long offset, int lengthBytes) {
+        return buffer(offset, lengthBytes);
+    }
+
+    /**
+     * The whole file as a segment: read-only if mapped so. Before {@link #segment(Arena)} its scope is global, so
+     * that nothing guards an access after {@link #close()}; afterwards it is the arena's.
+     *
+     * @return segment.
+     * @throws IllegalStateException if closed.
+     */
+    @SuppressWarnings("restricted")
+    public MemorySegment segment() {
+        requireMapped();
+        MemorySegment owner = owningSegment;
+        return owner != null ? owner :
+            protect(MemorySegment.ofAddress(mapping.address).reinterpret(mapping.lengthBytes));
+    }
+
+    /**
+     * Hands the mapping to an arena, once: it is unmapped when the arena closes, or with {@link Arena#ofAuto()} when
+     * nothing reachable refers to it any more; {@link #close()} has no effect from now on.
+     *
+     * <p>Accesses through the segment after the arena's end throw instead of ending the process; accesses through
+     * buffers are guarded only with an automatic arena, which they keep alive.
+     *
+     * @param arena that owns the mapping from now on.
+     * @return the whole file, read-only if mapped so.
+     * @throws IllegalStateException if handed over or closed already.
+     */
+    @SuppressWarnings("restricted")
+    public MemorySegment segment(Arena arena) {
+        if (!handedOver.compareAndSet(false, true)) {
+            throw new IllegalStateException(path + " is closed or belongs to an arena already");
+        }
+        // The clean-up must not refer to this object, which refers to the segment.
+        Mapping handedMapping = mapping;
+        MemorySegment segment = protect(MemorySegment.ofAddress(handedMapping.address)
+            .reinterpret(handedMapping.lengthBytes, arena, ended -> handedMapping.unmap()));
+        owningSegment = segment;
+        return segment;
+    }
+
+    @Override
+    public String toString() {
+        return path + " (" + mapping.lengthBytes + " bytes" + (readOnly ? ", read-only" : "") +
+            (isUnmapped() ? ", unmapped" : "") + ")";
+    }
+
+    private MemorySegment protect(MemorySegment segment) {
+        return readOnly ? segment.asReadOnly() : segment;
+    }
+
+    private void requireMapped() {
+        if (isUnmapped()) {
+            throw new IllegalStateException(path + " is not mapped any more");
+        }
+    }
+
+    private static void check(String path, FileStatus status, long minLengthBytes) {
+        if (!status.isRegular()) {
+            throw new NativeCallException("check of type", LinuxErrno.EINVAL,
+                path + " is not a regular file (" + status + "): delete it");
+        }
+        long uid = Libc.geteuid();
+        if (status.uid() != uid) {
+            throw new NativeCallException("check of owner", LinuxErrno.EACCES,
+                path + " belongs to user " + status.uid() + ", must belong to " + uid);
+        }
+        if (status.sizeBytes() < minLengthBytes) {
+            throw new NativeCallException("check of length", LinuxErrno.EINVAL,
+                path + " has " + status.sizeBytes() + " bytes, needs " + minLengthBytes +
+                ": it was cut, or is not completely made yet");
+        }
+    }
+
+    private static MappedFile map(int fd, String path, boolean readOnly, FileStatus status) {
+        int prot = readOnly ? Libc.PROT_READ : Libc.PROT_READ | Libc.PROT_WRITE;
+        long address = Libc.mmap(status.sizeBytes(), prot, Libc.MAP_SHARED, fd, 0);
+        if (address < 0) {
+            throw new NativeCallException("mmap", (int) -address, path + ", " + status.sizeBytes() +
+                " bytes: see vm.max_map_count and the limit of virtual memory (ulimit -v)");
+        }
+        return new MappedFile(new Mapping(address, status.sizeBytes()), path, readOnly, status);
+    }
+
+    private static NativeCallException notReserved(int dirFd, String name, long wantedBytes, int errno, int fd) {
+        String path = Libc.describe(dirFd, name);
+        // What was reserved of it so far goes back first, so that the message says what is really there.
+        Libc.ftruncate(fd, 0);
+        long freeBytes = Libc.freeBytes(fd);
+        String free = freeBytes < 0 ? "unknown" : freeBytes == Long.MAX_VALUE ? "not limited" : freeBytes + " bytes";
+        String remedy = errno == LinuxErrno.ENOSPC || errno == LinuxErrno.EDQUOT ?
+            "; make room there, give the file system more (for /dev/shm: mount -o remount,size=... /dev/shm, or " +
+                "--shm-size of the container), or configure smaller queues and regions" : "";
+        return new NativeCallException("fallocate", errno,
+            path + ": wanted " + wantedBytes + " bytes, free on its file system: " + free + remedy);
+    }
+
+    private static void requirePlainName(String name) {
+        if (name.isEmpty() || name.indexOf('/') >= 0 || name.indexOf('\0') >= 0 ||
+            name.equals(".") || name.equals("..")) {
+            throw new IllegalArgumentException("'" + name + "' is not a plain file name");
+        }
+    }
+
+    /** The mapped range and whether it still is; all that the clean-up of an arena may refer to. */
+    private static final class Mapping {
+        private final long address;
+        private final long lengthBytes;
+        private final AtomicBoolean unmapped = new AtomicBoolean();
+
+        Mapping(long address, long lengthBytes) {
+            this.address = address;
+            this.lengthBytes = lengthBytes;
+        }
+
+        void unmap() {
+            if (unmapped.compareAndSet(false, true)) {
+                Libc.munmap(address, lengthBytes);
+            }
+        }
+    }
+}

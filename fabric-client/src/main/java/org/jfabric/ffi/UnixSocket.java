@@ -1,0 +1,295 @@
+package org.jfabric.ffi;
+
+import static org.jfabric.ffi.Downcalls.INT;
+import static org.jfabric.ffi.Downcalls.LONG;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+
+/**
+ * Stream sockets between processes of one host, named by a path.
+ *
+ * <p>All descriptors are close-on-exec. Any thread may call; {@link #send} and {@link #recv} allocate nothing after a
+ * thread's first native call. Close with {@link Libc#close(int)}; deleting the path is the listener's duty.
+ */
+public final class UnixSocket {
+    /** Longest path in bytes (UTF-8) that the kernel's socket address holds. */
+    public static final int MAX_PATH_BYTES = 107;
+    /** Flag of {@link #connect} and {@link #accept4}: calls on the new descriptor return -EAGAIN instead of waiting. */
+    public static final int SOCK_NONBLOCK = 0x800;
+    /** Flag of {@link #recv}: leave the bytes in the socket. */
+    public static final int MSG_PEEK = 0x02;
+    /** Flag of {@link #send} and {@link #recv}: this call returns -EAGAIN instead of waiting. */
+    public static final int MSG_DONTWAIT = 0x40;
+    /** For {@link #shutdown}: nothing will be received. */
+    public static final int SHUT_RD = 0;
+    /** For {@link #shutdown}: nothing will be sent, the peer reads end of file. */
+    public static final int SHUT_WR = 1;
+    /** For {@link #shutdown}: both. */
+    public static final int SHUT_RDWR = 2;
+
+    private static final int AF_UNIX = 1;
+    private static final int SOCK_STREAM = 1;
+    private static final int SOCK_CLOEXEC = 0x80000;
+    private static final int MSG_NOSIGNAL = 0x4000;
+    private static final int SOL_SOCKET = 1;
+    private static final int SO_PEERCRED = 17;
+    private static final int OWNER_ONLY = 0600;
+
+    private static final MethodHandle socket$mh = Downcalls.downcall("socket", INT, INT, INT, INT);
+    private static final MethodHandle bind$mh = Downcalls.downcall("bind", INT, INT, LONG, INT);
+    private static final MethodHandle listen$mh = Downcalls.downcall("listen", INT, INT, INT);
+    private static final MethodHandle accept4$mh = Downcalls.downcall("accept4", INT, INT, LONG, LONG, INT);
+    private static final MethodHandle connect$mh = Downcalls.downcall("connect", INT, INT, LONG, INT);
+    private static final MethodHandle send$mh = Downcalls.downcall("send", LONG, INT, LONG, LONG, INT);
+    private static final MethodHandle recv$mh = Downcalls.downcall("recv", LONG, INT, LONG, LONG, INT);
+    private static final MethodHandle shutdown$mh = Downcalls.downcall("shutdown", INT, INT, INT);
+    private static final MethodHandle getsockopt$mh =
+        Downcalls.downcall("getsockopt", INT, INT, INT, INT, LONG, LONG);
+
+    private UnixSocket() {
+    }
+
+    /**
+     * Makes the path and listens there; the path's permissions are 0600 from the first moment, whatever the umask.
+     *
+     * @param path that does not exist yet.
+     * @param backlog most connections waiting to be accepted.
+     * @return non-blocking descriptor; {@code -EADDRINUSE} if anything exists at the path (delete what a dead listener
+     *     left first); {@code -ENOENT}, {@code -EACCES}, {@code -EMFILE}.
+     * @throws NativeCallException ENAMETOOLONG if the path is longer than {@link #MAX_PATH_BYTES}.
+     */
+    public static int listen(Path path, int backlog) {
+        byte[] name = name("bind", path);
+        int fd = socket(SOCK_NONBLOCK);
+        if (fd < 0) {
+            return fd;
+        }
+        // The mode of the unbound socket becomes, less the umask, that of the path: no moment with wider permissions.
+        int result = Libc.fchmod(fd, OWNER_ONLY);
+        CallState state = CallState.current();
+        int addressBytes = SockaddrUn.put(state.scratch, name);
+        try {
+            if (result == 0) {
+                result = state.result(
+                    (int) bind$mh.invokeExact(state.capture, fd, state.scratchAddress, addressBytes));
+            }
+            if (result == 0) {
+                result = state.result((int) listen$mh.invokeExact(state.capture, fd, backlog));
+            }
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+        return fdOrError(fd, result);
+    }
+
+    /**
+     * Takes the next waiting connection.
+     *
+     * @param listenFd of {@link #listen}.
+     * @param flags 0 or {@link #SOCK_NONBLOCK}.
+     * @return descriptor; {@code -EAGAIN} if none waits; {@code -EMFILE}, {@code -ENFILE}, {@code -EBADF}.
+     */
+    public static int accept4(int listenFd, int flags) {
+        CallState state = CallState.current();
+        try {
+            int result;
+            do {
+                result = state.result(
+                    (int) accept4$mh.invokeExact(state.capture, listenFd, 0L, 0L, flags | SOCK_CLOEXEC));
+            } while (result == -LinuxErrno.EINTR);
+            return result;
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Connects to a listener. It has the connection at once, before it accepts: what is sent is kept for it.
+     *
+     * @param path of the listener; symbolic links are followed, so check {@link #peerCredentials}.
+     * @param flags 0 or {@link #SOCK_NONBLOCK}.
+     * @return descriptor; {@code -ENOENT} without a path; {@code -ECONNREFUSED} if nobody listens there any more;
+     *     {@code -EAGAIN} if the backlog is full (non-blocking only, otherwise it waits); {@code -EACCES}.
+     * @throws NativeCallException ENAMETOOLONG if the path is longer than {@link #MAX_PATH_BYTES}.
+     */
+    public static int connect(Path path, int flags) {
+        byte[] name = name("connect", path);
+        int fd = socket(flags);
+        if (fd < 0) {
+            return fd;
+        }
+        CallState state = CallState.current();
+        int addressBytes = SockaddrUn.put(state.scratch, name);
+        int result;
+        try {
+            do {
+                result = state.result(
+                    (int) connect$mh.invokeExact(state.capture, fd, state.scratchAddress, addressBytes));
+            } while (result == -LinuxErrno.EINTR);
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+        return fdOrError(fd, result);
+    }
+
+    /**
+     * Sends bytes; never raises SIGPIPE.
+     *
+     * @param fd connected socket.
+     * @param address of the bytes.
+     * @param lengthBytes number of bytes, at least 0.
+     * @param flags 0 or {@link #MSG_DONTWAIT}.
+     * @return number of bytes taken, which may be fewer; {@code -EAGAIN} if there is no room; {@code -EPIPE} or
+     *     {@code -ECONNRESET} if the peer is gone; {@code -EFAULT} if the bytes' file was cut; {@code -EINTR}.
+     */
+    public static int send(int fd, long address, int lengthBytes, int flags) {
+        CallState state = CallState.current();
+        try {
+            return (int) state.result((long) send$mh.invokeExact(
+                state.capture, fd, address, (long) lengthBytes, flags | MSG_NOSIGNAL));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Receives bytes.
+     *
+     * @param fd connected socket.
+     * @param address where they go.
+     * @param lengthBytes most bytes, at least 1.
+     * @param flags 0 or {@link #MSG_DONTWAIT}, {@link #MSG_PEEK}.
+     * @return number of bytes; 0 at the end of file: the peer closed or died, and all it sent was received;
+     *     {@code -EAGAIN} if there is nothing yet; {@code -ECONNRESET} if the peer closed with bytes of ours unread;
+     *     {@code -EFAULT}, {@code -EINTR}.
+     */
+    public static int recv(int fd, long address, int lengthBytes, int flags) {
+        CallState state = CallState.current();
+        try {
+            return (int) state.result((long) recv$mh.invokeExact(
+                state.capture, fd, address, (long) lengthBytes, flags));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Ends one or both directions; the descriptor stays open.
+     *
+     * @param fd connected socket.
+     * @param how {@link #SHUT_RD}, {@link #SHUT_WR} or {@link #SHUT_RDWR}.
+     * @return 0 or {@code -ENOTCONN}, {@code -EBADF}.
+     */
+    public static int shutdown(int fd, int how) {
+        CallState state = CallState.current();
+        try {
+            return state.result((int) shutdown$mh.invokeExact(state.capture, fd, how));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * The user of the process at the other end, as the kernel recorded it at connect or listen; the peer cannot forge
+     * it.
+     *
+     * @param fd connected socket.
+     * @return effective user id, 0 to 2^32 - 1; {@code -ENOTSOCK}, {@code -EBADF}; {@code -ENOTCONN} if there is no
+     *     peer.
+     */
+    public static long peerCredentials(int fd) {
+        CallState state = CallState.current();
+        Ucred.clear(state.scratch);
+        try {
+            int result = state.result((int) getsockopt$mh.invokeExact(state.capture, fd, SOL_SOCKET, SO_PEERCRED,
+                state.scratchAddress, state.scratchAddress + Ucred.LENGTH_WORD));
+            return result < 0 ? result : Ucred.uidOrError(state.scratch);
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    private static int socket(int flags) {
+        CallState state = CallState.current();
+        try {
+            return state.result(
+                (int) socket$mh.invokeExact(state.capture, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    private static int fdOrError(int fd, int result) {
+        if (result < 0) {
+            Libc.close(fd);
+            return result;
+        }
+        return fd;
+    }
+
+    private static byte[] name(String call, Path path) {
+        byte[] name = path.toString().getBytes(StandardCharsets.UTF_8);
+        if (name.length > MAX_PATH_BYTES) {
+            throw new NativeCallException(call, LinuxErrno.ENAMETOOLONG, path + " has " + name.length +
+                " bytes, a socket's path at most " + MAX_PATH_BYTES + ": use a driver directory with a shorter path");
+        }
+        if (name.length == 0) {
+            // The kernel would choose a name of its own in another name space.
+            throw new NativeCallException(call, LinuxErrno.EINVAL, "the path of the socket is empty");
+        }
+        return name;
+    }
+
+    /**
+     * {@code struct sockaddr_un}.
+     *
+     * <pre>
+     *   0 sun_family u16 | 2 sun_path, 108 bytes with the terminating zero
+     * </pre>
+     */
+    private static final class SockaddrUn {
+        private static final long PATH = 2;
+
+        private SockaddrUn() {
+        }
+
+        static int put(MemorySegment segment, byte[] name) {
+            segment.set(ValueLayout.JAVA_SHORT, 0, (short) AF_UNIX);
+            MemorySegment.copy(name, 0, segment, ValueLayout.JAVA_BYTE, PATH, name.length);
+            segment.set(ValueLayout.JAVA_BYTE, PATH + name.length, (byte) 0);
+            return (int) PATH + name.length + 1;
+        }
+    }
+
+    /**
+     * {@code struct ucred}, followed by the length word of getsockopt.
+     *
+     * <pre>
+     *   0 pid s32 | 4 uid u32 | 8 gid u32 | 12 (not part of it) length u32
+     * </pre>
+     */
+    private static final class Ucred {
+        static final long LENGTH_WORD = 12;
+        private static final long UID = 4;
+        private static final int BYTES = 12;
+
+        private Ucred() {
+        }
+
+        static void clear(MemorySegment segment) {
+            segment.set(ValueLayout.JAVA_INT, UID, 0);
+            segment.set(ValueLayout.JAVA_INT, LENGTH_WORD, BYTES);
+        }
+
+        static long uidOrError(MemorySegment segment) {
+            int uid = segment.get(ValueLayout.JAVA_INT, UID);
+            // A socket without a peer answers pid 0 and uid -1. A peer outside our pid name space has pid 0 as well,
+            // so only the uid, which nobody can have, decides.
+            return uid == -1 ? -LinuxErrno.ENOTCONN : Integer.toUnsignedLong(uid);
+        }
+    }
+}
