@@ -1,0 +1,48 @@
+package org.jfabric.perf;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Starts the JMH benchmarks of the runnable jar: the arguments are JMH's own.
+ *
+ * <p>JMH measures in JVMs of its own, which do not read the jar's manifest; what the product's launcher gives its JVM is
+ * therefore passed on here.
+ */
+public final class Benchmarks {
+
+    private static final String PREPEND_OPTION = "-jvmArgsPrepend";
+
+    private static final String JVM_ARGS = String.join(" ",
+        "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
+        "--enable-native-access=ALL-UNNAMED",
+        "--sun-misc-unsafe-memory-access=allow",
+        "-Dagrona.disable.bounds.checks=true");
+
+    private Benchmarks() {
+    }
+
+    /**
+     * Runs JMH.
+     *
+     * @param args JMH's arguments; {@code -h} lists them.
+     * @throws IOException if JMH cannot read its list of benchmarks or write its result.
+     */
+    public static void main(String[] args) throws IOException {
+        org.openjdk.jmh.Main.main(withJvmArgs(args));
+    }
+
+    /** The option may stand only once, so one that is given is extended. */
+    static String[] withJvmArgs(String[] args) {
+        List<String> all = new ArrayList<>(List.of(args));
+        int option = all.indexOf(PREPEND_OPTION);
+        if (option >= 0 && option + 1 < all.size()) {
+            all.set(option + 1, JVM_ARGS + " " + all.get(option + 1));
+        } else {
+            all.add(PREPEND_OPTION);
+            all.add(JVM_ARGS);
+        }
+        return all.toArray(String[]::new);
+    }
+}
