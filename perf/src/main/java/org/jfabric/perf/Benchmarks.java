@@ -7,8 +7,8 @@ import java.util.List;
 /**
  * Starts the JMH benchmarks of the runnable jar: the arguments are JMH's own.
  *
- * <p>JMH measures in JVMs of its own, which do not read the jar's manifest; what the product's launcher gives its JVM is
- * therefore passed on here.
+ * <p>JMH measures in JVMs of its own, which do not read the jar's manifest; what the product's launcher gives its
+ * JVM is therefore passed on here.
  */
 public final class Benchmarks {
 
