@@ -1,0 +1,26 @@
+package org.jfabric.client;
+
+import org.jfabric.layout.OwnerId;
+
+import java.nio.file.Path;
+
+/**
+ * What a client knows of its driver after the hello, over the socket or in the same process.
+ *
+ * @param directory         the driver's directory.
+ * @param driverName        the driver's name.
+ * @param driverOwner       the driver's random identity, which stands in the header of every file.
+ * @param clientId          the client's number in the driver.
+ * @param controlFile       number of the {@code .ctl} file.
+ * @param commandRingLength bytes.
+ * @param eventRingLength   bytes.
+ */
+public record Attachment(
+    Path directory,
+    String driverName,
+    OwnerId driverOwner,
+    long clientId,
+    long controlFile,
+    int commandRingLength,
+    int eventRingLength) {
+}
