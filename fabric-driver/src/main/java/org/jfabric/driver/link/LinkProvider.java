@@ -1,0 +1,52 @@
+package org.jfabric.driver.link;
+
+import org.jfabric.Info;
+import org.jfabric.Verdict;
+import org.jfabric.driver.config.DriverConfig;
+
+/**
+ * Makes a link, and says beforehand whether it suits what an application asks for.
+ *
+ * <p>Stateless; any thread.
+ */
+public abstract class LinkProvider {
+    /** For subclasses. */
+    protected LinkProvider() {
+    }
+
+    /**
+     * The link's name as in options, discovery and counters.
+     *
+     * @return for example {@code shm}.
+     */
+    public abstract String name();
+
+    /**
+     * Compares hints with what the link offers in this driver on this machine.
+     *
+     * @param hints      what the application asks for; zero and null members ask for nothing.
+     * @param driverName name of the driver, part of addresses.
+     * @param config     options of the driver.
+     * @return chosen with a score, or rejected with each condition that failed.
+     */
+    public abstract Verdict verdict(Info hints, String driverName, DriverConfig config);
+
+    /**
+     * What an application gets if it uses the link with those hints, for a verdict that was positive.
+     *
+     * @param hints      as for {@link #verdict}.
+     * @param driverName name of the driver.
+     * @param config     options of the driver.
+     * @return every attribute filled in.
+     */
+    public abstract Info info(Info hints, String driverName, DriverConfig config);
+
+    /**
+     * Makes the link; called once, before the first cycle.
+     *
+     * @param services what the driver offers.
+     * @param config   options of the driver.
+     * @return the link.
+     */
+    public abstract Link open(LinkServices services, DriverConfig config);
+}
