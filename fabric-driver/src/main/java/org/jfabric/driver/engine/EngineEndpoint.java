@@ -114,22 +114,6 @@ public final class EngineEndpoint extends EndpointPort {
         return receiver.completed();
     }
 
-    /**
-     * Publishes a service name.
-     *
-     * @param service name within the driver.
-     * @return 0 or {@code -FI_EADDRINUSE}.
-     */
-    public int publish(String service) {
-        for (Link link : links) {
-            int result = link.publish(local, service);
-            if (result < 0) {
-                return result;
-            }
-        }
-        return 0;
-    }
-
     void open() {
         addresses.bind(peers);
         for (Link link : links) {

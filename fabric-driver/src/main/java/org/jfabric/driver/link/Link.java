@@ -22,23 +22,14 @@ public abstract class Link {
     public abstract boolean reaches(String remoteAddress);
 
     /**
-     * Makes an endpoint reachable under its name and any service names published for it.
+     * Makes an endpoint reachable under its name.
      *
      * @param endpoint to be found by peers.
      */
     public abstract void attach(LocalEndpoint endpoint);
 
     /**
-     * Makes an endpoint reachable under a further name.
-     *
-     * @param endpoint attached before.
-     * @param service  the name.
-     * @return 0 or {@code -FI_EADDRINUSE}.
-     */
-    public abstract int publish(LocalEndpoint endpoint, String service);
-
-    /**
-     * Ends what {@link #attach} and {@link #publish} began. Channels are closed by their handlers.
+     * Ends what {@link #attach} began. Channels are closed by their handlers.
      *
      * @param endpoint attached before.
      */
@@ -46,8 +37,8 @@ public abstract class Link {
 
     /**
      * Begins a channel, or returns the one that the other side has begun. The handler is not called before the next
-     * {@link #poll}. The channel can be used after {@link ChannelHandler#onUp}; {@link ChannelHandler#onDown} says that it
-     * could not be made.
+     * {@link #poll}. The channel can be used after {@link ChannelHandler#onUp}; {@link ChannelHandler#onDown} says
+     * that it could not be made.
      *
      * @param endpoint      local end.
      * @param remoteAddress address of the remote end.

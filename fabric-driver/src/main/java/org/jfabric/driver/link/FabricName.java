@@ -1,0 +1,80 @@
+package org.jfabric.driver.link;
+
+/**
+ * Addresses of the loopback and shm links: {@code jfabric://<driver>/<endpoint>}.
+ */
+public final class FabricName {
+    /** What such an address starts with. */
+    public static final String SCHEME = "jfabric://";
+    /** Longest address in characters. */
+    public static final int MAX_LENGTH = 1024;
+
+    private FabricName() {
+    }
+
+    /**
+     * Builds an address.
+     *
+     * @param driver   name of the driver.
+     * @param endpoint name of the endpoint within it.
+     * @return the address.
+     */
+    public static String of(String driver, String endpoint) {
+        return SCHEME + driver + '/' + endpoint;
+    }
+
+    /**
+     * The driver's part.
+     *
+     * @param address any text.
+     * @return the name, or null if the text is no such address.
+     */
+    public static String driverOf(String address) {
+        int slash = slash(address);
+        return slash < 0 ? null : address.substring(SCHEME.length(), slash);
+    }
+
+    /**
+     * The endpoint's part.
+     *
+     * @param address any text.
+     * @return the name, or null if the text is no such address.
+     */
+    public static String endpointOf(String address) {
+        int slash = slash(address);
+        return slash < 0 ? null : address.substring(slash + 1);
+    }
+
+    /**
+     * Whether a name can be the name of a driver, an endpoint or a service.
+     *
+     * @param name any text.
+     * @return true for 1 to 64 letters, digits, dots, hyphens and underscores, not beginning with a dot.
+     */
+    public static boolean isValidPart(String name) {
+        if (name.isEmpty() || name.length() > 64 || name.charAt(0) == '.') {
+            return false;
+        }
+        for (int i = 0; i < name.length(); i++) {
+            char c = name.charAt(i);
+            boolean valid = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+                || c == '.' || c == '-' || c == '_';
+            if (!valid) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static int slash(String address) {
+        if (!address.startsWith(SCHEME) || address.length() > MAX_LENGTH) {
+            return -1;
+        }
+        int slash = address.indexOf('/', SCHEME.length());
+        if (slash <= SCHEME.length() || slash == address.length() - 1
+            || address.indexOf('/', slash + 1) >= 0) {
+            return -1;
+        }
+        return slash;
+    }
+}

@@ -1,0 +1,219 @@
+package org.jfabric.driver.link;
+
+import org.jfabric.AddressFormat;
+import org.jfabric.AddressVectorType;
+import org.jfabric.DomainAttr;
+import org.jfabric.EndpointAttr;
+import org.jfabric.EndpointType;
+import org.jfabric.FabricAddress;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.Mode;
+import org.jfabric.Order;
+import org.jfabric.Progress;
+import org.jfabric.Protocol;
+import org.jfabric.Reason;
+import org.jfabric.ResourceManagement;
+import org.jfabric.RxAttr;
+import org.jfabric.Threading;
+import org.jfabric.TxAttr;
+import org.jfabric.driver.config.DriverConfig;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Compares what an application asks for with what a link offers, and keeps a reason for each difference.
+ *
+ * <p>Zero and unspecified members of the hints ask for nothing (REF-002). One object for each comparison; any thread.
+ */
+public final class InfoComparison {
+    private final List<Reason> reasons = new ArrayList<>();
+
+    /** A comparison without differences. */
+    public InfoComparison() {
+    }
+
+    /**
+     * Compares all members.
+     *
+     * @param hints   what is asked for.
+     * @param offered what the link offers.
+     * @return one reason for each condition that does not hold; empty if the link suits.
+     */
+    public static List<Reason> compare(Info hints, Info offered) {
+        InfoComparison comparison = new InfoComparison();
+        comparison.bits("caps", hints.caps(), offered.caps(), Flags.Kind.CAPABILITY);
+        if (hints.addrFormat() != AddressFormat.UNSPEC && hints.addrFormat() != offered.addrFormat()) {
+            comparison.differs("addr_format", offered.addrFormat(), hints.addrFormat());
+        }
+        comparison.transmit(hints.txAttr(), offered.txAttr());
+        comparison.receive(hints.rxAttr(), offered.rxAttr());
+        comparison.endpoint(hints.epAttr(), offered.epAttr());
+        comparison.domain(hints.domainAttr(), offered.domainAttr());
+        String provider = hints.fabricAttr().provName();
+        if (provider != null && !provider.isEmpty() && !provider.equals(offered.fabricAttr().provName())) {
+            comparison.differs("fabric_attr.prov_name", offered.fabricAttr().provName(), provider);
+        }
+        return comparison.reasons;
+    }
+
+    private void transmit(TxAttr hints, TxAttr offered) {
+        bits("tx_attr.caps", hints.caps(), offered.caps(), Flags.Kind.CAPABILITY);
+        bits("tx_attr.op_flags", hints.opFlags(), offered.opFlags() | Flags.COMPLETION | Flags.INJECT
+            | Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE, Flags.Kind.OPERATION);
+        order("tx_attr.msg_order", hints.msgOrder(), offered.msgOrder());
+        order("tx_attr.comp_order", hints.compOrder(), offered.compOrder());
+        atMost("tx_attr.inject_size", hints.injectSize(), offered.injectSize(), "jfabric.queue.injectSize");
+        atMost("tx_attr.size", hints.size(), offered.size(), "jfabric.queue.txSize");
+        atMost("tx_attr.iov_limit", hints.iovLimit(), offered.iovLimit(), null);
+        atMost("tx_attr.rma_iov_limit", hints.rmaIovLimit(), offered.rmaIovLimit(), null);
+    }
+
+    private void receive(RxAttr hints, RxAttr offered) {
+        bits("rx_attr.caps", hints.caps(), offered.caps(), Flags.Kind.CAPABILITY);
+        bits("rx_attr.op_flags", hints.opFlags(), offered.opFlags() | Flags.COMPLETION, Flags.Kind.OPERATION);
+        order("rx_attr.msg_order", hints.msgOrder(), offered.msgOrder());
+        order("rx_attr.comp_order", hints.compOrder(), offered.compOrder());
+        atMost("rx_attr.size", hints.size(), offered.size(), "jfabric.queue.rxSize");
+        atMost("rx_attr.iov_limit", hints.iovLimit(), offered.iovLimit(), null);
+    }
+
+    private void endpoint(EndpointAttr hints, EndpointAttr offered) {
+        if (hints.type() != EndpointType.UNSPEC && hints.type() != offered.type()) {
+            differs("ep_attr.type", offered.type(), hints.type());
+        }
+        if (hints.protocol() != Protocol.UNSPEC && hints.protocol() != offered.protocol()) {
+            differs("ep_attr.protocol", offered.protocol(), hints.protocol());
+        }
+        atMost("ep_attr.max_msg_size", hints.maxMsgSize(), offered.maxMsgSize(), null);
+        if (hints.authKeySize() != 0) {
+            differs("ep_attr.auth_key_size", 0, hints.authKeySize());
+        }
+        atMost("ep_attr.tx_ctx_cnt", hints.txCtxCnt(), offered.txCtxCnt(), null);
+        atMost("ep_attr.rx_ctx_cnt", hints.rxCtxCnt(), offered.rxCtxCnt(), null);
+    }
+
+    private void domain(DomainAttr hints, DomainAttr offered) {
+        if (hints.threading() == Threading.SAFE) {
+            differs("domain_attr.threading", offered.threading(), hints.threading());
+        }
+        if (hints.dataProgress() == Progress.AUTO && offered.dataProgress() != Progress.AUTO) {
+            differs("domain_attr.data_progress", offered.dataProgress(), hints.dataProgress());
+        }
+        if (hints.resourceManagement() == ResourceManagement.DISABLED) {
+            differs("domain_attr.resource_mgmt", offered.resourceManagement(), hints.resourceManagement());
+        }
+        if (hints.avType() != AddressVectorType.UNSPEC && hints.avType() != offered.avType()
+            && offered.avType() != AddressVectorType.UNSPEC) {
+            differs("domain_attr.av_type", offered.avType(), hints.avType());
+        }
+        atMost("domain_attr.cq_data_size", hints.cqDataSize(), offered.cqDataSize(), null);
+        bits("domain_attr.caps", hints.caps(), offered.caps(), Flags.Kind.CAPABILITY);
+    }
+
+    private void bits(String name, long needed, long seen, Flags.Kind kind) {
+        long missing = needed & ~seen;
+        if (missing != 0) {
+            reasons.add(new Reason(
+                name,
+                Flags.toString(seen, kind),
+                Flags.toString(missing, kind),
+                "Ask without these bits, or for a link that offers them"));
+        }
+    }
+
+    private void order(String name, long needed, long seen) {
+        long missing = needed & ~seen;
+        if (missing != 0) {
+            reasons.add(new Reason(
+                name, Order.toString(seen), Order.toString(missing), "Ask for an ordering that the link holds"));
+        }
+    }
+
+    private void atMost(String name, long needed, long seen, String option) {
+        if (Long.compareUnsigned(needed, seen) > 0) {
+            reasons.add(new Reason(
+                name,
+                Long.toUnsignedString(seen),
+                Long.toUnsignedString(needed),
+                option == null ? "Ask for at most the value seen" : "Ask for at most the value seen, or raise the"
+                    + " option " + option + " of the driver"));
+        }
+    }
+
+    private void differs(String name, Object seen, Object needed) {
+        reasons.add(new Reason(name, String.valueOf(seen), String.valueOf(needed), "Ask for the value seen, or leave"
+            + " it unspecified"));
+    }
+
+    /**
+     * What the links of our own wire have in common, before their own limits are filled in.
+     *
+     * @param hints      what is asked for; sizes asked for are given.
+     * @param linkName   the link's name.
+     * @param protocol   the link's protocol.
+     * @param limits     of its channels.
+     * @param driverName the driver's name.
+     * @param config     options of the driver.
+     * @return all members filled in.
+     */
+    public static Info offer(
+        Info hints,
+        String linkName,
+        Protocol protocol,
+        ChannelLimits limits,
+        String driverName,
+        DriverConfig config) {
+        long caps = Flags.MSG | Flags.TAGGED | Flags.SEND | Flags.RECV | Flags.DIRECTED_RECV | Flags.SOURCE
+            | Flags.LOCAL_COMM;
+        long order = limits.messageOrder();
+        int txSize = size(hints.txAttr().size(), config.queue().txSize());
+        int rxSize = size(hints.rxAttr().size(), config.queue().rxSize());
+        Info info = new Info();
+        info.caps(caps).mode(0).addrFormat(AddressFormat.ADDR_STR).linkName(linkName);
+        info.txAttr().caps(caps & ~(Flags.RECV | Flags.DIRECTED_RECV | Flags.SOURCE)).msgOrder(order)
+            .compOrder(Order.NONE).opFlags(Flags.TRANSMIT_COMPLETE).size(txSize).iovLimit(1)
+            .injectSize(config.queue().injectSizeBytes());
+        info.rxAttr().caps(caps & ~Flags.SEND).msgOrder(order).compOrder(Order.NONE).size(rxSize).iovLimit(1)
+            .totalBufferedRecv(config.engine().unexpectedBudgetBytes());
+        info.epAttr().type(EndpointType.RDM).protocol(protocol).protocolVersion(1)
+            .maxMsgSize(limits.maxMessageBytes()).memTagFormat(FabricAddress.TAG_FORMAT_GENERIC)
+            .txCtxCnt(1).rxCtxCnt(1);
+        boolean manual = config.threading().mode().isManualProgress();
+        Progress progress = manual ? Progress.MANUAL : Progress.AUTO;
+        info.domainAttr().name(driverName).threading(Threading.DOMAIN).controlProgress(progress)
+            .dataProgress(progress).resourceManagement(ResourceManagement.ENABLED)
+            .avType(AddressVectorType.UNSPEC).cqDataSize(limits.cqDataBytes()).mrKeySize(8)
+            .maxErrDataSize(104).maxEpTxCtx(1).maxEpRxCtx(1).caps(Flags.LOCAL_COMM);
+        info.fabricAttr().name("jfabric").provName(linkName).provVersion(1);
+        return info;
+    }
+
+    /**
+     * Gives a caller no more than it asked for, where less means more for others (FI_MODE and capabilities).
+     *
+     * @param hints   what is asked for.
+     * @param offered what the link offers; changed.
+     * @return the same object.
+     */
+    public static Info narrow(Info hints, Info offered) {
+        if (hints.caps() != 0) {
+            long secondary = Flags.SOURCE | Flags.LOCAL_COMM;
+            offered.caps(hints.caps() | offered.caps() & secondary
+                | ((hints.caps() & (Flags.SEND | Flags.RECV)) == 0 ? Flags.SEND | Flags.RECV : 0));
+        }
+        if (hints.txAttr().opFlags() != 0) {
+            offered.txAttr().opFlags(hints.txAttr().opFlags() | offered.txAttr().opFlags());
+        }
+        if (hints.domainAttr().avType() != AddressVectorType.UNSPEC) {
+            offered.domainAttr().avType(hints.domainAttr().avType());
+        }
+        offered.mode(hints.mode() & Mode.NOTIFY_FLAGS_ONLY & offered.mode());
+        return offered;
+    }
+
+    private static int size(long asked, int standard) {
+        return asked == 0 ? standard : (int) Math.min(Math.max(asked, 1), standard);
+    }
+}

@@ -1,0 +1,132 @@
+package org.jfabric.driver.link.loopback;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.FabricName;
+import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.LocalEndpoint;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Joins endpoints of this driver.
+ *
+ * <p>Owner: progress agent.
+ */
+final class LoopbackLink extends Link {
+    private final String driverName;
+    private final ChannelLimits limits;
+    private final Map<String, LocalEndpoint> endpoints = new HashMap<>();
+    private final List<Opening> openings = new ArrayList<>();
+
+    /** A channel that waits for the next cycle to be joined. */
+    private record Opening(LocalEndpoint local, String remoteAddress, LoopbackChannel channel) {
+    }
+
+    LoopbackLink(String driverName, ChannelLimits limits) {
+        this.driverName = driverName;
+        this.limits = limits;
+    }
+
+    @Override
+    public String name() {
+        return LoopbackLinkProvider.NAME;
+    }
+
+    @Override
+    public boolean reaches(String remoteAddress) {
+        return driverName.equals(FabricName.driverOf(remoteAddress));
+    }
+
+    @Override
+    public void attach(LocalEndpoint endpoint) {
+        endpoints.put(endpoint.name(), endpoint);
+    }
+
+    @Override
+    public void detach(LocalEndpoint endpoint) {
+        endpoints.remove(endpoint.name(), endpoint);
+        openings.removeIf(opening -> opening.local == endpoint);
+    }
+
+    @Override
+    public Channel connect(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
+        LoopbackChannel channel = new LoopbackChannel(limits, handler);
+        openings.add(new Opening(endpoint, remoteAddress, channel));
+        return channel;
+    }
+
+    @Override
+    public void resume(Channel channel) {
+        // nothing of this link is ever paused: it does not stream
+    }
+
+    @Override
+    public int poll(int limit) {
+        return openings.isEmpty() ? 0 : join();
+    }
+
+    @Override
+    public boolean arm() {
+        return openings.isEmpty();
+    }
+
+    @Override
+    public void close() {
+        openings.clear();
+        endpoints.clear();
+    }
+
+    private int join() {
+        int work = 0;
+        while (!openings.isEmpty()) {
+            Opening opening = openings.removeFirst();
+            LocalEndpoint remote = endpoints.get(FabricName.endpointOf(opening.remoteAddress));
+            if (remote == null) {
+                opening.channel.handler().onDown(FabricErrno.ECONNREFUSED);
+            } else {
+                up(opening, remote);
+            }
+            work++;
+        }
+        return work;
+    }
+
+    private void up(Opening opening, LocalEndpoint remote) {
+        LoopbackChannel here = opening.channel;
+        LoopbackChannel there = here;
+        if (remote != opening.local) {
+            there = takeOpposite(opening, remote);
+            if (there == null) {
+                there = new LoopbackChannel(limits, remote.handlerFor(opening.local.address()));
+            }
+        }
+        here.join(there);
+        there.join(here);
+        int grantHere = here.handler().onOpening();
+        int grantThere = there == here ? grantHere : there.handler().onOpening();
+        here.handler().onGrant(grantThere);
+        here.handler().onUp(here);
+        if (there != here) {
+            there.handler().onGrant(grantHere);
+            there.handler().onUp(there);
+        }
+    }
+
+    /** Both ends may have begun in the same cycle; then they share one pair of channels. */
+    private LoopbackChannel takeOpposite(Opening opening, LocalEndpoint remote) {
+        for (int i = 0; i < openings.size(); i++) {
+            Opening other = openings.get(i);
+            if (other.local == remote && other.remoteAddress.equals(opening.local.address())) {
+                openings.remove(i);
+                return other.channel;
+            }
+        }
+        return null;
+    }
+}
