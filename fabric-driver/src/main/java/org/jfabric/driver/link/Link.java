@@ -69,6 +69,15 @@ public abstract class Link {
      */
     public abstract boolean arm();
 
+    /**
+     * Takes connections of other drivers that arrive at the driver's socket.
+     *
+     * @return the acceptor, or null if this link has nothing to do with that socket.
+     */
+    public PeerAcceptor acceptor() {
+        return null;
+    }
+
     /** Ends all channels and gives back what the link holds. Handlers are not called. */
     public abstract void close();
 }

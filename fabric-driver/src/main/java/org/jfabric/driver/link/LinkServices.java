@@ -78,9 +78,16 @@ public abstract class LinkServices {
     public abstract void rearm(int fd);
 
     /**
-     * Ends watching and closes the descriptor.
+     * Ends watching; the descriptor stays open.
      *
      * @param fd watched before.
+     */
+    public abstract void unwatch(int fd);
+
+    /**
+     * Ends watching, if it is watched, and closes the descriptor.
+     *
+     * @param fd open.
      */
     public abstract void unwatchAndClose(int fd);
 

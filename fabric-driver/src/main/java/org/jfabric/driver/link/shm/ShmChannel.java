@@ -1,0 +1,235 @@
+package org.jfabric.driver.link.shm;
+
+import org.agrona.UnsafeApi;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.codec.wire.AnnounceEncoder;
+import org.jfabric.codec.wire.CreditEncoder;
+import org.jfabric.codec.wire.EagerDataEncoder;
+import org.jfabric.codec.wire.EagerEncoder;
+import org.jfabric.codec.wire.FinishEncoder;
+import org.jfabric.codec.wire.FrameType;
+import org.jfabric.codec.wire.PullEncoder;
+import org.jfabric.codec.wire.SegmentEncoder;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.layout.RecordProducer;
+import org.jfabric.layout.Words;
+
+import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
+
+/**
+ * A pair of endpoints of two drivers; writes its frames into the ring of the connection.
+ *
+ * <p>A frame's cache lines are written from the last to the first: the peer polls the first word, and each store to
+ * that line while it polls costs a transfer.
+ *
+ * <p>Owner: progress agent.
+ */
+final class ShmChannel extends Channel {
+    /** Waits for the connection, or for the other side's answer. */
+    static final int OPENING = 0;
+    /** Messages flow. */
+    static final int UP = 1;
+    /** Gone. */
+    static final int CLOSED = 2;
+
+    private static final int EAGER_HEADER = WORD_LENGTH + EagerEncoder.BLOCK_LENGTH;
+    private static final int EAGER_DATA_HEADER = WORD_LENGTH + EagerDataEncoder.BLOCK_LENGTH;
+    private static final int SEGMENT_HEADER = WORD_LENGTH + SegmentEncoder.BLOCK_LENGTH;
+    private static final int LINE = 64;
+    private static final long KIND_AND_DATA = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA;
+
+    private final ShmConnection connection;
+    private final String remoteAddress;
+    private final String localAddress;
+    private final EagerEncoder eager = new EagerEncoder();
+    private final EagerDataEncoder eagerData = new EagerDataEncoder();
+    private final AnnounceEncoder announce = new AnnounceEncoder();
+    private final FinishEncoder finish = new FinishEncoder();
+    private final PullEncoder pull = new PullEncoder();
+    private final SegmentEncoder segment = new SegmentEncoder();
+    private final CreditEncoder credit = new CreditEncoder();
+    private RecordProducer producer;
+    private UnsafeBuffer ring;
+    int state = OPENING;
+    int localId;
+    int remoteId;
+
+    ShmChannel(
+        ChannelLimits limits,
+        ChannelHandler handler,
+        ShmConnection connection,
+        String localAddress,
+        String remoteAddress) {
+        super(limits, handler);
+        this.connection = connection;
+        this.localAddress = localAddress;
+        this.remoteAddress = remoteAddress;
+    }
+
+    String localAddress() {
+        return localAddress;
+    }
+
+    String remoteAddress() {
+        return remoteAddress;
+    }
+
+    /** The connection is up, so there is a ring to write to. */
+    void ring(RecordProducer newProducer, UnsafeBuffer newRing) {
+        producer = newProducer;
+        ring = newRing;
+    }
+
+    @Override
+    public int send(TransmitOperation operation, int grant) {
+        if ((operation.flags & Flags.REMOTE_CQ_DATA) != 0) {
+            return sendWithData(operation, grant);
+        }
+        int payload = (int) operation.length;
+        int length = EAGER_HEADER + payload;
+        int offset = producer.claim(length);
+        if (offset < 0) {
+            return connection.notClaimed(offset);
+        }
+        copyLastLinesFirst(operation.address, producer.ringAddress() + offset + EAGER_HEADER, payload, EAGER_HEADER);
+        eager.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL).tag(operation.tag);
+        boolean tagged = (operation.flags & Flags.TAGGED) != 0;
+        producer.commit(offset, length, tagged ? FrameType.EAGER_TAGGED.value() : FrameType.EAGER_MSG.value());
+        connection.written();
+        return DONE;
+    }
+
+    private int sendWithData(TransmitOperation operation, int grant) {
+        int payload = (int) operation.length;
+        int length = EAGER_DATA_HEADER + payload;
+        int offset = producer.claim(length);
+        if (offset < 0) {
+            return connection.notClaimed(offset);
+        }
+        copyLastLinesFirst(
+            operation.address, producer.ringAddress() + offset + EAGER_DATA_HEADER, payload, EAGER_DATA_HEADER);
+        eagerData.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL)
+            .tag(operation.tag).data(operation.data).flags(operation.flags & KIND_AND_DATA);
+        producer.commit(offset, length, FrameType.EAGER_DATA.value());
+        connection.written();
+        return DONE;
+    }
+
+    @Override
+    public int announce(TransmitOperation operation, int grant) {
+        int length = WORD_LENGTH + AnnounceEncoder.BLOCK_LENGTH;
+        int offset = producer.claim(length);
+        if (offset < 0) {
+            return connection.notClaimed(offset);
+        }
+        RegisteredRegion region = operation.region;
+        boolean reachable = region != null && region.number() != 0;
+        boolean hasData = (operation.flags & Flags.REMOTE_CQ_DATA) != 0;
+        announce.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL)
+            .tag(operation.tag).data(hasData ? operation.data : 0).flags(operation.flags & KIND_AND_DATA)
+            .length(operation.length).operation(operation.id())
+            .regionNumber(reachable ? region.number() : RemotePayload.NO_REGION)
+            .regionGeneration(reachable ? region.generation() : 0)
+            .regionOffset(reachable ? operation.address - region.address() : 0)
+            .reserved(0);
+        producer.commit(offset, length, FrameType.ANNOUNCE.value());
+        connection.written();
+        return DONE;
+    }
+
+    @Override
+    public int pull(RemotePayload source, long destAddress, long length) {
+        if (source.regionNumber() == RemotePayload.NO_REGION) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        long address = connection.regions().find(source, length);
+        if (address == 0) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        connection.copied(length);
+        Words.copy(address, destAddress, length);
+        return DONE;
+    }
+
+    @Override
+    public int requestSegments(long operation, long sink, long length, int grant) {
+        int recordLength = WORD_LENGTH + PullEncoder.BLOCK_LENGTH;
+        int offset = producer.claim(recordLength);
+        if (offset < 0) {
+            return connection.notClaimed(offset);
+        }
+        pull.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL)
+            .operation(operation).sink(sink).msgOffset(0).length(length);
+        producer.commit(offset, recordLength, FrameType.PULL.value());
+        connection.written();
+        return DONE;
+    }
+
+    @Override
+    public int sendSegment(TransmitOperation operation, int payload, int grant) {
+        int length = SEGMENT_HEADER + payload;
+        int offset = producer.claim(length);
+        if (offset < 0) {
+            return connection.notClaimed(offset);
+        }
+        Words.copy(
+            operation.address + operation.sent, producer.ringAddress() + offset + SEGMENT_HEADER, payload);
+        segment.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL)
+            .sink(operation.sink()).msgOffset(operation.sent);
+        producer.commit(offset, length, FrameType.SEGMENT.value());
+        connection.written();
+        return DONE;
+    }
+
+    @Override
+    public int finish(long operation, int errno, int grant) {
+        int length = WORD_LENGTH + FinishEncoder.BLOCK_LENGTH;
+        int offset = producer.claim(length);
+        if (offset < 0) {
+            return connection.notClaimed(offset);
+        }
+        finish.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL)
+            .operation(operation).errno(errno).reserved(0);
+        producer.commit(offset, length, FrameType.FINISH.value());
+        connection.written();
+        return DONE;
+    }
+
+    @Override
+    public int sendGrant(int grant) {
+        int length = WORD_LENGTH + CreditEncoder.BLOCK_LENGTH;
+        int offset = producer.claim(length);
+        if (offset < 0) {
+            return connection.notClaimed(offset);
+        }
+        credit.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL);
+        producer.commit(offset, length, FrameType.CREDIT.value());
+        connection.written();
+        return DONE;
+    }
+
+    @Override
+    public void close(int errno) {
+        if (state != CLOSED) {
+            connection.closeChannel(this, errno);
+        }
+    }
+
+    private static void copyLastLinesFirst(long source, long dest, int length, int header) {
+        int inFirstLine = LINE - header;
+        if (length > inFirstLine) {
+            Words.copy(source + inFirstLine, dest + inFirstLine, length - inFirstLine);
+            UnsafeApi.storeFence();
+            Words.copyShort(source, dest, inFirstLine);
+        } else {
+            Words.copyShort(source, dest, length);
+        }
+    }
+}

@@ -1,0 +1,457 @@
+package org.jfabric.driver.link.shm;
+
+import org.agrona.UnsafeApi;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.codec.wire.CloseEncoder;
+import org.jfabric.codec.wire.OpenAckEncoder;
+import org.jfabric.codec.wire.OpenEncoder;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.ffi.UnixSocket;
+import org.jfabric.layout.CncDescriptor;
+import org.jfabric.layout.RecordConsumer;
+import org.jfabric.layout.RecordProducer;
+import org.jfabric.layout.RecordRingDescriptor;
+
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.IdentityHashMap;
+import java.util.Map;
+
+import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
+
+/**
+ * Everything between this driver and one other: socket, two rings, the channels of their endpoints.
+ *
+ * <pre>
+ *   we begin:    DIALING --socket, our ring--> GREETING --their hello--> MAPPING --their ring--> UP
+ *   they begin:                                            (hello came)   MAPPING --both rings--> UP
+ *   both begin:  the one with the smaller name dials; the other one's hello is refused with FI_EALREADY and it waits
+ *                for the first one's hello (AWAITING)
+ * </pre>
+ *
+ * <p>The socket carries doorbells; its end is the peer's death. Then the ring is read to its end first, so that nothing
+ * which the peer had sent is lost. Owner: progress agent.
+ */
+final class ShmConnection {
+    static final int DIALING = 0;
+    static final int GREETING = 1;
+    static final int AWAITING = 2;
+    static final int MAPPING = 3;
+    static final int UP = 4;
+    static final int DOWN = 5;
+
+    private static final int SLOT_BITS = 20;
+    private static final int SLOT_MASK = (1 << SLOT_BITS) - 1;
+
+    private final ShmLink link;
+    private final LinkServices services;
+    private final String peerName;
+    private final Map<ChannelHandler, ShmChannel> byHandler = new IdentityHashMap<>();
+    private final ArrayDeque<Runnable> blocked = new ArrayDeque<>();
+    private ShmChannel[] channels = new ShmChannel[16];
+    private int uses;
+    private int state;
+    private long deadlineNs;
+    private ShmFiles files;
+    private RecordProducer producer;
+    private UnsafeBuffer ring;
+    private ShmFrameReader reader;
+    private ShmRegionCache regions;
+    private boolean peerMayPark;
+    private boolean written;
+
+    ShmConnection(ShmLink link, LinkServices services, String peerName, int state, long deadlineNs) {
+        this.link = link;
+        this.services = services;
+        this.peerName = peerName;
+        this.state = state;
+        this.deadlineNs = deadlineNs;
+    }
+
+    String peerName() {
+        return peerName;
+    }
+
+    int state() {
+        return state;
+    }
+
+    void state(int newState) {
+        state = newState;
+    }
+
+    ShmFiles files() {
+        return files;
+    }
+
+    void files(ShmFiles newFiles) {
+        files = newFiles;
+    }
+
+    ShmRegionCache regions() {
+        return regions;
+    }
+
+    // ---- life ----
+
+    /** Both rings are mapped. */
+    void up(int maxRegions) {
+        long ours = files.ownRing().address();
+        long theirs = files.peerRing().address();
+        int ourCapacity = (int) (files.ownRing().lengthBytes() - RecordRingDescriptor.HEADER_LENGTH);
+        int theirCapacity = files.peerRingLength();
+        producer = new RecordProducer(
+            ours + RecordRingDescriptor.HEADER_LENGTH,
+            Integer.highestOneBit(ourCapacity),
+            theirs + RecordRingDescriptor.CONSUMER_POSITION_OFFSET);
+        ring = new UnsafeBuffer(ours + RecordRingDescriptor.HEADER_LENGTH, Integer.highestOneBit(ourCapacity));
+        RecordConsumer consumer = new RecordConsumer(
+            theirs + RecordRingDescriptor.HEADER_LENGTH,
+            theirCapacity,
+            ours + RecordRingDescriptor.CONSUMER_POSITION_OFFSET,
+            ShmFrameReader.MAX_TYPE);
+        reader = new ShmFrameReader(
+            this, consumer, new UnsafeBuffer(theirs + RecordRingDescriptor.HEADER_LENGTH, theirCapacity));
+        regions = new ShmRegionCache(services, files.peerDirectoryFd(), files.peerOwner(), maxRegions);
+        peerMayPark = files.peerCnc().buffer(0, CncDescriptor.METADATA_OFFSET)
+            .getInt(CncDescriptor.MAY_PARK_OFFSET) != 0;
+        state = UP;
+        for (ShmChannel channel : channels) {
+            if (channel != null) {
+                channel.ring(producer, ring);
+                sendOpen(channel);
+            }
+        }
+    }
+
+    /** One step; 0 if there was nothing to do. */
+    int poll(int limit, long nowNs) {
+        if (state != UP) {
+            if (state != DOWN && nowNs - deadlineNs > 0) {
+                fail(FabricErrno.ETIMEDOUT, "did not answer in time");
+                return 1;
+            }
+            return 0;
+        }
+        int work = 0;
+        try {
+            work = reader.poll(limit);
+            if (!blocked.isEmpty()) {
+                work += retryBlocked();
+            }
+        } catch (InternalError e) {
+            services.onError(e);
+            fail(FabricErrno.EIO, "cut one of its files under our mapping");
+            return 1;
+        }
+        if (state != UP) {
+            return 1;
+        }
+        if (written) {
+            ringDoorbell();
+        }
+        return work;
+    }
+
+    boolean arm() {
+        if (state == UP && written) {
+            ringDoorbell();
+        }
+        return state != UP || blocked.isEmpty() && !reader.hasMore();
+    }
+
+    /** The socket is readable: doorbells, or its end. */
+    void onReadable(int fd) {
+        int received = UnixSocket.recv(fd, link.scratchAddress(), ShmLink.SCRATCH_LENGTH, UnixSocket.MSG_DONTWAIT);
+        if (received > 0 || received == -FabricErrno.EAGAIN || received == -FabricErrno.EINTR) {
+            services.rearm(fd);
+            return;
+        }
+        drain();
+        if (state == UP) {
+            fail(FabricErrno.ECONNRESET, null);
+        }
+    }
+
+    /** The peer breaks the rules: it is a reason to write down, and the end of this connection only. */
+    void broken(String what) {
+        fail(FabricErrno.EIO, what);
+    }
+
+    /** Ends the connection and every channel on it. */
+    void fail(int errno, String reason) {
+        if (state == DOWN) {
+            return;
+        }
+        state = DOWN;
+        if (reason != null) {
+            services.onError(new FabricException(
+                errno, "driver " + peerName + ' ' + reason, "The connection to it was closed; its endpoints can be"
+                + " reached again by the next send"));
+        }
+        link.remove(this);
+        for (ShmChannel channel : channels.clone()) {
+            if (channel != null && channel.state != ShmChannel.CLOSED) {
+                channel.state = ShmChannel.CLOSED;
+                channel.handler().onDown(errno);
+            }
+        }
+        Arrays.fill(channels, null);
+        byHandler.clear();
+        blocked.clear();
+        release();
+    }
+
+    /** Gives back files and socket without telling anybody. */
+    void release() {
+        if (regions != null) {
+            regions.close();
+            regions = null;
+        }
+        if (files != null) {
+            files.release(services);
+            files = null;
+        }
+    }
+
+    private void drain() {
+        try {
+            while (state == UP && reader.poll(Integer.MAX_VALUE) > 0) {
+                continue;
+            }
+        } catch (InternalError e) {
+            services.onError(e);
+        }
+    }
+
+    // ---- channels ----
+
+    ShmChannel channel(int id) {
+        int slot = id & SLOT_MASK;
+        ShmChannel[] table = channels;
+        ShmChannel channel = slot < table.length ? table[slot] : null;
+        return channel != null && channel.localId == id && channel.state == ShmChannel.UP ? channel : null;
+    }
+
+    /** The channel between two endpoints, new or begun by the other side. */
+    ShmChannel open(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
+        ShmChannel known = byHandler.get(handler);
+        if (known != null) {
+            return known;
+        }
+        ShmChannel channel = add(endpoint.address(), remoteAddress, handler);
+        if (state == UP) {
+            sendOpen(channel);
+        }
+        return channel;
+    }
+
+    private ShmChannel add(String localAddress, String remoteAddress, ChannelHandler handler) {
+        ShmChannel channel = new ShmChannel(link.limits(), handler, this, localAddress, remoteAddress);
+        int slot = 0;
+        while (slot < channels.length && channels[slot] != null) {
+            slot++;
+        }
+        if (slot == channels.length) {
+            channels = Arrays.copyOf(channels, slot * 2);
+        }
+        // a number is not used again soon, so that late frames do not reach a successor
+        channel.localId = slot | (++uses << SLOT_BITS);
+        channels[slot] = channel;
+        byHandler.put(handler, channel);
+        if (state == UP) {
+            channel.ring(producer, ring);
+        }
+        return channel;
+    }
+
+    private void forget(ShmChannel channel) {
+        channel.state = ShmChannel.CLOSED;
+        channels[channel.localId & SLOT_MASK] = null;
+        byHandler.remove(channel.handler(), channel);
+    }
+
+    void closeChannel(ShmChannel channel, int errno) {
+        boolean tellPeer = channel.state == ShmChannel.UP && state == UP;
+        forget(channel);
+        if (tellPeer) {
+            sendClose(channel.remoteId, errno);
+        }
+    }
+
+    void onOpen(int source, int grant, String sourceAddress, String destAddress) {
+        LocalEndpoint endpoint = link.endpoint(destAddress);
+        if (endpoint == null || !peerName.equals(link.driverOf(sourceAddress))) {
+            sendOpenAck(source, 0, 0, FabricErrno.ECONNREFUSED);
+            return;
+        }
+        ChannelHandler handler = endpoint.handlerFor(sourceAddress);
+        ShmChannel channel = byHandler.get(handler);
+        if (channel != null && channel.state == ShmChannel.UP) {
+            // the other endpoint was opened anew under the same name
+            forget(channel);
+            handler.onDown(FabricErrno.ECONNRESET);
+            channel = null;
+        }
+        if (channel != null) {
+            // both sides began: each takes the other's OPEN as the answer
+            begin(channel, source, grant);
+            return;
+        }
+        ShmChannel accepted = add(endpoint.address(), sourceAddress, handler);
+        accepted.remoteId = source;
+        int ourGrant = handler.onOpening();
+        handler.onGrant(grant);
+        if (trySendOpenAck(source, ourGrant, accepted.localId, 0)) {
+            accepted.state = ShmChannel.UP;
+            handler.onUp(accepted);
+        } else {
+            blocked.add(() -> ackAndBegin(accepted, source, ourGrant));
+        }
+    }
+
+    void onOpenAck(int id, int grant, int source, int errno) {
+        int slot = id & SLOT_MASK;
+        ShmChannel channel = slot < channels.length ? channels[slot] : null;
+        if (channel == null || channel.localId != id || channel.state != ShmChannel.OPENING) {
+            if (errno == 0) {
+                sendClose(source, FabricErrno.ECONNRESET);
+            }
+            return;
+        }
+        if (errno != 0) {
+            forget(channel);
+            channel.handler().onDown(positive(errno, FabricErrno.ECONNREFUSED));
+            return;
+        }
+        begin(channel, source, grant);
+    }
+
+    void onClose(int id, int errno) {
+        ShmChannel channel = channel(id);
+        if (channel != null) {
+            forget(channel);
+            channel.handler().onDown(positive(errno, FabricErrno.ECONNRESET));
+        }
+    }
+
+    static int positive(int errno, int otherwise) {
+        return errno > 0 && errno < 4096 ? errno : otherwise;
+    }
+
+    private static void begin(ShmChannel channel, int remoteId, int grant) {
+        channel.remoteId = remoteId;
+        channel.state = ShmChannel.UP;
+        channel.handler().onGrant(grant);
+        channel.handler().onUp(channel);
+    }
+
+    // ---- frames of the connection itself ----
+
+    /** A claim failed; what to answer to the caller. */
+    int notClaimed(int result) {
+        if (result != -FabricErrno.EAGAIN) {
+            // the reader's position is impossible; the end comes in the next step, not inside the engine's call
+            blocked.addFirst(() -> broken("published an impossible read position"));
+        }
+        return -FabricErrno.EAGAIN;
+    }
+
+    void written() {
+        written = true;
+    }
+
+    void copied(long lengthBytes) {
+        link.copied(lengthBytes);
+    }
+
+    private void ringDoorbell() {
+        written = false;
+        if (!peerMayPark) {
+            return;
+        }
+        // the peer sets its word and looks at the ring once more; we write the ring and look at its word
+        UnsafeApi.fullFence();
+        if (UnsafeApi.getIntVolatile(null, files.peerCnc().address() + CncDescriptor.PARKED_OFFSET) != 0) {
+            UnixSocket.send(files.fd(), link.scratchAddress(), 1, UnixSocket.MSG_DONTWAIT);
+        }
+    }
+
+    private int retryBlocked() {
+        int work = 0;
+        for (int i = blocked.size(); i > 0 && state == UP; i--) {
+            blocked.removeFirst().run();
+            work++;
+        }
+        return work;
+    }
+
+    private void sendOpen(ShmChannel channel) {
+        int length = WORD_LENGTH + OpenEncoder.BLOCK_LENGTH + 2 * OpenEncoder.sourceNameHeaderLength()
+            + channel.localAddress().length() + channel.remoteAddress().length();
+        int offset = producer.claim(length);
+        if (offset < 0) {
+            blocked.add(() -> {
+                if (channel.state == ShmChannel.OPENING) {
+                    sendOpen(channel);
+                }
+            });
+            return;
+        }
+        int grant = channel.handler().onOpening();
+        new OpenEncoder().wrap(ring, offset + WORD_LENGTH)
+            .source(channel.localId).grant(grant & 0xFFFF_FFFFL)
+            .maxEager(channel.limits().eagerLimitBytes()).reserved(0).epoch(uses)
+            .sourceName(channel.localAddress()).destName(channel.remoteAddress());
+        producer.commit(offset, length, ShmFrameReader.OPEN);
+        written = true;
+    }
+
+    private void ackAndBegin(ShmChannel channel, int source, int grant) {
+        if (channel.state != ShmChannel.OPENING) {
+            return;
+        }
+        if (trySendOpenAck(source, grant, channel.localId, 0)) {
+            channel.state = ShmChannel.UP;
+            channel.handler().onUp(channel);
+        } else {
+            blocked.add(() -> ackAndBegin(channel, source, grant));
+        }
+    }
+
+    private void sendOpenAck(int id, int grant, int source, int errno) {
+        if (!trySendOpenAck(id, grant, source, errno)) {
+            blocked.add(() -> sendOpenAck(id, grant, source, errno));
+        }
+    }
+
+    private boolean trySendOpenAck(int id, int grant, int source, int errno) {
+        int length = WORD_LENGTH + OpenAckEncoder.BLOCK_LENGTH;
+        int offset = producer.claim(length);
+        if (offset < 0) {
+            return false;
+        }
+        new OpenAckEncoder().wrap(ring, offset + WORD_LENGTH)
+            .channel(id).grant(grant & 0xFFFF_FFFFL).source(source).errno(errno)
+            .maxEager(link.limits().eagerLimitBytes()).reserved(0);
+        producer.commit(offset, length, ShmFrameReader.OPEN_ACK);
+        written = true;
+        return true;
+    }
+
+    private void sendClose(int id, int errno) {
+        int length = WORD_LENGTH + CloseEncoder.BLOCK_LENGTH;
+        int offset = producer.claim(length);
+        if (offset < 0) {
+            blocked.add(() -> sendClose(id, errno));
+            return;
+        }
+        new CloseEncoder().wrap(ring, offset + WORD_LENGTH).channel(id).errno(errno);
+        producer.commit(offset, length, ShmFrameReader.CLOSE);
+        written = true;
+    }
+}

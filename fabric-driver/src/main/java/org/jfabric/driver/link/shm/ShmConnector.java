@@ -1,0 +1,216 @@
+package org.jfabric.driver.link.shm;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.driver.config.ShmConfig;
+import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.resource.ResourceTask;
+
+import java.nio.file.Path;
+
+/**
+ * Makes connections to other drivers without ever blocking the progress thread: dialing and mapping run on the resource
+ * thread, hellos are exchanged when the socket is readable.
+ *
+ * <p>Owner: progress agent, except for the tasks' slow halves.
+ */
+final class ShmConnector {
+    private static final String SOCKET_NAME = "driver.sock";
+
+    private final ShmLink link;
+    private final LinkServices services;
+    private final ShmConfig config;
+
+    ShmConnector(ShmLink link, LinkServices services, ShmConfig config) {
+        this.link = link;
+        this.services = services;
+        this.config = config;
+    }
+
+    void dial(ShmConnection connection) {
+        services.submit(new DialTask(connection, services.nextFileNumber()));
+    }
+
+    /** A hello came, and the connection it begins is the one to keep; our own attempt, if any, is given up. */
+    void accept(ShmConnection connection, int fd, ShmHello hello) {
+        if (connection.files() != null) {
+            connection.files().release(services);
+            connection.files(null);
+        }
+        connection.state(ShmConnection.MAPPING);
+        services.submit(new AcceptTask(connection, fd, hello, services.nextFileNumber()));
+    }
+
+    private Path directoryOf(ShmConnection connection) {
+        return services.directory().resolveSibling(connection.peerName());
+    }
+
+    private void onHello(ShmConnection connection, ShmFiles files, int fd) {
+        if (connection.state() != ShmConnection.GREETING || connection.files() != files) {
+            return;
+        }
+        ShmHello hello;
+        try {
+            hello = ShmHello.receive(fd);
+        } catch (FabricException e) {
+            connection.fail(e.errno(), e.getMessage());
+            return;
+        }
+        if (hello == null) {
+            services.rearm(fd);
+        } else if (hello.errno() == FabricErrno.EALREADY) {
+            connection.files(null);
+            files.release(services);
+            connection.state(ShmConnection.AWAITING);
+        } else if (hello.errno() != 0) {
+            connection.fail(ShmConnection.positive(hello.errno(), FabricErrno.ECONNREFUSED),
+                "refused: " + hello.reason());
+        } else {
+            connection.state(ShmConnection.MAPPING);
+            services.submit(new MapTask(connection, files, hello));
+        }
+    }
+
+    private void onUp(ShmConnection connection, ShmFiles files) {
+        int fd = files.fd();
+        connection.up(config.regionCacheSize());
+        services.watch(fd, connection::onReadable);
+    }
+
+    /** What the tasks have in common: the connection may be over when they are done. */
+    private abstract class ConnectTask extends ResourceTask {
+        final ShmConnection connection;
+        final ShmFiles files;
+
+        ConnectTask(ShmConnection connection, ShmFiles files) {
+            this.connection = connection;
+            this.files = files;
+        }
+
+        abstract int expectedState();
+
+        abstract void onReady();
+
+        boolean isOver() {
+            return link.isClosed() || connection.state() != expectedState()
+                || connection.files() != null && connection.files() != files;
+        }
+
+        @Override
+        protected void onDone() {
+            if (isOver()) {
+                files.release(services);
+                return;
+            }
+            try {
+                onReady();
+            } catch (FabricException e) {
+                connection.fail(e.errno(), e.getMessage());
+            }
+        }
+
+        @Override
+        protected void onFailed(Throwable cause) {
+            boolean over = isOver();
+            files.release(services);
+            if (!over) {
+                connection.files(null);
+                services.onError(cause);
+                connection.fail(ShmFiles.errnoOf(cause), null);
+            }
+        }
+    }
+
+    /** Opens the peer's directory and socket and makes our ring. */
+    private final class DialTask extends ConnectTask {
+        private final long ringNumber;
+
+        DialTask(ShmConnection connection, long ringNumber) {
+            super(connection, new ShmFiles(services.directoryFd()));
+            this.ringNumber = ringNumber;
+        }
+
+        @Override
+        int expectedState() {
+            return ShmConnection.DIALING;
+        }
+
+        @Override
+        protected void execute() {
+            Path directory = directoryOf(connection);
+            files.openDirectory(directory);
+            files.connect(directory.resolve(SOCKET_NAME));
+            files.createRing(ringNumber, (int) config.ringLengthBytes(), services.ownerId());
+        }
+
+        @Override
+        void onReady() {
+            connection.files(files);
+            connection.state(ShmConnection.GREETING);
+            new ShmHello(
+                services.ownerId(), services.driverName(), ringNumber, (int) config.ringLengthBytes(), 0, "")
+                .send(files.fd());
+            services.watch(files.fd(), fd -> onHello(connection, files, fd));
+        }
+    }
+
+    /** Maps what the answer to our hello names. */
+    private final class MapTask extends ConnectTask {
+        private final ShmHello hello;
+
+        MapTask(ShmConnection connection, ShmFiles files, ShmHello hello) {
+            super(connection, files);
+            this.hello = hello;
+        }
+
+        @Override
+        int expectedState() {
+            return ShmConnection.MAPPING;
+        }
+
+        @Override
+        protected void execute() {
+            files.openPeer(hello);
+        }
+
+        @Override
+        void onReady() {
+            services.unwatch(files.fd());
+            onUp(connection, files);
+        }
+    }
+
+    /** Maps what the peer's hello names and makes our ring. */
+    private final class AcceptTask extends ConnectTask {
+        private final ShmHello hello;
+        private final long ringNumber;
+
+        AcceptTask(ShmConnection connection, int fd, ShmHello hello, long ringNumber) {
+            super(connection, new ShmFiles(services.directoryFd()));
+            this.hello = hello;
+            this.ringNumber = ringNumber;
+            files.fd(fd);
+        }
+
+        @Override
+        int expectedState() {
+            return ShmConnection.MAPPING;
+        }
+
+        @Override
+        protected void execute() {
+            files.openDirectory(directoryOf(connection));
+            files.openPeer(hello);
+            files.createRing(ringNumber, (int) config.ringLengthBytes(), services.ownerId());
+        }
+
+        @Override
+        void onReady() {
+            connection.files(files);
+            new ShmHello(
+                services.ownerId(), services.driverName(), ringNumber, (int) config.ringLengthBytes(), 0, "")
+                .send(files.fd());
+            onUp(connection, files);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+package org.jfabric.driver.link.shm;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.ffi.FileStatus;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.MappedFile;
+import org.jfabric.ffi.NativeCallException;
+import org.jfabric.ffi.UnixSocket;
+import org.jfabric.layout.CncDescriptor;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.OwnerId;
+
+import java.nio.file.Path;
+
+/**
+ * Socket, directory and mappings of a connection to another driver. Filled on the resource thread, used on the progress
+ * thread after that.
+ */
+final class ShmFiles {
+    private static final int GROUP_AND_OTHERS = 0077;
+
+    private final int ownDirectoryFd;
+    private int fd = -1;
+    private int peerDirectoryFd = -1;
+    private OwnerId peerOwner;
+    private long ownRingNumber;
+    private MappedFile ownRing;
+    private MappedFile peerRing;
+    private int peerRingLength;
+    private MappedFile peerCnc;
+
+    ShmFiles(int ownDirectoryFd) {
+        this.ownDirectoryFd = ownDirectoryFd;
+    }
+
+    int fd() {
+        return fd;
+    }
+
+    void fd(int newFd) {
+        fd = newFd;
+    }
+
+    int peerDirectoryFd() {
+        return peerDirectoryFd;
+    }
+
+    OwnerId peerOwner() {
+        return peerOwner;
+    }
+
+    long ownRingNumber() {
+        return ownRingNumber;
+    }
+
+    MappedFile ownRing() {
+        return ownRing;
+    }
+
+    MappedFile peerRing() {
+        return peerRing;
+    }
+
+    int peerRingLength() {
+        return peerRingLength;
+    }
+
+    MappedFile peerCnc() {
+        return peerCnc;
+    }
+
+    /** Opens the peer's directory: ours, closed to others, no link in its place; resource thread. */
+    void openDirectory(Path directory) {
+        peerDirectoryFd = Libc.openDirectory(directory);
+        if (peerDirectoryFd < 0) {
+            int errno = -peerDirectoryFd;
+            throw new FabricException(
+                errno == FabricErrno.ENOENT ? FabricErrno.EHOSTUNREACH : errno,
+                "there is no driver directory " + directory,
+                "Start that driver: ./fabric driver --dir " + directory);
+        }
+        FileStatus status = FileStatus.of(peerDirectoryFd);
+        if (!status.isDirectory() || status.uid() != Libc.geteuid() || (status.mode() & GROUP_AND_OTHERS) != 0) {
+            throw new FabricException(
+                FabricErrno.EACCES,
+                "directory " + directory + " has uid " + status.uid() + " and mode "
+                    + Integer.toOctalString(status.mode() & 07777) + ", needed are uid " + Libc.geteuid()
+                    + " and no access for others",
+                "Different users cannot share memory; use the tcp link");
+        }
+    }
+
+    /** Connects to the peer's socket; resource thread. */
+    void connect(Path socket) {
+        int result = UnixSocket.connect(socket, UnixSocket.SOCK_NONBLOCK);
+        if (result < 0) {
+            throw new FabricException(
+                FabricErrno.EHOSTUNREACH,
+                "no driver listens at " + socket + " (" + FabricErrno.name(result) + ')',
+                "Start that driver, or remove what a killed one left: ./fabric driver --dir "
+                    + socket.getParent());
+        }
+        fd = result;
+        long uid = UnixSocket.peerCredentials(fd);
+        if (uid != Libc.geteuid()) {
+            throw new FabricException(
+                FabricErrno.EACCES, "the driver at " + socket + " runs as uid " + uid + ", this one as "
+                + Libc.geteuid());
+        }
+    }
+
+    /** Makes our ring; resource thread. */
+    void createRing(long number, int lengthBytes, OwnerId owner) {
+        ownRing = ShmRing.create(ownDirectoryFd, number, lengthBytes, owner);
+        ownRingNumber = number;
+    }
+
+    /** Opens what the peer's hello names; resource thread. */
+    void openPeer(ShmHello hello) {
+        peerOwner = hello.owner();
+        peerRing = ShmRing.open(peerDirectoryFd, hello);
+        peerRingLength = hello.ringLength();
+        peerCnc = MappedFile.open(
+            peerDirectoryFd, CncDescriptor.FILE_NAME, true, CncDescriptor.METADATA_OFFSET);
+        ShmRing.verify(peerCnc, FileType.CNC, peerOwner, hello.driverName(), CncDescriptor.FILE_NAME);
+    }
+
+    /** Gives everything back; progress thread. */
+    void release(LinkServices services) {
+        if (fd >= 0) {
+            services.unwatchAndClose(fd);
+            fd = -1;
+        }
+        services.submit(new ReleaseTask(this));
+    }
+
+    /** Gives everything back at once, on the resource thread: the connection was never used. */
+    void closeNow() {
+        if (fd >= 0) {
+            Libc.close(fd);
+            fd = -1;
+        }
+        closeMappings();
+    }
+
+    private void closeMappings() {
+        close(ownRing);
+        close(peerRing);
+        close(peerCnc);
+        if (ownRingNumber != 0) {
+            ShmRing.delete(ownDirectoryFd, ownRingNumber);
+            ownRingNumber = 0;
+        }
+        if (peerDirectoryFd >= 0) {
+            Libc.close(peerDirectoryFd);
+            peerDirectoryFd = -1;
+        }
+    }
+
+    private static void close(MappedFile file) {
+        if (file != null) {
+            file.close();
+        }
+    }
+
+    /** What went wrong, as a fabric errno. */
+    static int errnoOf(Throwable cause) {
+        if (cause instanceof FabricException fabric) {
+            return fabric.errno();
+        }
+        if (cause instanceof NativeCallException call) {
+            return call.errno();
+        }
+        return FabricErrno.EIO;
+    }
+
+    private static final class ReleaseTask extends ResourceTask {
+        private final ShmFiles files;
+
+        ReleaseTask(ShmFiles files) {
+            this.files = files;
+        }
+
+        @Override
+        protected void execute() {
+            files.closeMappings();
+        }
+
+        @Override
+        protected void onDone() {
+            // nothing waits for it
+        }
+
+        @Override
+        protected void onFailed(Throwable cause) {
+            // closing what was opened does not fail
+        }
+    }
+}

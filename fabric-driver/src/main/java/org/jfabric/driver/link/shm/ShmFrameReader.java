@@ -1,0 +1,283 @@
+package org.jfabric.driver.link.shm;
+
+import org.agrona.DirectBuffer;
+import org.jfabric.Flags;
+import org.jfabric.codec.wire.AnnounceDecoder;
+import org.jfabric.codec.wire.CloseDecoder;
+import org.jfabric.codec.wire.CreditDecoder;
+import org.jfabric.codec.wire.EagerDataDecoder;
+import org.jfabric.codec.wire.EagerDecoder;
+import org.jfabric.codec.wire.FinishDecoder;
+import org.jfabric.codec.wire.OpenAckDecoder;
+import org.jfabric.codec.wire.OpenDecoder;
+import org.jfabric.codec.wire.PullDecoder;
+import org.jfabric.codec.wire.SegmentDecoder;
+import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.layout.RecordConsumer;
+
+import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
+
+/**
+ * Takes a peer's records apart and hands them to the channels. Every record may be garbage: types and lengths are
+ * checked, each field is read once, channels are looked up by number.
+ *
+ * <p>Owner: progress agent.
+ */
+final class ShmFrameReader {
+    // the values of codec.wire.FrameType, as constants that a switch can use; a test compares them
+    static final int EAGER_MSG = 2;
+    static final int EAGER_TAGGED = 3;
+    static final int EAGER_DATA = 4;
+    static final int ANNOUNCE = 5;
+    static final int PULL = 6;
+    static final int SEGMENT = 7;
+    static final int FINISH = 8;
+    static final int CREDIT = 9;
+    static final int OPEN = 10;
+    static final int OPEN_ACK = 11;
+    static final int CLOSE = 12;
+    static final int MAX_TYPE = CLOSE;
+
+    private static final int EAGER_HEADER = WORD_LENGTH + EagerDecoder.BLOCK_LENGTH;
+    private static final int EAGER_DATA_HEADER = WORD_LENGTH + EagerDataDecoder.BLOCK_LENGTH;
+    private static final int SEGMENT_HEADER = WORD_LENGTH + SegmentDecoder.BLOCK_LENGTH;
+    private static final int KIND = (int) (Flags.TAGGED | Flags.MSG);
+
+    private final ShmConnection connection;
+    private final RecordConsumer consumer;
+    private final DirectBuffer ring;
+    private final EagerDecoder eager = new EagerDecoder();
+    private final EagerDataDecoder eagerData = new EagerDataDecoder();
+    private final AnnounceDecoder announce = new AnnounceDecoder();
+    private final PullDecoder pull = new PullDecoder();
+    private final SegmentDecoder segment = new SegmentDecoder();
+    private final FinishDecoder finish = new FinishDecoder();
+    private final CreditDecoder credit = new CreditDecoder();
+    private final OpenDecoder open = new OpenDecoder();
+    private final OpenAckDecoder openAck = new OpenAckDecoder();
+    private final CloseDecoder close = new CloseDecoder();
+    private final RemotePayload payload = new RemotePayload();
+
+    ShmFrameReader(ShmConnection connection, RecordConsumer consumer, DirectBuffer ring) {
+        this.connection = connection;
+        this.consumer = consumer;
+        this.ring = ring;
+    }
+
+    /**
+     * Takes records.
+     *
+     * @param limit at most.
+     * @return how many were taken, or -1: the peer is broken and the connection must be ended.
+     */
+    int poll(int limit) {
+        int count = 0;
+        RecordConsumer records = consumer;
+        while (count < limit) {
+            int result = records.poll();
+            if (result != RecordConsumer.RECORD) {
+                if (result == RecordConsumer.CORRUPT) {
+                    connection.broken(records.describe());
+                    return -1;
+                }
+                break;
+            }
+            if (!dispatch(records.type(), records.offset(), records.length())) {
+                return -1;
+            }
+            records.advance();
+            count++;
+        }
+        if (count != 0) {
+            records.release();
+        }
+        return count;
+    }
+
+    /** Whether records are waiting. */
+    boolean hasMore() {
+        return consumer.poll() != RecordConsumer.EMPTY;
+    }
+
+    private boolean dispatch(int type, int offset, int length) {
+        if (type == EAGER_TAGGED || type == EAGER_MSG) {
+            return onEager(type == EAGER_TAGGED ? Flags.TAGGED : Flags.MSG, offset, length);
+        }
+        return switch (type) {
+            case EAGER_DATA -> onEagerData(offset, length);
+            case ANNOUNCE -> onAnnounce(offset, length);
+            case PULL -> onPull(offset, length);
+            case SEGMENT -> onSegment(offset, length);
+            case FINISH -> onFinish(offset, length);
+            case CREDIT -> onCredit(offset, length);
+            case OPEN -> onOpen(offset, length);
+            case OPEN_ACK -> onOpenAck(offset, length);
+            default -> onClose(offset, length);
+        };
+    }
+
+    private boolean onEager(long flags, int offset, int length) {
+        if (length < EAGER_HEADER) {
+            return tooShort("EAGER", length);
+        }
+        eager.wrap(ring, offset + WORD_LENGTH, EagerDecoder.BLOCK_LENGTH, EagerDecoder.SCHEMA_VERSION);
+        ShmChannel channel = connection.channel(eager.channel());
+        if (channel != null) {
+            channel.handler().onGrant((int) eager.grant());
+            channel.handler().onMessage(
+                flags, eager.tag(), 0, consumer.address() + EAGER_HEADER, length - EAGER_HEADER);
+        }
+        return true;
+    }
+
+    private boolean onEagerData(int offset, int length) {
+        if (length < EAGER_DATA_HEADER) {
+            return tooShort("EAGER_DATA", length);
+        }
+        eagerData.wrap(ring, offset + WORD_LENGTH, EagerDataDecoder.BLOCK_LENGTH, EagerDataDecoder.SCHEMA_VERSION);
+        ShmChannel channel = connection.channel(eagerData.channel());
+        if (channel != null) {
+            channel.handler().onGrant((int) eagerData.grant());
+            channel.handler().onMessage(
+                flags(eagerData.flags()) | Flags.REMOTE_CQ_DATA,
+                eagerData.tag(),
+                eagerData.data(),
+                consumer.address() + EAGER_DATA_HEADER,
+                length - EAGER_DATA_HEADER);
+        }
+        return true;
+    }
+
+    private boolean onAnnounce(int offset, int length) {
+        if (length < WORD_LENGTH + AnnounceDecoder.BLOCK_LENGTH) {
+            return tooShort("ANNOUNCE", length);
+        }
+        announce.wrap(ring, offset + WORD_LENGTH, AnnounceDecoder.BLOCK_LENGTH, AnnounceDecoder.SCHEMA_VERSION);
+        ShmChannel channel = connection.channel(announce.channel());
+        if (channel != null) {
+            long flags = announce.flags();
+            long messageLength = announce.length();
+            if (messageLength < 0 || messageLength > channel.limits().maxMessageBytes()) {
+                connection.broken("announced a message of " + Long.toUnsignedString(messageLength) + " bytes");
+                return false;
+            }
+            payload.set(
+                announce.operation(),
+                messageLength,
+                announce.regionNumber(),
+                announce.regionGeneration(),
+                announce.regionOffset());
+            channel.handler().onGrant((int) announce.grant());
+            channel.handler().onAnnounce(
+                flags(flags) | (flags & Flags.REMOTE_CQ_DATA), announce.tag(), announce.data(), payload);
+        }
+        return true;
+    }
+
+    private boolean onPull(int offset, int length) {
+        if (length < WORD_LENGTH + PullDecoder.BLOCK_LENGTH) {
+            return tooShort("PULL", length);
+        }
+        pull.wrap(ring, offset + WORD_LENGTH, PullDecoder.BLOCK_LENGTH, PullDecoder.SCHEMA_VERSION);
+        ShmChannel channel = connection.channel(pull.channel());
+        if (channel != null) {
+            channel.handler().onGrant((int) pull.grant());
+            channel.handler().onSegmentsRequested(pull.operation(), pull.sink(), pull.length());
+        }
+        return true;
+    }
+
+    private boolean onSegment(int offset, int length) {
+        if (length < SEGMENT_HEADER) {
+            return tooShort("SEGMENT", length);
+        }
+        segment.wrap(ring, offset + WORD_LENGTH, SegmentDecoder.BLOCK_LENGTH, SegmentDecoder.SCHEMA_VERSION);
+        ShmChannel channel = connection.channel(segment.channel());
+        if (channel != null) {
+            channel.handler().onGrant((int) segment.grant());
+            channel.handler().onSegment(
+                segment.sink(), segment.msgOffset(), consumer.address() + SEGMENT_HEADER, length - SEGMENT_HEADER);
+        }
+        return true;
+    }
+
+    private boolean onFinish(int offset, int length) {
+        if (length < WORD_LENGTH + FinishDecoder.BLOCK_LENGTH) {
+            return tooShort("FINISH", length);
+        }
+        finish.wrap(ring, offset + WORD_LENGTH, FinishDecoder.BLOCK_LENGTH, FinishDecoder.SCHEMA_VERSION);
+        ShmChannel channel = connection.channel(finish.channel());
+        if (channel != null) {
+            channel.handler().onGrant((int) finish.grant());
+            channel.handler().onFinished(finish.operation(), ShmConnection.positive(finish.errno(), 0));
+        }
+        return true;
+    }
+
+    private boolean onCredit(int offset, int length) {
+        if (length < WORD_LENGTH + CreditDecoder.BLOCK_LENGTH) {
+            return tooShort("CREDIT", length);
+        }
+        credit.wrap(ring, offset + WORD_LENGTH, CreditDecoder.BLOCK_LENGTH, CreditDecoder.SCHEMA_VERSION);
+        ShmChannel channel = connection.channel(credit.channel());
+        if (channel != null) {
+            channel.handler().onGrant((int) credit.grant());
+        }
+        return true;
+    }
+
+    private boolean onOpen(int offset, int length) {
+        int texts = WORD_LENGTH + OpenDecoder.BLOCK_LENGTH;
+        if (length < texts) {
+            return tooShort("OPEN", length);
+        }
+        open.wrap(ring, offset + WORD_LENGTH, OpenDecoder.BLOCK_LENGTH, OpenDecoder.SCHEMA_VERSION);
+        int source = open.source();
+        int grant = (int) open.grant();
+        String sourceName = text(offset + texts, offset + length);
+        String destName = sourceName == null ? null : text(
+            offset + texts + OpenDecoder.sourceNameHeaderLength() + sourceName.length(), offset + length);
+        if (destName == null) {
+            connection.broken("sent an OPEN whose texts do not fit its length of " + length);
+            return false;
+        }
+        connection.onOpen(source, grant, sourceName, destName);
+        return true;
+    }
+
+    private boolean onOpenAck(int offset, int length) {
+        if (length < WORD_LENGTH + OpenAckDecoder.BLOCK_LENGTH) {
+            return tooShort("OPEN_ACK", length);
+        }
+        openAck.wrap(ring, offset + WORD_LENGTH, OpenAckDecoder.BLOCK_LENGTH, OpenAckDecoder.SCHEMA_VERSION);
+        connection.onOpenAck(openAck.channel(), (int) openAck.grant(), openAck.source(), openAck.errno());
+        return true;
+    }
+
+    private boolean onClose(int offset, int length) {
+        if (length < WORD_LENGTH + CloseDecoder.BLOCK_LENGTH) {
+            return tooShort("CLOSE", length);
+        }
+        close.wrap(ring, offset + WORD_LENGTH, CloseDecoder.BLOCK_LENGTH, CloseDecoder.SCHEMA_VERSION);
+        connection.onClose(close.channel(), close.errno());
+        return true;
+    }
+
+    private String text(int offset, int end) {
+        int start = offset + OpenDecoder.sourceNameHeaderLength();
+        if (start > end) {
+            return null;
+        }
+        int length = ring.getInt(offset);
+        return length < 0 || length > end - start ? null : ring.getStringWithoutLengthAscii(start, length);
+    }
+
+    private boolean tooShort(String type, int length) {
+        connection.broken("sent a record of type " + type + " with only " + length + " bytes");
+        return false;
+    }
+
+    private static long flags(long flags) {
+        return (flags & KIND) == Flags.TAGGED ? Flags.TAGGED : Flags.MSG;
+    }
+}

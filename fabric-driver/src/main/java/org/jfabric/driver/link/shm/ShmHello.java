@@ -1,0 +1,144 @@
+package org.jfabric.driver.link.shm;
+
+import org.agrona.DirectBuffer;
+import org.agrona.UnsafeApi;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.codec.wire.HelloDecoder;
+import org.jfabric.codec.wire.HelloEncoder;
+import org.jfabric.codec.wire.MessageHeaderDecoder;
+import org.jfabric.codec.wire.MessageHeaderEncoder;
+import org.jfabric.ffi.UnixSocket;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.layout.OwnerId;
+
+/**
+ * The first message between two drivers: who one is, and which ring one writes.
+ *
+ * <pre>
+ *  +-----------------+----------------+-------------------------------------------+
+ *  | int32 length    | message header | Hello: magic, version, cipher, owner, ring |
+ *  +-----------------+----------------+-------------------------------------------+
+ * </pre>
+ *
+ * @param owner      random identity of the driver.
+ * @param driverName its name.
+ * @param ringNumber number of the {@code .ring} file that it writes, 0 if it refuses.
+ * @param ringLength bytes of that ring.
+ * @param errno      0, or why the connection is refused.
+ * @param reason     the refusal in words.
+ */
+record ShmHello(OwnerId owner, String driverName, long ringNumber, int ringLength, int errno, String reason) {
+    private static final int MAX_LENGTH = 4096;
+    private static final int LENGTH_PREFIX = 4;
+
+    static ShmHello refusal(OwnerId owner, String driverName, int errno, String reason) {
+        return new ShmHello(owner, driverName, 0, 0, errno, reason);
+    }
+
+    /** Sends the message; it is short, so a socket that does not take it as a whole is broken. */
+    void send(int fd) {
+        long memory = UnsafeApi.allocateMemory(MAX_LENGTH);
+        try {
+            UnsafeBuffer buffer = new UnsafeBuffer(memory, MAX_LENGTH);
+            buffer.setMemory(0, MAX_LENGTH, (byte) 0);
+            HelloEncoder encoder = new HelloEncoder()
+                .wrapAndApplyHeader(buffer, LENGTH_PREFIX, new MessageHeaderEncoder());
+            encoder.magic(FileHeaderDescriptor.MAGIC)
+                .majorVersion(FileHeaderDescriptor.MAJOR_VERSION)
+                .minorVersion(FileHeaderDescriptor.MINOR_VERSION)
+                .cipherId(0).keyId(0).features(0)
+                .ownerIdHigh(owner.high()).ownerIdLow(owner.low())
+                .ringNumber(ringNumber).ringLength(ringLength).errno(errno).reserved(0)
+                .driverName(driverName).reason(reason);
+            int length = MessageHeaderEncoder.ENCODED_LENGTH + encoder.encodedLength();
+            buffer.putInt(0, length);
+            int sent = UnixSocket.send(fd, memory, LENGTH_PREFIX + length, UnixSocket.MSG_DONTWAIT);
+            if (sent != LENGTH_PREFIX + length) {
+                throw new FabricException(
+                    FabricErrno.ECONNRESET, "the hello to a peer driver could not be sent (result " + sent + ')');
+            }
+        } finally {
+            UnsafeApi.freeMemory(memory);
+        }
+    }
+
+    /**
+     * Receives a message that was announced by a readable descriptor.
+     *
+     * @return the message, or null if nothing is there yet.
+     * @throws FabricException if the peer has closed or sends anything else.
+     */
+    static ShmHello receive(int fd) {
+        long memory = UnsafeApi.allocateMemory(MAX_LENGTH);
+        try {
+            int received = UnixSocket.recv(fd, memory, MAX_LENGTH, UnixSocket.MSG_DONTWAIT);
+            if (received == -FabricErrno.EAGAIN) {
+                return null;
+            }
+            UnsafeBuffer buffer = new UnsafeBuffer(memory, MAX_LENGTH);
+            if (received <= LENGTH_PREFIX || buffer.getInt(0) != received - LENGTH_PREFIX) {
+                throw new FabricException(
+                    FabricErrno.ECONNRESET, "a peer driver closed the connection or sent no hello (" + received
+                    + " bytes)");
+            }
+            return decode(new UnsafeBuffer(memory + LENGTH_PREFIX, received - LENGTH_PREFIX), received - LENGTH_PREFIX);
+        } finally {
+            UnsafeApi.freeMemory(memory);
+        }
+    }
+
+    /**
+     * Decodes a message whose every byte may be wrong.
+     *
+     * @throws FabricException saying what is wrong.
+     */
+    static ShmHello decode(DirectBuffer buffer, int length) {
+        MessageHeaderDecoder header = new MessageHeaderDecoder();
+        int fixed = MessageHeaderDecoder.ENCODED_LENGTH + HelloDecoder.BLOCK_LENGTH;
+        if (length < fixed + 2 * HelloDecoder.driverNameHeaderLength()) {
+            throw new FabricException(FabricErrno.EIO, "a peer driver's hello has only " + length + " bytes");
+        }
+        header.wrap(buffer, 0);
+        if (header.schemaId() != HelloDecoder.SCHEMA_ID || header.templateId() != HelloDecoder.TEMPLATE_ID
+            || header.blockLength() < HelloDecoder.BLOCK_LENGTH) {
+            throw new FabricException(FabricErrno.EIO, "a peer driver's first message is no hello (schema "
+                + header.schemaId() + ", template " + header.templateId() + ')');
+        }
+        HelloDecoder hello = new HelloDecoder().wrap(
+            buffer, MessageHeaderDecoder.ENCODED_LENGTH, header.blockLength(), header.version());
+        if (hello.magic() != FileHeaderDescriptor.MAGIC
+            || hello.majorVersion() != FileHeaderDescriptor.MAJOR_VERSION) {
+            throw new FabricException(
+                FabricErrno.EIO,
+                "a peer driver speaks version " + hello.majorVersion() + '.' + hello.minorVersion()
+                    + " of the wire, this one " + FileHeaderDescriptor.MAJOR_VERSION + '.'
+                    + FileHeaderDescriptor.MINOR_VERSION,
+                "Use the same major version of JFabric on both sides");
+        }
+        if (hello.cipherId() != 0) {
+            throw new FabricException(
+                FabricErrno.EIO, "a peer driver wants cipher " + hello.cipherId() + ", which is not known here");
+        }
+        OwnerId owner = new OwnerId(hello.ownerIdHigh(), hello.ownerIdLow());
+        long ring = hello.ringNumber();
+        long ringLength = hello.ringLength();
+        int errno = hello.errno();
+        String name = text(buffer, hello.limit(), length);
+        String reason = text(buffer, hello.limit() + HelloDecoder.driverNameHeaderLength() + name.length(), length);
+        return new ShmHello(owner, name, ring, (int) Math.min(ringLength, Integer.MAX_VALUE), errno, reason);
+    }
+
+    private static String text(DirectBuffer buffer, int offset, int end) {
+        int start = offset + HelloDecoder.driverNameHeaderLength();
+        if (start > end) {
+            throw new FabricException(FabricErrno.EIO, "a peer driver's hello is cut off");
+        }
+        int length = buffer.getInt(offset);
+        if (length < 0 || length > end - start) {
+            throw new FabricException(FabricErrno.EIO, "a peer driver's hello holds a text of " + length + " bytes");
+        }
+        return buffer.getStringWithoutLengthAscii(start, length);
+    }
+}

@@ -1,0 +1,221 @@
+package org.jfabric.driver.link.shm;
+
+import org.agrona.DirectBuffer;
+import org.agrona.UnsafeApi;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.driver.config.ShmConfig;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.FabricName;
+import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.PeerAcceptor;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Reaches the endpoints of other drivers of this user on this host: one connection for each driver, whatever number of
+ * endpoints.
+ *
+ * <p>Owner: progress agent.
+ */
+final class ShmLink extends Link {
+    static final int SCRATCH_LENGTH = 256;
+
+    private final LinkServices services;
+    private final ShmConfig config;
+    private final ChannelLimits limits;
+    private final long scratch = UnsafeApi.allocateMemory(SCRATCH_LENGTH);
+    private final long copiedBytesCounter;
+    private final Map<String, LocalEndpoint> endpoints = new HashMap<>();
+    private final Map<String, ShmConnection> byDriver = new HashMap<>();
+    private final ShmConnector connector;
+    private final PeerAcceptor acceptor = new Acceptor();
+    private ShmConnection[] polled = new ShmConnection[0];
+    private boolean closed;
+
+    ShmLink(LinkServices services, ShmConfig config, ChannelLimits limits) {
+        this.services = services;
+        this.config = config;
+        this.limits = limits;
+        this.copiedBytesCounter = services.counterAddress("shm: bytes taken by single copy");
+        this.connector = new ShmConnector(this, services, config);
+        UnsafeApi.setMemory(scratch, SCRATCH_LENGTH, (byte) 1);
+    }
+
+    @Override
+    public String name() {
+        return ShmLinkProvider.NAME;
+    }
+
+    @Override
+    public boolean reaches(String remoteAddress) {
+        String driver = FabricName.driverOf(remoteAddress);
+        return driver != null && !driver.equals(services.driverName()) && FabricName.isValidPart(driver);
+    }
+
+    @Override
+    public void attach(LocalEndpoint endpoint) {
+        endpoints.put(endpoint.address(), endpoint);
+    }
+
+    @Override
+    public void detach(LocalEndpoint endpoint) {
+        endpoints.remove(endpoint.address(), endpoint);
+    }
+
+    @Override
+    public Channel connect(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
+        String driver = FabricName.driverOf(remoteAddress);
+        ShmConnection connection = byDriver.get(driver);
+        if (connection == null) {
+            connection = add(driver, ShmConnection.DIALING);
+            connector.dial(connection);
+        }
+        return connection.open(endpoint, remoteAddress, handler);
+    }
+
+    @Override
+    public void resume(Channel channel) {
+        // nothing of this link is ever paused: rings are always drained
+    }
+
+    @Override
+    public int poll(int limit) {
+        ShmConnection[] connections = polled;
+        int work = 0;
+        for (int i = 0; i < connections.length; i++) {
+            work += connections[i].poll(limit, services.nowNs());
+        }
+        return work;
+    }
+
+    @Override
+    public boolean arm() {
+        boolean armed = true;
+        for (ShmConnection connection : polled) {
+            armed &= connection.arm();
+        }
+        return armed;
+    }
+
+    @Override
+    public PeerAcceptor acceptor() {
+        return acceptor;
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        for (ShmConnection connection : polled) {
+            connection.state(ShmConnection.DOWN);
+            connection.release();
+        }
+        polled = new ShmConnection[0];
+        byDriver.clear();
+        endpoints.clear();
+        UnsafeApi.freeMemory(scratch);
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    ChannelLimits limits() {
+        return limits;
+    }
+
+    long scratchAddress() {
+        return scratch;
+    }
+
+    LocalEndpoint endpoint(String address) {
+        return endpoints.get(address);
+    }
+
+    String driverOf(String address) {
+        return FabricName.driverOf(address);
+    }
+
+    void copied(long lengthBytes) {
+        // one writer, read by tools: no ordering is needed but no tearing is wanted
+        UnsafeApi.putLongOpaque(
+            null, copiedBytesCounter, UnsafeApi.getLong(copiedBytesCounter) + lengthBytes);
+    }
+
+    void remove(ShmConnection connection) {
+        byDriver.remove(connection.peerName(), connection);
+        polled = Arrays.stream(polled).filter(other -> other != connection).toArray(ShmConnection[]::new);
+    }
+
+    private ShmConnection add(String driver, int state) {
+        ShmConnection connection = new ShmConnection(
+            this, services, driver, state, services.nowNs() + config.connectTimeoutNs());
+        byDriver.put(driver, connection);
+        polled = Arrays.copyOf(polled, polled.length + 1);
+        polled[polled.length - 1] = connection;
+        return connection;
+    }
+
+    /** Takes the hellos of drivers that dial us. */
+    private final class Acceptor extends PeerAcceptor {
+        @Override
+        public void onPeer(int fd, DirectBuffer message, int length) {
+            ShmHello hello;
+            try {
+                hello = ShmHello.decode(message, length);
+            } catch (FabricException e) {
+                services.onError(e);
+                refuse(fd, e.errno(), e.getMessage());
+                return;
+            }
+            String peer = hello.driverName();
+            if (closed || !FabricName.isValidPart(peer) || peer.equals(services.driverName())) {
+                refuse(fd, FabricErrno.EINVAL, "a driver cannot be called " + peer + " here");
+                return;
+            }
+            accept(fd, hello, peer);
+        }
+
+        private void accept(int fd, ShmHello hello, String peer) {
+            ShmConnection connection = byDriver.get(peer);
+            if (connection != null && isStale(connection, hello)) {
+                connection.fail(FabricErrno.ECONNRESET, null);
+                connection = null;
+            }
+            if (connection != null) {
+                boolean dialing = connection.state() == ShmConnection.DIALING
+                    || connection.state() == ShmConnection.GREETING;
+                // of two drivers that dial each other the one with the smaller name goes on
+                boolean oursGoesOn = dialing && services.driverName().compareTo(peer) < 0;
+                if (oursGoesOn || !dialing && connection.state() != ShmConnection.AWAITING) {
+                    refuse(fd, FabricErrno.EALREADY, "the two drivers are connecting already");
+                    return;
+                }
+            } else {
+                connection = add(peer, ShmConnection.AWAITING);
+            }
+            connector.accept(connection, fd, hello);
+        }
+
+        private boolean isStale(ShmConnection connection, ShmHello hello) {
+            boolean settled = connection.state() == ShmConnection.UP || connection.state() == ShmConnection.MAPPING;
+            return settled && connection.files() != null && connection.files().peerOwner() != null
+                && !connection.files().peerOwner().equals(hello.owner());
+        }
+
+        private void refuse(int fd, int errno, String reason) {
+            try {
+                ShmHello.refusal(services.ownerId(), services.driverName(), errno, reason).send(fd);
+            } catch (FabricException e) {
+                services.onError(e);
+            }
+            services.unwatchAndClose(fd);
+        }
+    }
+}

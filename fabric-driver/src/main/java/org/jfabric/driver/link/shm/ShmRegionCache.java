@@ -1,0 +1,186 @@
+package org.jfabric.driver.link.shm;
+
+import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.ffi.MappedFile;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.MemoryRegionDescriptor;
+import org.jfabric.layout.OwnerId;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+/**
+ * Regions of one peer driver that are mapped here, read-only, for single copy. A region is opened by number, relative
+ * to the directory that was checked at connect, without following links; type, owner, size, magic, owner id, generation
+ * are verified. Until it is mapped its payloads come in segments.
+ *
+ * <p>At most a fixed number is kept; the one that was used longest ago goes. Owner: progress agent.
+ */
+final class ShmRegionCache {
+    private final LinkServices services;
+    private final int peerDirectoryFd;
+    private final OwnerId peerOwner;
+    private final int maxEntries;
+    private final Long2ObjectHashMap<Entry> entries = new Long2ObjectHashMap<>();
+    private Entry latest;
+    private long uses;
+    private boolean closed;
+
+    private static final class Entry {
+        final long number;
+        final long generation;
+        long lastUse;
+        /** Null while it is being mapped, and for ever if that failed. */
+        MappedFile file;
+        long address;
+        long lengthBytes;
+
+        Entry(long number, long generation) {
+            this.number = number;
+            this.generation = generation;
+        }
+    }
+
+    ShmRegionCache(LinkServices services, int peerDirectoryFd, OwnerId peerOwner, int maxEntries) {
+        this.services = services;
+        this.peerDirectoryFd = peerDirectoryFd;
+        this.peerOwner = peerOwner;
+        this.maxEntries = maxEntries;
+    }
+
+    /**
+     * Where a payload is mapped here.
+     *
+     * @return native address, or 0 if it cannot be reached (yet).
+     */
+    long find(RemotePayload payload, long length) {
+        Entry entry = latest;
+        if (entry == null || entry.number != payload.regionNumber()) {
+            entry = entries.get(payload.regionNumber());
+            if (entry == null) {
+                map(payload.regionNumber(), payload.regionGeneration());
+                return 0;
+            }
+            latest = entry;
+        }
+        entry.lastUse = ++uses;
+        long offset = payload.regionOffset();
+        // a recycled number has another generation; offset and length are the peer's words, so nothing may overflow
+        if (entry.address == 0 || entry.generation != payload.regionGeneration()
+            || offset < 0 || length < 0 || offset > entry.lengthBytes || length > entry.lengthBytes - offset) {
+            return 0;
+        }
+        return entry.address + offset;
+    }
+
+    /** Unmaps everything, later, on the resource thread. */
+    void close() {
+        closed = true;
+        latest = null;
+        for (Entry entry : entries.values()) {
+            unmap(entry.file);
+        }
+        entries.clear();
+    }
+
+    private void map(long number, long generation) {
+        if (number <= 0) {
+            return;
+        }
+        if (entries.size() >= maxEntries) {
+            evict();
+        }
+        Entry entry = new Entry(number, generation);
+        entry.lastUse = ++uses;
+        entries.put(number, entry);
+        services.submit(new MapTask(entry));
+    }
+
+    private void evict() {
+        Entry oldest = null;
+        for (Entry entry : entries.values()) {
+            if (oldest == null || entry.lastUse < oldest.lastUse) {
+                oldest = entry;
+            }
+        }
+        if (oldest != null) {
+            entries.remove(oldest.number);
+            if (latest == oldest) {
+                latest = null;
+            }
+            unmap(oldest.file);
+        }
+    }
+
+    private void unmap(MappedFile file) {
+        if (file != null) {
+            services.submit(new UnmapTask(file));
+        }
+    }
+
+    private final class MapTask extends ResourceTask {
+        private final Entry entry;
+        private MappedFile mapped;
+
+        MapTask(Entry entry) {
+            this.entry = entry;
+        }
+
+        @Override
+        protected void execute() {
+            String name = FileType.MEMORY_REGION.fileName(entry.number);
+            mapped = MappedFile.open(peerDirectoryFd, name, true, MemoryRegionDescriptor.DATA_OFFSET);
+            ShmRing.verify(mapped, FileType.MEMORY_REGION, peerOwner, "of a peer", name);
+        }
+
+        @Override
+        protected void onDone() {
+            if (closed || entries.get(entry.number) != entry) {
+                unmap(mapped);
+                return;
+            }
+            var header = mapped.directBuffer(0, FileHeaderDescriptor.HEADER_LENGTH);
+            long generation = header.getLong(FileHeaderDescriptor.GENERATION_OFFSET, LITTLE_ENDIAN);
+            if (generation != entry.generation) {
+                unmap(mapped);
+                return;
+            }
+            long claimed = header.getLong(FileHeaderDescriptor.DATA_LENGTH_OFFSET, LITTLE_ENDIAN);
+            entry.file = mapped;
+            entry.lengthBytes = Math.min(claimed, mapped.lengthBytes() - MemoryRegionDescriptor.DATA_OFFSET);
+            entry.address = mapped.address() + MemoryRegionDescriptor.DATA_OFFSET;
+        }
+
+        @Override
+        protected void onFailed(Throwable cause) {
+            // a region that was closed meanwhile, or a name that was replaced: its payloads come in segments
+            services.onError(cause);
+        }
+    }
+
+    private static final class UnmapTask extends ResourceTask {
+        private final MappedFile file;
+
+        UnmapTask(MappedFile file) {
+            this.file = file;
+        }
+
+        @Override
+        protected void execute() {
+            file.close();
+        }
+
+        @Override
+        protected void onDone() {
+            // nothing waits for it
+        }
+
+        @Override
+        protected void onFailed(Throwable cause) {
+            // munmap of a whole mapping does not fail
+        }
+    }
+}

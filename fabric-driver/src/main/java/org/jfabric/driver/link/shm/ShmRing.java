@@ -1,0 +1,79 @@
+package org.jfabric.driver.link.shm;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.codec.wire.HelloDecoder;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.MappedFile;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.OwnerId;
+import org.jfabric.layout.RecordRingDescriptor;
+
+/**
+ * One {@code .ring} file: the records that its driver sends, and that driver's position in the reverse ring.
+ *
+ * <pre>
+ *    our file                        peer's file (read-only here)
+ *    128  our read position   ---->  tells the peer what we have read of its records
+ *    512  our records         ---->  read by the peer
+ * </pre>
+ */
+final class ShmRing {
+    private ShmRing() {
+    }
+
+    /** Makes our ring; resource thread. */
+    static MappedFile create(int directoryFd, long number, int length, OwnerId owner) {
+        MappedFile file = MappedFile.create(
+            directoryFd, FileType.RING.fileName(number), RecordRingDescriptor.HEADER_LENGTH + (long) length);
+        FileHeaderDescriptor.write(
+            file.buffer(0, FileHeaderDescriptor.HEADER_LENGTH),
+            FileType.RING,
+            HelloDecoder.SCHEMA_ID,
+            HelloDecoder.SCHEMA_VERSION,
+            owner,
+            number,
+            length);
+        file.populate();
+        return file;
+    }
+
+    /** Opens the peer's ring read-only after checking everything that it says of itself; resource thread. */
+    static MappedFile open(int peerDirectoryFd, ShmHello hello) {
+        if (!RecordRingDescriptor.isValidCapacity(hello.ringLength()) || hello.ringNumber() <= 0) {
+            throw new FabricException(
+                FabricErrno.EIO, "peer driver " + hello.driverName() + " offers ring " + hello.ringNumber() + " of "
+                + hello.ringLength() + " bytes, which cannot be");
+        }
+        String name = FileType.RING.fileName(hello.ringNumber());
+        MappedFile file = MappedFile.open(
+            peerDirectoryFd, name, true, RecordRingDescriptor.HEADER_LENGTH + (long) hello.ringLength());
+        verify(file, FileType.RING, hello.owner(), hello.driverName(), name);
+        file.populate();
+        return file;
+    }
+
+    /** Checks the header of a peer's file. */
+    static void verify(MappedFile file, FileType type, OwnerId owner, String driverName, String name) {
+        var header = file.directBuffer(0, FileHeaderDescriptor.HEADER_LENGTH);
+        String wrong = FileHeaderDescriptor.verify(header, type);
+        if (wrong == null) {
+            OwnerId seen = new OwnerId(
+                header.getLong(FileHeaderDescriptor.OWNER_HIGH_OFFSET),
+                header.getLong(FileHeaderDescriptor.OWNER_LOW_OFFSET));
+            if (!seen.equals(owner)) {
+                wrong = "the file belongs to driver " + seen + ", expected " + owner;
+            }
+        }
+        if (wrong != null) {
+            file.close();
+            throw new FabricException(FabricErrno.EIO, "file " + name + " of driver " + driverName + ": " + wrong);
+        }
+    }
+
+    /** Deletes our ring's name; the peer's mapping lives on. */
+    static void delete(int directoryFd, long number) {
+        Libc.unlinkat(directoryFd, FileType.RING.fileName(number));
+    }
+}
