@@ -58,12 +58,14 @@ final class Pulls {
             int result = peer.channel().requestSegments(
                 operation.remoteOperation, operation.id, operation.placedBytes(), peer.grant());
             if (result < 0) {
+                peer.grantNotSent();
                 return false;
             }
             operation.state = ReceiveOperation.SEGMENTS;
             return true;
         }
         if (peer.channel().finish(operation.remoteOperation, operation.finishErrno, peer.grant()) < 0) {
+            peer.grantNotSent();
             return false;
         }
         peer.removePull(operation);

@@ -320,12 +320,21 @@ public final class Receiver {
     }
 
     /**
-     * Credit for a new peer.
+     * Credit for a new channel.
      *
      * @return bytes.
      */
     public long reserveWindow() {
         return store.reserveWindow();
+    }
+
+    /**
+     * Takes credit back of a peer whose channel has ended.
+     *
+     * @param bytes that no stored message holds.
+     */
+    public void releaseWindow(long bytes) {
+        store.releaseWindow(bytes);
     }
 
     /**

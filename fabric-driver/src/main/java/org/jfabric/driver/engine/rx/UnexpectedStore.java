@@ -29,6 +29,11 @@ final class UnexpectedStore {
         return window;
     }
 
+    /** Credit that is not a peer's any more. */
+    void releaseWindow(long bytes) {
+        unreservedBytes += bytes;
+    }
+
     /** A record; grows on demand, bounded by the credit and announcements that peers can have. */
     StoredMessage takeMessage() {
         StoredMessage message = free;
