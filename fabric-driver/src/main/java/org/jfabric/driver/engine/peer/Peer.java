@@ -29,6 +29,8 @@ public final class Peer extends ChannelHandler {
     private static final int UP = 2;
     /** What a stored message costs besides its bytes, so that empty messages are bounded too. */
     private static final int MESSAGE_OVERHEAD = 64;
+    /** What the greatest configurable limit of a peer's driver allows; more is no peer of ours. */
+    private static final int MAX_ANNOUNCEMENTS = 1 << 16;
 
     private final String address;
     private final PeerContext context;
@@ -51,6 +53,7 @@ public final class Peer extends ChannelHandler {
     /** Bytes of the store's budget that are this peer's: the window and what is held from earlier channels. */
     private long reserved;
     private long held;
+    private int announcementsHeld;
     private long consumed;
     private long advertised;
     private long advertisedBefore;
@@ -272,6 +275,24 @@ public final class Peer extends ChannelHandler {
         }
         held += cost;
         return true;
+    }
+
+    /**
+     * Takes room for an announcement that nobody waits for.
+     *
+     * @return false if there are more than any peer may have.
+     */
+    public boolean admitAnnouncement() {
+        if (announcementsHeld == MAX_ANNOUNCEMENTS) {
+            return false;
+        }
+        announcementsHeld++;
+        return true;
+    }
+
+    /** A stored announcement was matched or dropped. */
+    public void announcementLeft() {
+        announcementsHeld--;
     }
 
     /**

@@ -70,7 +70,21 @@ final class UnexpectedStore {
         return blocks.take(length);
     }
 
+    /** Messages whose payload is stored or on its way into the store. */
+    int storedBlocks() {
+        return blocks.inUse();
+    }
+
+    long unreservedBytes() {
+        return unreservedBytes;
+    }
+
     void close() {
+        for (int i = 0; i < messageCount; i++) {
+            if (messages[i].block != 0) {
+                blocks.give(messages[i].block);
+            }
+        }
         blocks.close();
     }
 }
