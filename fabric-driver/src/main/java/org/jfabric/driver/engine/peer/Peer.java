@@ -29,6 +29,8 @@ public final class Peer extends ChannelHandler {
     private static final int UP = 2;
     /** What a stored message costs besides its bytes, so that empty messages are bounded too. */
     private static final int MESSAGE_OVERHEAD = 64;
+    /** What the greatest configurable limit of a peer's driver allows; more is no peer of ours. */
+    private static final int MAX_ANNOUNCEMENTS = 1 << 16;
 
     private final String address;
     private final PeerContext context;
@@ -46,10 +48,15 @@ public final class Peer extends ChannelHandler {
     private int segmenting;
 
     private int epoch;
+    /** First grant of this channel. */
     private long window;
+    /** Bytes of the store's budget that are this peer's: the window and what is held from earlier channels. */
+    private long reserved;
     private long held;
+    private int announcementsHeld;
     private long consumed;
     private long advertised;
+    private long advertisedBefore;
     private ReceiveOperation firstPull;
     private ReceiveOperation firstControl;
     private ReceiveOperation lastControl;
@@ -104,7 +111,7 @@ public final class Peer extends ChannelHandler {
     }
 
     void connecting(Channel newChannel) {
-        if (state == DOWN) {
+        if (state != UP) {
             state = CONNECTING;
             channel = newChannel;
         }
@@ -242,8 +249,17 @@ public final class Peer extends ChannelHandler {
      * @return low 32 bits.
      */
     public int grant() {
+        advertisedBefore = advertised;
         advertised = window + consumed;
         return (int) advertised;
+    }
+
+    /** The call that should have carried the last {@link #grant()} was not accepted. */
+    public void grantNotSent() {
+        advertised = advertisedBefore;
+        if (isGrantOwed()) {
+            schedule();
+        }
     }
 
     /**
@@ -254,11 +270,29 @@ public final class Peer extends ChannelHandler {
      */
     public boolean admit(long length) {
         long cost = cost(length);
-        if (held + cost > window) {
+        if (held + cost > reserved) {
             return false;
         }
         held += cost;
         return true;
+    }
+
+    /**
+     * Takes room for an announcement that nobody waits for.
+     *
+     * @return false if there are more than any peer may have.
+     */
+    public boolean admitAnnouncement() {
+        if (announcementsHeld == MAX_ANNOUNCEMENTS) {
+            return false;
+        }
+        announcementsHeld++;
+        return true;
+    }
+
+    /** A stored announcement was matched or dropped. */
+    public void announcementLeft() {
+        announcementsHeld--;
     }
 
     /**
@@ -280,15 +314,14 @@ public final class Peer extends ChannelHandler {
      * @param messageEpoch {@link #epoch()} when it came.
      */
     public void left(long length, int messageEpoch) {
-        held -= cost(length);
+        long cost = cost(length);
+        held -= cost;
         if (messageEpoch == epoch) {
             passed(length);
         } else {
-            // it came over an earlier channel, whose credit was cut by what it left here
-            window += cost(length);
-            if (isGrantOwed()) {
-                schedule();
-            }
+            // it came over an earlier channel, whose window was given back but for what it left here
+            reserved -= cost;
+            context.receiver().releaseWindow(cost);
         }
     }
 
@@ -402,7 +435,7 @@ public final class Peer extends ChannelHandler {
             return 0;
         }
         if (isGrantOwed() && channel.sendGrant(grant()) < 0) {
-            advertised = 0;
+            grantNotSent();
             schedule();
             return work;
         }
@@ -444,6 +477,7 @@ public final class Peer extends ChannelHandler {
                 int length = (int) Math.min(
                     operation.segmentEnd - operation.sent, channel.limits().segmentLimitBytes());
                 if (channel.sendSegment(operation, length, grant()) < 0) {
+                    grantNotSent();
                     schedule();
                     return work;
                 }
@@ -515,16 +549,29 @@ public final class Peer extends ChannelHandler {
 
     @Override
     public int onOpening() {
+        if (state == UP) {
+            // the other side begins anew before its end was noticed here
+            Channel old = channel;
+            fail(FabricErrno.ECONNRESET);
+            old.close(FabricErrno.ECONNRESET);
+        }
+        endEpoch();
+        window = context.receiver().reserveWindow();
+        reserved += window;
+        return grant();
+    }
+
+    /** Gives the window back to the store; what messages hold of it follows when they leave. */
+    private void endEpoch() {
         epoch++;
         granted = 0;
         spent = 0;
         consumed = 0;
-        if (window == 0) {
-            window = context.receiver().reserveWindow();
-        } else {
-            window -= Math.min(held, window);
-        }
-        return grant();
+        advertised = 0;
+        window = 0;
+        long unused = reserved - held;
+        reserved = held;
+        context.receiver().releaseWindow(unused);
     }
 
     @Override
@@ -680,6 +727,7 @@ public final class Peer extends ChannelHandler {
             context.sender().fail(operation, errno);
         }
         context.receiver().failPeer(this, errno);
+        endEpoch();
         context.onPeerDown(this, errno);
     }
 }

@@ -122,6 +122,7 @@ public final class PeerTable {
                 peer.source(Peer.UNKNOWN_SOURCE);
             }
         }
+        context.receiver().forgetSource((int) fiAddr);
     }
 
     /**

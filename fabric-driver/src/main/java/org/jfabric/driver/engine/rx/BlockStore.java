@@ -15,7 +15,9 @@ import java.util.Arrays;
  *  +---------+---------+---------+-----
  * </pre>
  *
- * <p>No allocation once the chunks are there. Owner: progress agent.
+ * <p>Blocks taken in one order and given back in another can leave every chunk in use by a few blocks, and a peer's limit
+ * for eager messages may be above ours. What fits no chunk then is allocated for itself: the peers' credit bounds the sum,
+ * and a peer that keeps to its credit is never refused. Otherwise nothing allocates. Owner: progress agent.
  */
 final class BlockStore {
     private static final int MIN_SHIFT = 6;
@@ -32,6 +34,8 @@ final class BlockStore {
     private final int[] previousChunk;
     private final int[] partialOfShift;
     private int emptyChunks;
+    private int inUse;
+    private int overflowing;
 
     /**
      * A store of a fixed size.
@@ -64,18 +68,19 @@ final class BlockStore {
      * Takes a block.
      *
      * @param length bytes of the payload.
-     * @return native address, or 0 if the store is full.
+     * @return native address.
      */
     long take(long length) {
+        inUse++;
         int shift = length <= 1 << MIN_SHIFT ? MIN_SHIFT : 64 - Long.numberOfLeadingZeros(length - 1);
         if (shift > chunkShift) {
-            return 0;
+            return overflow(length);
         }
         int chunk = partialOfShift[shift];
         if (chunk < 0) {
             chunk = emptyChunks;
             if (chunk < 0) {
-                return 0;
+                return overflow(length);
             }
             emptyChunks = nextChunk[chunk];
             cut(chunk, shift);
@@ -94,6 +99,12 @@ final class BlockStore {
      * @param block from {@link #take}.
      */
     void give(long block) {
+        inUse--;
+        if (block < base || block - base >= (long) maxChunks << chunkShift) {
+            overflowing--;
+            UnsafeApi.freeMemory(block);
+            return;
+        }
         int chunk = (int) ((block - base) >>> chunkShift);
         int shift = shiftOfChunk[chunk];
         UnsafeApi.putLong(block, firstFree[chunk]);
@@ -109,6 +120,21 @@ final class BlockStore {
         } else if (free == 1) {
             link(chunk, shift);
         }
+    }
+
+    /** Blocks that are taken. */
+    int inUse() {
+        return inUse;
+    }
+
+    /** Blocks that are taken and fitted no chunk. */
+    int overflowing() {
+        return overflowing;
+    }
+
+    private long overflow(long length) {
+        overflowing++;
+        return UnsafeApi.allocateMemory(length);
     }
 
     void close() {

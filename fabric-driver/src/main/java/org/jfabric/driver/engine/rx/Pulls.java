@@ -42,7 +42,8 @@ final class Pulls {
             taken(operation);
         } else if (result == Channel.PENDING) {
             operation.state = ReceiveOperation.PULLING;
-        } else if (result == -FabricErrno.EOPNOTSUPP) {
+        } else if (result == -FabricErrno.EOPNOTSUPP || result == -FabricErrno.EAGAIN) {
+            // a link that is busy now is not asked again: segments come through its normal flow
             operation.state = ReceiveOperation.WANTS_SEGMENTS;
             if (!tellPeer(peer, operation)) {
                 peer.enqueueControl(operation);
@@ -58,12 +59,14 @@ final class Pulls {
             int result = peer.channel().requestSegments(
                 operation.remoteOperation, operation.id, operation.placedBytes(), peer.grant());
             if (result < 0) {
+                peer.grantNotSent();
                 return false;
             }
             operation.state = ReceiveOperation.SEGMENTS;
             return true;
         }
         if (peer.channel().finish(operation.remoteOperation, operation.finishErrno, peer.grant()) < 0) {
+            peer.grantNotSent();
             return false;
         }
         peer.removePull(operation);
@@ -73,7 +76,7 @@ final class Pulls {
 
     void onSegment(Peer peer, ReceiveOperation operation, long offset, long address, int length) {
         if (operation == null || operation.peer != peer || operation.state != ReceiveOperation.SEGMENTS
-            || offset != operation.received || length > operation.placedBytes() - offset) {
+            || length <= 0 || offset != operation.received || length > operation.placedBytes() - offset) {
             peer.violation("sent a segment that was not asked for");
             return;
         }

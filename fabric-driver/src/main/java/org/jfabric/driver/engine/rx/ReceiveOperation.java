@@ -42,6 +42,8 @@ public final class ReceiveOperation extends PostedReceive {
     long length;
     RegisteredRegion region;
     ReceiveOperation nextFree;
+    /** The message whose payload still streams into the store, in the state {@link #FILLING}. */
+    StoredMessage filling;
 
     // of the message that it took
     Peer peer;
@@ -63,6 +65,7 @@ public final class ReceiveOperation extends PostedReceive {
         messageTag = newTag;
         messageData = newData;
         messageLength = newLength;
+        received = 0;
     }
 
     /** Bytes of the message that fit. */

@@ -35,6 +35,7 @@ final class ReceivePool {
         operation.state = ReceiveOperation.FREE;
         operation.region = null;
         operation.peer = null;
+        operation.filling = null;
         operation.nextFree = free;
         free = operation;
         freeCount++;

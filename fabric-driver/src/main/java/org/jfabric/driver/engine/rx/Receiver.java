@@ -160,10 +160,18 @@ public final class Receiver {
      * @param payload length and place; the link's object.
      */
     public void onAnnounce(Peer peer, long flags, long tag, long data, RemotePayload payload) {
+        if (isImpossible(payload.lengthBytes())) {
+            peer.violation("announced a message of " + payload.lengthBytes() + " bytes");
+            return;
+        }
         ReceiveOperation operation = arrive(peer, flags, tag);
         if (operation != null) {
             operation.message(peer, flags & MESSAGE_BITS, tag, data, payload.lengthBytes());
             pulls.start(operation, payload);
+            return;
+        }
+        if (!peer.admitAnnouncement()) {
+            peer.violation("announced more messages than any peer may");
             return;
         }
         StoredMessage message = store.takeMessage();
@@ -219,6 +227,11 @@ public final class Receiver {
      * @param placement filled with the answer.
      */
     public void place(Peer peer, long flags, long tag, long data, long length, Placement placement) {
+        if (isImpossible(length)) {
+            placement.set(Placement.Action.REFUSE, 0, 0, 0);
+            peer.violation("began a message of " + length + " bytes");
+            return;
+        }
         ReceiveOperation operation = arrive(peer, flags, tag);
         if (operation != null) {
             operation.message(peer, flags & MESSAGE_BITS, tag, data, length);
@@ -259,6 +272,7 @@ public final class Receiver {
         }
         message.state = StoredMessage.STORED;
         if (message.receive != null) {
+            peer.removePull(message.receive);
             deliver(message.receive, message);
         }
     }
@@ -275,12 +289,16 @@ public final class Receiver {
             ReceiveOperation operation = pool.find(placement.token());
             if (operation != null && operation.state == ReceiveOperation.STREAMING) {
                 peer.removePull(operation);
+                peer.passed(operation.messageLength);
                 fail(operation, 0, errno);
             }
             return;
         }
         StoredMessage message = store.message(placement.token() & ~STORED_TOKEN);
         if (message != null && message.state == StoredMessage.FILLING && message.peer == peer) {
+            if (message.receive != null) {
+                peer.removePull(message.receive);
+            }
             abort(message, errno);
         }
     }
@@ -297,15 +315,32 @@ public final class Receiver {
             peer.removePull(operation);
             if (operation.state == ReceiveOperation.FINISHING) {
                 release(operation);
+            } else if (operation.state == ReceiveOperation.FILLING) {
+                abort(operation.filling, errno);
             } else {
                 fail(operation, operation.received, errno);
             }
         }
-        dropUnfinished(tagged, peer, errno);
-        dropUnfinished(untagged, peer, errno);
+        dropUnfinished(tagged, peer);
+        dropUnfinished(untagged, peer);
         if (directed && peer.source() >= 0) {
             failDirected(tagged, peer.source(), errno);
             failDirected(untagged, peer.source(), errno);
+        }
+    }
+
+    /**
+     * A place in the address vector will mean another peer: messages from it have an unknown sender now, and receives
+     * that name it end with {@code FI_ECANCELED}.
+     *
+     * @param source the removed {@code fi_addr}.
+     */
+    public void forgetSource(int source) {
+        tagged.forgetSource(source);
+        untagged.forgetSource(source);
+        if (directed) {
+            failDirected(tagged, source, FabricErrno.ECANCELED);
+            failDirected(untagged, source, FabricErrno.ECANCELED);
         }
     }
 
@@ -320,12 +355,21 @@ public final class Receiver {
     }
 
     /**
-     * Credit for a new peer.
+     * Credit for a new channel.
      *
      * @return bytes.
      */
     public long reserveWindow() {
         return store.reserveWindow();
+    }
+
+    /**
+     * Takes credit back of a peer whose channel has ended.
+     *
+     * @param bytes that no stored message holds.
+     */
+    public void releaseWindow(long bytes) {
+        store.releaseWindow(bytes);
     }
 
     /**
@@ -425,6 +469,10 @@ public final class Receiver {
         pool.give(operation);
     }
 
+    private static boolean isImpossible(long length) {
+        return length < 0 || length > MemoryRegionDescriptor.MAX_LENGTH;
+    }
+
     private TagMatcher matcher(long flags) {
         return (flags & Flags.TAGGED) != 0 ? tagged : untagged;
     }
@@ -447,9 +495,13 @@ public final class Receiver {
             }
             case StoredMessage.FILLING -> {
                 operation.state = ReceiveOperation.FILLING;
+                operation.filling = message;
                 message.receive = operation;
+                // the message is in no matcher any more: the peer's end must find it here
+                message.peer.addPull(operation);
             }
             default -> {
+                message.peer.announcementLeft();
                 pulls.start(operation, message.payload);
                 store.giveMessage(message);
             }
@@ -464,11 +516,6 @@ public final class Receiver {
         StoredMessage message = store.takeMessage();
         if (length != 0) {
             message.block = store.takeBlock(length);
-            if (message.block == 0) {
-                store.giveMessage(message);
-                peer.violation("sent an unexpected message of " + length + " bytes, for which there is no room");
-                return null;
-            }
         }
         fill(message, peer, flags, tag, data, length);
         matcher(flags).addUnexpected(message);
@@ -484,7 +531,7 @@ public final class Receiver {
         message.arrived((flags & Flags.TAGGED) != 0 ? tag : 0, peer.source());
     }
 
-    private void dropUnfinished(TagMatcher matcher, Peer peer, int errno) {
+    private void dropUnfinished(TagMatcher matcher, Peer peer) {
         UnexpectedMessage message = matcher.firstUnexpected();
         while (message != null) {
             UnexpectedMessage next = matcher.nextUnexpected(message);
@@ -493,6 +540,8 @@ public final class Receiver {
                 matcher.removeUnexpected(stored);
                 if (stored.state == StoredMessage.FILLING) {
                     peer.left(stored.length, stored.epoch);
+                } else {
+                    peer.announcementLeft();
                 }
                 store.giveMessage(stored);
             }

@@ -29,6 +29,11 @@ final class UnexpectedStore {
         return window;
     }
 
+    /** Credit that is not a peer's any more. */
+    void releaseWindow(long bytes) {
+        unreservedBytes += bytes;
+    }
+
     /** A record; grows on demand, bounded by the credit and announcements that peers can have. */
     StoredMessage takeMessage() {
         StoredMessage message = free;
@@ -65,7 +70,21 @@ final class UnexpectedStore {
         return blocks.take(length);
     }
 
+    /** Messages whose payload is stored or on its way into the store. */
+    int storedBlocks() {
+        return blocks.inUse();
+    }
+
+    long unreservedBytes() {
+        return unreservedBytes;
+    }
+
     void close() {
+        for (int i = 0; i < messageCount; i++) {
+            if (messages[i].block != 0) {
+                blocks.give(messages[i].block);
+            }
+        }
         blocks.close();
     }
 }

@@ -156,7 +156,7 @@ public final class Sender {
         }
         peer.disown(operation);
         operation.state = TransmitOperation.QUEUED;
-        return failedToBegin(operation, result);
+        return failedToBegin(peer, operation, result);
     }
 
     /**
@@ -281,10 +281,11 @@ public final class Sender {
             peer.own(operation, TransmitOperation.IN_LINK);
             return true;
         }
-        return failedToBegin(operation, result);
+        return failedToBegin(peer, operation, result);
     }
 
-    private boolean failedToBegin(TransmitOperation operation, int result) {
+    private boolean failedToBegin(Peer peer, TransmitOperation operation, int result) {
+        peer.grantNotSent();
         if (result == -FabricErrno.EAGAIN) {
             return false;
         }
