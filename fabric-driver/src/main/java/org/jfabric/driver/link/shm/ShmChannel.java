@@ -9,7 +9,6 @@ import org.jfabric.codec.wire.CreditEncoder;
 import org.jfabric.codec.wire.EagerDataEncoder;
 import org.jfabric.codec.wire.EagerEncoder;
 import org.jfabric.codec.wire.FinishEncoder;
-import org.jfabric.codec.wire.FrameType;
 import org.jfabric.codec.wire.PullEncoder;
 import org.jfabric.codec.wire.SegmentEncoder;
 import org.jfabric.driver.link.Channel;
@@ -101,7 +100,7 @@ final class ShmChannel extends Channel {
         copyLastLinesFirst(operation.address, producer.ringAddress() + offset + EAGER_HEADER, payload, EAGER_HEADER);
         eager.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL).tag(operation.tag);
         boolean tagged = (operation.flags & Flags.TAGGED) != 0;
-        producer.commit(offset, length, tagged ? FrameType.EAGER_TAGGED.value() : FrameType.EAGER_MSG.value());
+        producer.commit(offset, length, tagged ? ShmFrameReader.EAGER_TAGGED : ShmFrameReader.EAGER_MSG);
         connection.written();
         return DONE;
     }
@@ -117,7 +116,7 @@ final class ShmChannel extends Channel {
             operation.address, producer.ringAddress() + offset + EAGER_DATA_HEADER, payload, EAGER_DATA_HEADER);
         eagerData.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL)
             .tag(operation.tag).data(operation.data).flags(operation.flags & KIND_AND_DATA);
-        producer.commit(offset, length, FrameType.EAGER_DATA.value());
+        producer.commit(offset, length, ShmFrameReader.EAGER_DATA);
         connection.written();
         return DONE;
     }
@@ -139,7 +138,7 @@ final class ShmChannel extends Channel {
             .regionGeneration(reachable ? region.generation() : 0)
             .regionOffset(reachable ? operation.address - region.address() : 0)
             .reserved(0);
-        producer.commit(offset, length, FrameType.ANNOUNCE.value());
+        producer.commit(offset, length, ShmFrameReader.ANNOUNCE);
         connection.written();
         return DONE;
     }
@@ -167,7 +166,7 @@ final class ShmChannel extends Channel {
         }
         pull.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL)
             .operation(operation).sink(sink).msgOffset(0).length(length);
-        producer.commit(offset, recordLength, FrameType.PULL.value());
+        producer.commit(offset, recordLength, ShmFrameReader.PULL);
         connection.written();
         return DONE;
     }
@@ -183,7 +182,7 @@ final class ShmChannel extends Channel {
             operation.address + operation.sent, producer.ringAddress() + offset + SEGMENT_HEADER, payload);
         segment.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL)
             .sink(operation.sink()).msgOffset(operation.sent);
-        producer.commit(offset, length, FrameType.SEGMENT.value());
+        producer.commit(offset, length, ShmFrameReader.SEGMENT);
         connection.written();
         return DONE;
     }
@@ -197,7 +196,7 @@ final class ShmChannel extends Channel {
         }
         finish.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL)
             .operation(operation).errno(errno).reserved(0);
-        producer.commit(offset, length, FrameType.FINISH.value());
+        producer.commit(offset, length, ShmFrameReader.FINISH);
         connection.written();
         return DONE;
     }
@@ -210,7 +209,7 @@ final class ShmChannel extends Channel {
             return connection.notClaimed(offset);
         }
         credit.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL);
-        producer.commit(offset, length, FrameType.CREDIT.value());
+        producer.commit(offset, length, ShmFrameReader.CREDIT);
         connection.written();
         return DONE;
     }

@@ -24,18 +24,18 @@ import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
  * <p>Owner: progress agent.
  */
 final class ShmFrameReader {
-    // the values of codec.wire.FrameType, as constants that a switch can use; a test compares them
+    /** An untagged {@code Eager}; the tagged one has the message's own id. */
     static final int EAGER_MSG = 2;
-    static final int EAGER_TAGGED = 3;
-    static final int EAGER_DATA = 4;
-    static final int ANNOUNCE = 5;
-    static final int PULL = 6;
-    static final int SEGMENT = 7;
-    static final int FINISH = 8;
-    static final int CREDIT = 9;
-    static final int OPEN = 10;
-    static final int OPEN_ACK = 11;
-    static final int CLOSE = 12;
+    static final int EAGER_TAGGED = EagerDecoder.TEMPLATE_ID;
+    static final int EAGER_DATA = EagerDataDecoder.TEMPLATE_ID;
+    static final int ANNOUNCE = AnnounceDecoder.TEMPLATE_ID;
+    static final int PULL = PullDecoder.TEMPLATE_ID;
+    static final int SEGMENT = SegmentDecoder.TEMPLATE_ID;
+    static final int FINISH = FinishDecoder.TEMPLATE_ID;
+    static final int CREDIT = CreditDecoder.TEMPLATE_ID;
+    static final int OPEN = OpenDecoder.TEMPLATE_ID;
+    static final int OPEN_ACK = OpenAckDecoder.TEMPLATE_ID;
+    static final int CLOSE = CloseDecoder.TEMPLATE_ID;
     static final int MAX_TYPE = CLOSE;
 
     private static final int EAGER_HEADER = WORD_LENGTH + EagerDecoder.BLOCK_LENGTH;
