@@ -68,7 +68,8 @@ public final class EngineEndpoint extends EndpointPort {
 
     @Override
     public void cancel(long context) {
-        if (!receiver.cancel(context)) {
+        // operations without a context, such as injected ones, cannot be cancelled (AMB-67)
+        if (context != 0 && !receiver.cancel(context)) {
             sender.cancel(context);
         }
     }
@@ -112,6 +113,18 @@ public final class EngineEndpoint extends EndpointPort {
      */
     public long completedReceives() {
         return receiver.completed();
+    }
+
+    Sender sender() {
+        return sender;
+    }
+
+    Receiver receiver() {
+        return receiver;
+    }
+
+    PeerTable peers() {
+        return peers;
     }
 
     void open() {

@@ -54,6 +54,10 @@ public abstract class Channel {
     /**
      * Sends a whole message with its payload.
      *
+     * <p>After {@link #PENDING} the payload of an operation without region is at the address that the operation has when
+     * the call has returned, and stays there. A single operation that is reported as failed later leaves the channel
+     * usable only if the peer has seen its header, so that both ends agree on the credit; else the channel goes down.
+     *
      * @param operation with kind, tag, data, address and length; at most {@link ChannelLimits#eagerLimitBytes()}.
      * @param grant     low 32 bits of the byte credit granted to the peer so far, which travels along.
      * @return {@link #DONE}, {@link #PENDING} or a negative fabric errno ({@code -FI_EAGAIN}: not now).
@@ -76,7 +80,7 @@ public abstract class Channel {
      * @param destAddress native address of the destination.
      * @param length      bytes to fetch.
      * @return {@link #DONE}; or {@link #PENDING}: {@link ChannelHandler#onPulled} follows; or
-     *     {@code -FI_EOPNOTSUPP}: not possible for this source (yet), ask for segments instead.
+     *     {@code -FI_EOPNOTSUPP}, {@code -FI_EAGAIN}: not possible for this source (yet), ask for segments instead.
      */
     public abstract int pull(RemotePayload source, long destAddress, long length);
 

@@ -326,6 +326,28 @@ public final class Peer extends ChannelHandler {
     }
 
     /**
+     * Credit that unexpected messages of this peer use up.
+     *
+     * @return bytes.
+     */
+    public long heldBytes() {
+        return held;
+    }
+
+    /**
+     * Operations that the link or the peer has yet to finish.
+     *
+     * @return a count.
+     */
+    public int ownedOperations() {
+        int count = 0;
+        for (TransmitOperation operation = firstOwned; operation != null; operation = operation.next) {
+            count++;
+        }
+        return count + announced + segmenting;
+    }
+
+    /**
      * Counts the channels that this peer has had.
      *
      * @return the number of the current one.
@@ -446,13 +468,18 @@ public final class Peer extends ChannelHandler {
         int work = 0;
         while (firstControl != null) {
             ReceiveOperation operation = firstControl;
-            ReceiveOperation next = operation.nextControl;
-            if (!context.receiver().tellPeer(this, operation)) {
-                return work == 0 ? -1 : flushAgain(work);
-            }
-            firstControl = next;
-            if (next == null) {
+            // out of the list first: once told, the record may be used again and stand in a list
+            firstControl = operation.nextControl;
+            if (firstControl == null) {
                 lastControl = null;
+            }
+            if (!context.receiver().tellPeer(this, operation)) {
+                operation.nextControl = firstControl;
+                firstControl = operation;
+                if (lastControl == null) {
+                    lastControl = operation;
+                }
+                return work == 0 ? -1 : flushAgain(work);
             }
             work++;
         }

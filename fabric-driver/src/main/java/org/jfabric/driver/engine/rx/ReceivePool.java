@@ -50,6 +50,11 @@ final class ReceivePool {
         return operation.id == id && operation.state != ReceiveOperation.FREE ? operation : null;
     }
 
+    /** No record is taken any more. */
+    void close() {
+        free = null;
+    }
+
     int inUse() {
         return operations.length - freeCount;
     }

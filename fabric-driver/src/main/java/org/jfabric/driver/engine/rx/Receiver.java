@@ -381,6 +381,42 @@ public final class Receiver {
         return completed;
     }
 
+    /**
+     * Operations that have not ended.
+     *
+     * @return a count.
+     */
+    public int outstanding() {
+        return pool.inUse();
+    }
+
+    /**
+     * Messages whose payload is in the unexpected store.
+     *
+     * @return a count; empty messages hold no block.
+     */
+    public int storedBlocks() {
+        return store.storedBlocks();
+    }
+
+    /**
+     * Messages that wait for a receive, stored or announced.
+     *
+     * @return a count.
+     */
+    public int unexpectedMessages() {
+        return tagged.unexpectedCount() + untagged.unexpectedCount();
+    }
+
+    /**
+     * Bytes of the budget that are no peer's credit.
+     *
+     * @return bytes.
+     */
+    public long unreservedBytes() {
+        return store.unreservedBytes();
+    }
+
     /** The endpoint is gone: gives back what operations hold, without entries but with their completion credit. */
     public void close() {
         int unfinished = 0;
@@ -398,6 +434,7 @@ public final class Receiver {
             }
         }
         completions.retire(unfinished);
+        pool.close();
         store.close();
     }
 

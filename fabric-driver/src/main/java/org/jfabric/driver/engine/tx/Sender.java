@@ -123,14 +123,21 @@ public final class Sender {
         operation.peer = peer;
         if (peer.isClear() && peer.canSendEager(len)) {
             operation.address = nativeAddress;
-            if (peer.channel().limits().eagerLimitBytes() >= len && trySend(peer, operation)) {
+            if (trySend(peer, operation)) {
+                if (operation.state == TransmitOperation.IN_LINK) {
+                    keepInjected(operation, nativeAddress, len);
+                }
                 return 0;
             }
         }
-        Words.copy(nativeAddress, operation.injectAddress, len);
-        operation.address = operation.injectAddress;
+        keepInjected(operation, nativeAddress, len);
         peer.enqueue(operation);
         return 0;
+    }
+
+    private static void keepInjected(TransmitOperation operation, long nativeAddress, int len) {
+        Words.copy(nativeAddress, operation.injectAddress, len);
+        operation.address = operation.injectAddress;
     }
 
     /**
@@ -208,7 +215,7 @@ public final class Sender {
     }
 
     /**
-     * Cancels the oldest waiting operation with that context.
+     * Cancels one waiting operation with that context.
      *
      * @param context as posted.
      * @return true if there was one.
@@ -262,7 +269,7 @@ public final class Sender {
             operation.flags = flags;
             operation.length = len;
             operation.tag = tag;
-            operation.data = data;
+            operation.data = (flags & Flags.REMOTE_CQ_DATA) == 0 ? 0 : data;
             operation.context = context;
         }
         return operation;

@@ -71,7 +71,9 @@ final class TransmitPool {
         return operations[index];
     }
 
+    /** Gives the memory back; no record is taken any more. */
     void free() {
+        free = null;
         UnsafeApi.freeMemory(memory);
     }
 }

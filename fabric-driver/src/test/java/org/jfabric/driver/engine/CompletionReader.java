@@ -1,0 +1,100 @@
+package org.jfabric.driver.engine;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.layout.CompletionQueueDescriptor;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** A completion queue in allocated memory with its driver's end, read by the layout alone. */
+final class CompletionReader {
+    /** One entry; {@code errno} is 0 for a success. */
+    record Entry(
+        int endpoint, long context, long flags, long length, long data, long tag, long source, int errno, long olen) {
+    }
+
+    final CompletionWriter writer;
+    private final long memory;
+    private final int capacity;
+    private long position;
+    private long errors;
+
+    CompletionReader(int capacity) {
+        this.capacity = capacity;
+        long length = CompletionQueueDescriptor.fileLength(capacity);
+        memory = UnsafeApi.allocateMemory(length);
+        UnsafeApi.setMemory(memory, length, (byte) 0);
+        writer = new CompletionWriter(memory, capacity, true);
+    }
+
+    /** Takes the next entry; null if there is none. */
+    Entry take() {
+        long record = record();
+        if (record == 0) {
+            return null;
+        }
+        long word = UnsafeApi.getLongAcquire(null, record);
+        boolean failed = (int) (word >>> 48 & 0xFF) == CompletionQueueDescriptor.KIND_ERROR;
+        long cell = memory + CompletionQueueDescriptor.errorCellsOffset(capacity)
+            + (position & capacity - 1) * CompletionQueueDescriptor.ERROR_CELL_LENGTH;
+        Entry entry = new Entry(
+            (int) (word >>> 32) & 0xFFFF,
+            UnsafeApi.getLong(record + 8),
+            UnsafeApi.getLong(record + 16),
+            UnsafeApi.getLong(record + 24),
+            UnsafeApi.getLong(record + 40),
+            UnsafeApi.getLong(record + 48),
+            UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET),
+            failed ? UnsafeApi.getInt(cell + 8) : 0,
+            failed ? UnsafeApi.getLong(cell) : 0);
+        release();
+        return entry;
+    }
+
+    List<Entry> takeAll() {
+        List<Entry> entries = new ArrayList<>();
+        for (Entry entry = take(); entry != null; entry = take()) {
+            entries.add(entry);
+        }
+        return entries;
+    }
+
+    /** Drops the next entry without allocation; false if there is none. */
+    boolean skip() {
+        if (record() == 0) {
+            return false;
+        }
+        release();
+        return true;
+    }
+
+    long taken() {
+        return position;
+    }
+
+    long errors() {
+        return errors;
+    }
+
+    long retired() {
+        writer.flush();
+        return UnsafeApi.getLongAcquire(null, memory + CompletionQueueDescriptor.RETIRED_OFFSET);
+    }
+
+    private long record() {
+        long record = memory + CompletionQueueDescriptor.RECORDS_OFFSET
+            + (position & capacity - 1) * CompletionQueueDescriptor.RECORD_LENGTH;
+        long word = UnsafeApi.getLongAcquire(null, record);
+        return (int) word == (int) position + 1 ? record : 0;
+    }
+
+    private void release() {
+        long record = record();
+        if ((int) (UnsafeApi.getLong(record) >>> 48 & 0xFF) == CompletionQueueDescriptor.KIND_ERROR) {
+            errors++;
+        }
+        position++;
+        UnsafeApi.putLongRelease(null, memory + CompletionQueueDescriptor.READ_POSITION_OFFSET, position);
+    }
+}

@@ -1,0 +1,213 @@
+package org.jfabric.driver.engine;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.Flags;
+import org.jfabric.driver.engine.peer.AddressTable;
+import org.jfabric.driver.engine.peer.Peer;
+import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.driver.link.scripted.ScriptedChannel;
+import org.jfabric.driver.link.scripted.ScriptedLink;
+import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.layout.MemoryRegionDescriptor;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Engines over scripted links, each with one endpoint, and what an application would see of them. */
+final class Rig {
+    static final int MEMORY = 1 << 20;
+    static final int INJECT_SIZE = 64;
+    static final long TAGGED = Flags.TAGGED | Flags.COMPLETION;
+    static final long MSG = Flags.MSG | Flags.COMPLETION;
+
+    final Script script;
+    final List<Node> nodes = new ArrayList<>();
+    EngineSettings settings = new EngineSettings(1 << 20, 1 << 14, 4, 4);
+    int txSize = 64;
+    int rxSize = 64;
+    int eagerLimitBytes = 1024;
+    boolean directed;
+
+    Rig(Script script) {
+        this.script = script;
+    }
+
+    /** An engine, its client and its endpoint. */
+    final class Node {
+        final String address;
+        final Engine engine;
+        final EngineSession session;
+        final AddressTable addresses = new AddressTable();
+        final CompletionReader completions = new CompletionReader(4096);
+        final List<String> peersDown = new ArrayList<>();
+        final List<Throwable> errors = new ArrayList<>();
+        final long memory = UnsafeApi.allocateMemory(MEMORY);
+        final RegisteredRegion region;
+        final int regionIndex;
+        EngineEndpoint endpoint;
+        int posted;
+        int regionReleases;
+
+        private Node(String address) {
+            this.address = address;
+            UnsafeApi.setMemory(memory, MEMORY, (byte) 0);
+            ScriptedLink link = new ScriptedLink(script);
+            engine = new Engine(settings, List.of(link), errors::add);
+            session = new EngineSession(7, new SessionListener() {
+                @Override
+                public void onCorruption(long clientId, String reason) {
+                    throw new AssertionError(reason);
+                }
+
+                @Override
+                public void onPeerDown(long clientId, long endpointId, long fiAddr, int errno, String peer) {
+                    peersDown.add(peer + ' ' + errno);
+                }
+            });
+            region = new RegisteredRegion(1, 0x1_0000_0042L, memory, MEMORY, () -> regionReleases++);
+            regionIndex = session.regions().add(region);
+            engine.addCompletionQueue(completions.writer);
+            enable();
+        }
+
+        void enable() {
+            EndpointSettings endpointSettings = new EndpointSettings(
+                3, address, address, 0, txSize, rxSize, INJECT_SIZE, MEMORY, directed, eagerLimitBytes);
+            endpoint = engine.addEndpoint(
+                session, endpointSettings, List.of(ScriptedLink.NAME), addresses, completions.writer, completions.writer);
+        }
+
+        long fiAddr(Node other) {
+            return addresses.insert(other.address);
+        }
+
+        long buf(long offset) {
+            return MemoryRegionDescriptor.address(regionIndex, (int) region.generation() & 0xFF, offset);
+        }
+
+        /** Fills memory with bytes that only this seed and place have. */
+        void fill(int offset, int length, int seed) {
+            for (int i = 0; i < length; i++) {
+                UnsafeApi.putByte(memory + offset + i, pattern(seed, i));
+            }
+        }
+
+        void assertFilled(int offset, int length, int seed) {
+            for (int i = 0; i < length; i++) {
+                if (UnsafeApi.getByte(memory + offset + i) != pattern(seed, i)) {
+                    throw new AssertionError(
+                        address + ": byte " + i + " of " + length + " differs, seed " + script.seed());
+                }
+            }
+        }
+
+        int tsend(Node to, int offset, int length, long tag, long context) {
+            return send(TAGGED, buf(offset), length, fiAddr(to), tag, 0, context);
+        }
+
+        int trecv(int offset, int length, long tag, long context) {
+            return receive(TAGGED, buf(offset), length, -1, tag, 0, context);
+        }
+
+        int send(long flags, long buf, long length, long to, long tag, long data, long context) {
+            int result = endpoint.send(flags, buf, length, to, tag, data, context);
+            posted += result == 0 ? 1 : 0;
+            return result;
+        }
+
+        int inject(long flags, int offset, int length, long to, long tag, long data) {
+            int result = endpoint.inject(flags, memory + offset, length, to, tag, data, 0);
+            posted += result == 0 ? 1 : 0;
+            return result;
+        }
+
+        int receive(long flags, long buf, long length, long from, long tag, long ignore, long context) {
+            int result = endpoint.receive(flags, buf, length, from, tag, ignore, context);
+            posted += result == 0 ? 1 : 0;
+            return result;
+        }
+
+        CompletionReader.Entry next() {
+            CompletionReader.Entry entry = completions.take();
+            for (int i = 0; i < 1000 && entry == null; i++) {
+                step();
+                entry = completions.take();
+            }
+            assertTrue(entry != null, () -> address + ": no completion, seed " + script.seed());
+            return entry;
+        }
+
+        void assertNoEntry() {
+            assertEquals(List.of(), completions.takeAll(), address);
+        }
+
+        Peer peer(Node other) {
+            return endpoint.peers().inbound(other.address);
+        }
+
+        ScriptedChannel channel(Node other) {
+            return script.channel(address, other.address);
+        }
+
+        /** Nothing is held for operations that have ended; what was posted has ended in one entry or none. */
+        void assertAtRest() {
+            String where = address + ", seed " + script.seed();
+            assertEquals(0, endpoint.outstandingSends(), where);
+            assertEquals(0, endpoint.receiver().outstanding(), where);
+            assertEquals(0, endpoint.receiver().unexpectedMessages(), where);
+            assertEquals(0, endpoint.receiver().storedBlocks(), where);
+            assertEquals(0, region.useCount(), where);
+            completions.takeAll();
+            assertEquals(posted, completions.taken() + completions.retired(), where);
+            assertFalse(completions.writer.isOverrun(), where);
+            for (Peer peer : endpoint.peers().all()) {
+                assertEquals(0, peer.heldBytes(), where);
+                assertEquals(0, peer.ownedOperations(), where);
+            }
+        }
+    }
+
+    Node add(String name) {
+        Node node = new Node("jfabric://rig/" + name);
+        nodes.add(node);
+        return node;
+    }
+
+    void step() {
+        script.nextStep();
+        for (Node node : nodes) {
+            node.engine.poll(16);
+        }
+    }
+
+    void steps(int count) {
+        for (int i = 0; i < count; i++) {
+            step();
+        }
+    }
+
+    /** Steps until nothing is on its way. */
+    void settle() {
+        int quiet = 0;
+        for (int i = 0; i < 20_000; i++) {
+            step();
+            boolean busy = !script.isQuiet();
+            for (Node node : nodes) {
+                busy |= node.engine.hasScheduled();
+            }
+            quiet = busy ? 0 : quiet + 1;
+            if (quiet == 3) {
+                return;
+            }
+        }
+        throw new AssertionError("no rest, seed " + script.seed());
+    }
+
+    static byte pattern(int seed, int index) {
+        return (byte) (seed * 31 + index * 7 + (index >> 8) + 1);
+    }
+}

@@ -1,0 +1,144 @@
+package org.jfabric.driver.link.shm;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.Flags;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.engine.EndpointSettings;
+import org.jfabric.driver.engine.Engine;
+import org.jfabric.driver.engine.EngineEndpoint;
+import org.jfabric.driver.engine.EngineSession;
+import org.jfabric.driver.engine.EngineSettings;
+import org.jfabric.driver.engine.SessionListener;
+import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.peer.AddressTable;
+import org.jfabric.driver.link.FabricName;
+import org.jfabric.driver.link.Link;
+import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.ffi.MappedFile;
+import org.jfabric.layout.CompletionQueueDescriptor;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.MemoryRegionDescriptor;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** An engine with one endpoint over a real shm link, and the completions that its client would read. */
+final class ShmNode implements AutoCloseable {
+    static final long TAGGED = Flags.TAGGED | Flags.COMPLETION;
+    static final int MEMORY = 8 << 20;
+    private static final int CQ_CAPACITY = 1024;
+    private static final long GENERATION = 0x1234_5678_9abc_def1L;
+
+    final TestLinkServices services;
+    final Link link;
+    final Engine engine;
+    final EngineSession session;
+    final AddressTable addresses = new AddressTable();
+    final EngineEndpoint endpoint;
+    final MappedFile regionFile;
+    final long regionNumber;
+    final long memory;
+    final List<String> peersDown = new ArrayList<>();
+    private final int region;
+    private final long cq = UnsafeApi.allocateMemory(CompletionQueueDescriptor.fileLength(CQ_CAPACITY));
+    private long read;
+
+    /** One completion; err is 0 for success. */
+    record Entry(long context, long flags, long length, long tag, long source, int err) {
+    }
+
+    ShmNode(Path base, String name) {
+        services = new TestLinkServices(base, name);
+        DriverConfig config = DriverConfig.builder().directory(base.resolve(name)).build();
+        link = new ShmLinkProvider().open(services, config);
+        engine = new Engine(new EngineSettings(4 << 20, 256 << 10, 64, 16), List.of(link), services::onError);
+        session = new EngineSession(1, new SessionListener() {
+            @Override
+            public void onCorruption(long clientId, String reason) {
+                throw new AssertionError(reason);
+            }
+
+            @Override
+            public void onPeerDown(long clientId, long endpointId, long fiAddr, int errno, String address) {
+                peersDown.add(address + ' ' + errno);
+            }
+        });
+        regionNumber = services.nextFileNumber();
+        regionFile = MappedFile.create(
+            services.directoryFd(),
+            FileType.MEMORY_REGION.fileName(regionNumber),
+            MemoryRegionDescriptor.DATA_OFFSET + (long) MEMORY);
+        FileHeaderDescriptor.write(
+            regionFile.buffer(0, 128), FileType.MEMORY_REGION, 0, 0, services.ownerId(), GENERATION, MEMORY);
+        memory = regionFile.address() + MemoryRegionDescriptor.DATA_OFFSET;
+        region = session.regions().add(new RegisteredRegion(regionNumber, GENERATION, memory, MEMORY, () -> { }));
+        UnsafeApi.setMemory(cq, CompletionQueueDescriptor.fileLength(CQ_CAPACITY), (byte) 0);
+        CompletionWriter writer = new CompletionWriter(cq, CQ_CAPACITY, false);
+        engine.addCompletionQueue(writer);
+        endpoint = engine.addEndpoint(
+            session,
+            new EndpointSettings(1, "ep", address(name), 0, 256, 256, 128, 1L << 40, true, 8192),
+            List.of(ShmLinkProvider.NAME),
+            addresses,
+            writer,
+            writer);
+    }
+
+    static String address(String driver) {
+        return FabricName.of(driver, "ep");
+    }
+
+    long buf(long offset) {
+        return MemoryRegionDescriptor.address(region, (int) GENERATION & 0xFF, offset);
+    }
+
+    int step() {
+        return services.step(link) + engine.poll(64);
+    }
+
+    /** The next completion, or null. */
+    Entry poll() {
+        long record = cq + CompletionQueueDescriptor.RECORDS_OFFSET + (read & (CQ_CAPACITY - 1)) * 64;
+        long word = UnsafeApi.getLongAcquire(null, record);
+        if ((int) word != (int) (read + 1)) {
+            return null;
+        }
+        boolean failed = (int) (word >>> 48 & 0xFF) == CompletionQueueDescriptor.KIND_ERROR;
+        long cell = cq + CompletionQueueDescriptor.errorCellsOffset(CQ_CAPACITY) + (read & (CQ_CAPACITY - 1)) * 128;
+        Entry entry = new Entry(
+            UnsafeApi.getLong(record + 8),
+            UnsafeApi.getLong(record + 16),
+            UnsafeApi.getLong(record + 24),
+            UnsafeApi.getLong(record + 48),
+            UnsafeApi.getLong(record + 56),
+            failed ? UnsafeApi.getInt(cell + 8) : 0);
+        read++;
+        UnsafeApi.putLongRelease(null, cq + CompletionQueueDescriptor.READ_POSITION_OFFSET, read);
+        return entry;
+    }
+
+    void fill(long offset, int length, int seed) {
+        for (int i = 0; i < length; i++) {
+            UnsafeApi.putByte(memory + offset + i, (byte) (seed + i * 7 + (i >> 8)));
+        }
+    }
+
+    boolean isFilled(long offset, int length, int seed) {
+        for (int i = 0; i < length; i++) {
+            if (UnsafeApi.getByte(memory + offset + i) != (byte) (seed + i * 7 + (i >> 8))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public void close() {
+        engine.close();
+        services.close();
+        regionFile.close();
+        UnsafeApi.freeMemory(cq);
+    }
+}
