@@ -39,6 +39,15 @@ record ShmHello(OwnerId owner, String driverName, long ringNumber, int ringLengt
 
     /** Sends the message; it is short, so a socket that does not take it as a whole is broken. */
     void send(int fd) {
+        int result = trySend(fd);
+        if (result < 0) {
+            throw new FabricException(
+                FabricErrno.ECONNRESET, "the hello to a peer driver could not be sent (result " + result + ')');
+        }
+    }
+
+    /** Sends the message if the peer is still there; 0 or a negative errno. */
+    int trySend(int fd) {
         long memory = UnsafeApi.allocateMemory(MAX_LENGTH);
         try {
             UnsafeBuffer buffer = new UnsafeBuffer(memory, MAX_LENGTH);
@@ -55,10 +64,7 @@ record ShmHello(OwnerId owner, String driverName, long ringNumber, int ringLengt
             int length = MessageHeaderEncoder.ENCODED_LENGTH + encoder.encodedLength();
             buffer.putInt(0, length);
             int sent = UnixSocket.send(fd, memory, LENGTH_PREFIX + length, UnixSocket.MSG_DONTWAIT);
-            if (sent != LENGTH_PREFIX + length) {
-                throw new FabricException(
-                    FabricErrno.ECONNRESET, "the hello to a peer driver could not be sent (result " + sent + ')');
-            }
+            return sent == LENGTH_PREFIX + length ? 0 : Math.min(sent, -1);
         } finally {
             UnsafeApi.freeMemory(memory);
         }

@@ -210,11 +210,8 @@ final class ShmLink extends Link {
         }
 
         private void refuse(int fd, int errno, String reason) {
-            try {
-                ShmHello.refusal(services.ownerId(), services.driverName(), errno, reason).send(fd);
-            } catch (FabricException e) {
-                services.onError(e);
-            }
+            // a peer that has taken our own hello meanwhile has closed this one, and needs no answer
+            ShmHello.refusal(services.ownerId(), services.driverName(), errno, reason).trySend(fd);
             services.unwatchAndClose(fd);
         }
     }
