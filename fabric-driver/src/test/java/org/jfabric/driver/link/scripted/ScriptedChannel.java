@@ -136,6 +136,13 @@ public final class ScriptedChannel extends Channel {
         arrivalStep = script.stepAfter(script.maxConnectSteps);
     }
 
+    /** Both ends are one: an endpoint talks to itself. */
+    void connectingToSelf() {
+        other = this;
+        Frame up = frame(Frame.UP, handler().onOpening());
+        inbox.add(up);
+    }
+
     void refused() {
         if (state == CONNECTING) {
             state = DEAD;
@@ -307,7 +314,7 @@ public final class ScriptedChannel extends Channel {
         boolean tell = state == UP && other.state == UP;
         state = CLOSED;
         refuseCrossed();
-        if (tell) {
+        if (tell && other != this) {
             // what has not left will never leave
             for (Frame frame : departing) {
                 other.inbox.remove(frame);
@@ -379,6 +386,9 @@ public final class ScriptedChannel extends Channel {
                 break;
             }
             work++;
+            if (streaming != null) {
+                break;
+            }
         }
         if (state == UP && wantsWritable && other.inbox.size() < script.capacityFrames && script.random().nextBoolean()) {
             wantsWritable = false;

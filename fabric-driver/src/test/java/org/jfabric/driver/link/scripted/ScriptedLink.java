@@ -72,7 +72,11 @@ public final class ScriptedLink extends Link {
             return known;
         }
         ScriptedChannel channel = new ScriptedChannel(this, endpoint.address(), remoteAddress, handler);
-        channel.connecting();
+        if (channel.local().equals(remoteAddress)) {
+            channel.connectingToSelf();
+        } else {
+            channel.connecting();
+        }
         channels.add(channel);
         return channel;
     }
