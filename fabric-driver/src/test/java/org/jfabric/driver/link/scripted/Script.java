@@ -45,6 +45,9 @@ public final class Script {
     /** Longest segment. */
     public int segmentLimitBytes = 512;
 
+    /** Announcements that went so far. */
+    public int announcements;
+
     final Map<String, ScriptedLink> linkByAddress = new HashMap<>();
     private final List<ScriptedLink> links = new ArrayList<>();
     private final List<Frame> free = new ArrayList<>();

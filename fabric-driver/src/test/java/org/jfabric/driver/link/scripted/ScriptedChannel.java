@@ -217,6 +217,7 @@ public final class ScriptedChannel extends Channel {
         if (state == DEAD) {
             return DONE;
         }
+        script.announcements++;
         Frame frame = frame(Frame.ANNOUNCE, grant);
         header(frame, operation);
         long region = operation.region == null ? RemotePayload.NO_REGION : 1;
@@ -321,6 +322,7 @@ public final class ScriptedChannel extends Channel {
                 script.give(frame);
             }
             other.pulls.clear();
+            other.departing.clear();
             Frame down = frame(Frame.DOWN, 0);
             down.errno = reason;
             other.inbox.add(down);
