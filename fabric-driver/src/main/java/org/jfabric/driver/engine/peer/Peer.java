@@ -341,6 +341,15 @@ public final class Peer extends ChannelHandler {
     }
 
     /**
+     * Credit for eager messages to this peer.
+     *
+     * @return bytes.
+     */
+    public long creditBytes() {
+        return granted - spent;
+    }
+
+    /**
      * Operations that the link or the peer has yet to finish.
      *
      * @return a count.
