@@ -28,6 +28,10 @@ final class CompletionReader {
         writer = new CompletionWriter(memory, capacity, true);
     }
 
+    void free() {
+        UnsafeApi.freeMemory(memory);
+    }
+
     /** Takes the next entry; null if there is none. */
     Entry take() {
         long record = record();

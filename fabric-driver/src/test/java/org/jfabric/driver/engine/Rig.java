@@ -19,7 +19,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Engines over scripted links, each with one endpoint, and what an application would see of them. */
 final class Rig {
-    static final int MEMORY = 1 << 20;
+    static final int MEMORY = 1 << 19;
     static final int INJECT_SIZE = 64;
     static final long TAGGED = Flags.TAGGED | Flags.COMPLETION;
     static final long MSG = Flags.MSG | Flags.COMPLETION;
@@ -42,7 +42,7 @@ final class Rig {
         final Engine engine;
         final EngineSession session;
         final AddressTable addresses = new AddressTable();
-        final CompletionReader completions = new CompletionReader(4096);
+        final CompletionReader completions = new CompletionReader(2048);
         final List<String> peersDown = new ArrayList<>();
         final List<Throwable> errors = new ArrayList<>();
         final long memory = UnsafeApi.allocateMemory(MEMORY);
@@ -205,6 +205,16 @@ final class Rig {
             }
         }
         throw new AssertionError("no rest, seed " + script.seed());
+    }
+
+    /** Frees the memory of all nodes. */
+    void close() {
+        for (Node node : nodes) {
+            node.engine.closeSession(node.session);
+            node.completions.free();
+            UnsafeApi.freeMemory(node.memory);
+        }
+        script.close();
     }
 
     static byte pattern(int seed, int index) {

@@ -44,6 +44,7 @@ public final class Peer extends ChannelHandler {
     private TransmitOperation firstPending;
     private TransmitOperation lastPending;
     private TransmitOperation firstOwned;
+    private TransmitOperation lastOwned;
     private int announced;
     private int segmenting;
 
@@ -206,12 +207,15 @@ public final class Peer extends ChannelHandler {
      */
     public void own(TransmitOperation operation, int newState) {
         operation.state = newState;
-        operation.previous = null;
-        operation.next = firstOwned;
-        if (firstOwned != null) {
-            firstOwned.previous = operation;
+        // at the end, so that the oldest payload is segmented first
+        operation.next = null;
+        operation.previous = lastOwned;
+        if (lastOwned == null) {
+            firstOwned = operation;
+        } else {
+            lastOwned.next = operation;
         }
-        firstOwned = operation;
+        lastOwned = operation;
         if (newState == TransmitOperation.ANNOUNCED) {
             announced++;
         }
@@ -228,7 +232,9 @@ public final class Peer extends ChannelHandler {
         } else {
             operation.previous.next = operation.next;
         }
-        if (operation.next != null) {
+        if (operation.next == null) {
+            lastOwned = operation.previous;
+        } else {
             operation.next.previous = operation.previous;
         }
         operation.next = null;
@@ -332,6 +338,15 @@ public final class Peer extends ChannelHandler {
      */
     public long heldBytes() {
         return held;
+    }
+
+    /**
+     * Credit for eager messages to this peer.
+     *
+     * @return bytes.
+     */
+    public long creditBytes() {
+        return granted - spent;
     }
 
     /**
@@ -723,6 +738,7 @@ public final class Peer extends ChannelHandler {
         firstPending = null;
         lastPending = null;
         firstOwned = null;
+        lastOwned = null;
         firstControl = null;
         lastControl = null;
         if (open != null) {

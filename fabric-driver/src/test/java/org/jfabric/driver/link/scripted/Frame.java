@@ -34,4 +34,8 @@ final class Frame {
     Frame(int capacity) {
         memory = UnsafeApi.allocateMemory(capacity);
     }
+
+    void free() {
+        UnsafeApi.freeMemory(memory);
+    }
 }

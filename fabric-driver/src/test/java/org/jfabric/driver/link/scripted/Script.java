@@ -45,8 +45,14 @@ public final class Script {
     /** Longest segment. */
     public int segmentLimitBytes = 512;
 
+    /** Sees what happens. */
+    public Observer observer = Observer.NONE;
+    /** Announcements that went so far. */
+    public int announcements;
+
     final Map<String, ScriptedLink> linkByAddress = new HashMap<>();
     private final List<ScriptedLink> links = new ArrayList<>();
+    private final List<Frame> frames = new ArrayList<>();
     private final List<Frame> free = new ArrayList<>();
     private final long seed;
     private final Random random;
@@ -148,8 +154,17 @@ public final class Script {
     }
 
     Frame take() {
-        return free.isEmpty()
-            ? new Frame(Math.max(eagerLimitBytes, segmentLimitBytes)) : free.remove(free.size() - 1);
+        if (free.isEmpty()) {
+            Frame frame = new Frame(Math.max(eagerLimitBytes, segmentLimitBytes));
+            frames.add(frame);
+            return frame;
+        }
+        return free.remove(free.size() - 1);
+    }
+
+    /** Frees what frames hold; no link is used any more. */
+    public void close() {
+        frames.forEach(Frame::free);
     }
 
     void give(Frame frame) {

@@ -38,7 +38,9 @@ public final class ScriptedChannel extends Channel {
     private int errno;
     private boolean wantsWritable;
     private boolean held;
+    private boolean up;
     private Frame streaming;
+    private long streamingData;
     private long streamed;
 
     private record Pull(long operation, long source, long dest, long length, int readyStep, int errno) {
@@ -120,6 +122,10 @@ public final class ScriptedChannel extends Channel {
         return state == DEAD;
     }
 
+    boolean wasUp() {
+        return up;
+    }
+
     boolean isConnecting() {
         return state == CONNECTING;
     }
@@ -172,6 +178,7 @@ public final class ScriptedChannel extends Channel {
         other = opener;
         opener.other = this;
         state = UP;
+        up = true;
         int grant = handler().onOpening();
         Frame up = frame(Frame.UP, grant);
         opener.inbox.add(up);
@@ -217,6 +224,7 @@ public final class ScriptedChannel extends Channel {
         if (state == DEAD) {
             return DONE;
         }
+        script.announcements++;
         Frame frame = frame(Frame.ANNOUNCE, grant);
         header(frame, operation);
         long region = operation.region == null ? RemotePayload.NO_REGION : 1;
@@ -321,6 +329,7 @@ public final class ScriptedChannel extends Channel {
                 script.give(frame);
             }
             other.pulls.clear();
+            other.departing.clear();
             Frame down = frame(Frame.DOWN, 0);
             down.errno = reason;
             other.inbox.add(down);
@@ -402,10 +411,12 @@ public final class ScriptedChannel extends Channel {
         state = CLOSED;
         wantsWritable = false;
         if (streaming != null && script.chance(script.abortFirstPercent)) {
+            script.observer.onAborted(local, remote, streamingData);
             handler().onAborted(placement, errno);
         }
         streaming = null;
         drop();
+        script.observer.onEnd(local, remote);
         handler().onDown(errno);
         return 1;
     }
@@ -470,11 +481,17 @@ public final class ScriptedChannel extends Channel {
         switch (frame.kind) {
             case Frame.UP -> {
                 state = UP;
+                up = true;
                 handler.onUp(this);
             }
-            case Frame.MESSAGE ->
+            case Frame.MESSAGE -> {
+                script.observer.onArrival(local, remote, frame.flags, frame.tag, frame.data, true);
                 handler.onMessage(frame.flags, frame.tag, frame.data, frame.memory, (int) frame.length);
-            case Frame.ANNOUNCE -> handler.onAnnounce(frame.flags, frame.tag, frame.data, frame.source);
+            }
+            case Frame.ANNOUNCE -> {
+                script.observer.onArrival(local, remote, frame.flags, frame.tag, frame.data, false);
+                handler.onAnnounce(frame.flags, frame.tag, frame.data, frame.source);
+            }
             case Frame.SEGMENT_REQUEST -> handler.onSegmentsRequested(frame.id, frame.offset, frame.length);
             case Frame.SEGMENT -> handler.onSegment(frame.id, frame.offset, frame.memory, (int) frame.length);
             case Frame.FINISH -> handler.onFinished(frame.id, frame.errno);
@@ -485,6 +502,7 @@ public final class ScriptedChannel extends Channel {
     private boolean stream(Frame frame) {
         if (streaming == null) {
             handler().onGrant(frame.grant);
+            script.observer.onArrival(local, remote, frame.flags, frame.tag, frame.data, false);
             handler().place(frame.flags, frame.tag, frame.data, frame.length, placement);
             if (state == CLOSED) {
                 return false;
@@ -493,6 +511,7 @@ public final class ScriptedChannel extends Channel {
                 throw new AssertionError("refused, but not closed, seed " + script.seed());
             }
             streaming = frame;
+            streamingData = frame.data;
             streamed = 0;
             return true;
         }
@@ -509,8 +528,10 @@ public final class ScriptedChannel extends Channel {
         streaming = null;
         inbox.poll();
         if (frame.errno == 0) {
+            script.observer.onWhole(local, remote, frame.data);
             handler().onPlaced(placement);
         } else {
+            script.observer.onAborted(local, remote, frame.data);
             handler().onAborted(placement, frame.errno);
         }
         script.give(frame);

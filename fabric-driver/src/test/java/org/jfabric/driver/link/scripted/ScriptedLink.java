@@ -125,6 +125,19 @@ public final class ScriptedLink extends Link {
         return null;
     }
 
+    /** The other side has begun anew: whatever was not noticed yet is over. */
+    private void endStale(String local, String remote) {
+        for (ScriptedChannel channel : channels) {
+            if (channel.isDead() && channel.local().equals(local) && channel.remote().equals(remote)) {
+                if (channel.wasUp()) {
+                    script.observer.onEnd(local, remote);
+                } else {
+                    channel.abandon();
+                }
+            }
+        }
+    }
+
     /** An open arrives. */
     void open(ScriptedChannel other) {
         opens.add(other);
@@ -148,6 +161,7 @@ public final class ScriptedLink extends Link {
             }
             own.abandon();
         }
+        endStale(other.remote(), other.local());
         ChannelHandler handler = endpoint.handlerFor(other.local());
         ScriptedChannel channel = new ScriptedChannel(this, other.remote(), other.local(), handler);
         channels.add(channel);

@@ -1,0 +1,86 @@
+package org.jfabric.driver.engine;
+
+import com.sun.management.ThreadMXBean;
+import org.jfabric.Flags;
+import org.jfabric.driver.link.scripted.Script;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.lang.management.ManagementFactory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+class EngineAllocationTest {
+    private static final int ROUNDS = 2000;
+    private static final int ATTEMPTS = 5;
+
+    private final Script script = new Script(4);
+    private final Rig rig = new Rig(script);
+    private final Rig.Node a = rig.add("a");
+    private final Rig.Node b = rig.add("b");
+
+    @ParameterizedTest
+    @CsvSource({"64, 0, true", "1000, 0, false", "200, 100, true", "5000, 0, true"})
+    void shouldAllocateNothingWhenMessagesGoBackAndForth(int length, int streamPercent, boolean expected) {
+        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean threads
+            && threads.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        script.streamPercent = streamPercent;
+        long toB = a.fiAddr(b);
+        long toA = b.fiAddr(a);
+        for (int i = 0; i < 10; i++) {
+            pingPong(length, expected, toA, toB);
+        }
+        // A compiled method replacing an interpreted one in the middle may charge a few bytes to the first attempts.
+        long allocatedBytes = Long.MAX_VALUE;
+        for (int attempt = 0; attempt < ATTEMPTS && allocatedBytes != 0; attempt++) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            pingPong(length, expected, toA, toB);
+            allocatedBytes = threads.getCurrentThreadAllocatedBytes() - before;
+        }
+        assertEquals(0, allocatedBytes, "bytes allocated by " + ROUNDS + " messages each way");
+        rig.close();
+    }
+
+    private void pingPong(int length, boolean expected, long toA, long toB) {
+        for (int i = 0; i < ROUNDS; i++) {
+            transfer(a, b, toB, length, expected);
+            transfer(b, a, toA, length, expected);
+        }
+    }
+
+    private void transfer(Rig.Node from, Rig.Node to, long destination, int length, boolean expected) {
+        if (expected) {
+            assertEquals(0, to.endpoint.receive(Rig.TAGGED, to.buf(0), length, -1, 7, 0, 2));
+        }
+        assertEquals(0, from.endpoint.send(Rig.TAGGED, from.buf(0), length, destination, 7, 0, 1));
+        assertEquals(0, from.endpoint.inject(Flags.TAGGED, from.memory, 8, destination, 8, 0, 0));
+        if (!expected) {
+            for (int i = 0; i < 3; i++) {
+                poll();
+            }
+            assertEquals(0, to.endpoint.receive(Rig.TAGGED, to.buf(0), length, -1, 7, 0, 2));
+        }
+        assertEquals(0, to.endpoint.receive(Rig.TAGGED, to.buf(0), 8, -1, 8, 0, 3));
+        take(to);
+        take(to);
+        take(from);
+    }
+
+    private void take(Rig.Node node) {
+        boolean taken = node.completions.skip();
+        for (int i = 0; i < 1000 && !taken; i++) {
+            poll();
+            taken = node.completions.skip();
+        }
+        assertTrue(taken);
+    }
+
+    private void poll() {
+        script.nextStep();
+        a.engine.poll(16);
+        b.engine.poll(16);
+    }
+}

@@ -1,0 +1,307 @@
+package org.jfabric.driver.engine;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.driver.engine.peer.Peer;
+import org.jfabric.driver.link.Placement;
+import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.scripted.Script;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Byte credit: what a receiver that does not post costs, and that no credit is ever lost or made up. */
+class EngineCreditTest {
+    private final Script script = new Script(2);
+    private final Rig rig = new Rig(script);
+
+    private static long held(Rig.Node node) {
+        return node.endpoint.peers().all().stream().mapToLong(Peer::heldBytes).sum();
+    }
+
+    @Test
+    void shouldHoldSendersWithinTheBudgetWhenNothingIsPosted() {
+        rig.settings = new EngineSettings(1 << 16, 1 << 14, 4, 4);
+        rig.txSize = 1000;
+        Rig.Node b = rig.add("b");
+        for (int i = 0; i < 12; i++) {
+            Rig.Node sender = rig.add("s" + i);
+            for (int k = 0; k < 300; k++) {
+                sender.tsend(b, 0, k % 1024, 1, k + 1);
+            }
+        }
+        rig.settle();
+        assertTrue(held(b) <= 1 << 16, "held " + held(b));
+        assertTrue(held(b) > 1 << 15, "held " + held(b));
+        long announced = b.endpoint.receiver().unexpectedMessages() - b.endpoint.receiver().storedBlocks();
+        assertTrue(announced <= 12 * 5, "announced " + announced);
+        for (int k = 0; k < 12 * 300; k++) {
+            b.trecv(0, 1024, 1, 7);
+            if (k % 8 == 0) {
+                rig.step();
+            }
+            assertTrue(held(b) <= 1 << 16, "held " + held(b));
+            b.completions.takeAll();
+            assertTrue(b.endpoint.receiver().outstanding() < 64);
+        }
+        rig.settle();
+        rig.nodes.forEach(Rig.Node::assertAtRest);
+    }
+
+    @Test
+    void shouldStillMatchOtherTagsWhenCreditIsUsedUp() {
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        b.trecv(0, 1024, 2, 200);
+        for (int i = 0; i < 1 << 14; i += 1024) {
+            a.tsend(b, 0, 1000, 1, 100);
+        }
+        a.tsend(b, 0, 1000, 2, 101);
+        assertEquals(200, b.next().context());
+        assertTrue(script.announcements > 0);
+        a.tsend(b, 0, 900, 3, 102);
+        b.trecv(0, 1024, 3, 201);
+        assertEquals(201, b.next().context());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0, 0", "100, 0, 0", "0, 100, 3", "50, 50, 3"})
+    void shouldReturnAllCreditWhenStoreIsDrainedManyTimes(int streamPercent, int pendingPercent, int delay) {
+        script.streamPercent = streamPercent;
+        script.pendingSendPercent = pendingPercent;
+        script.maxDelaySteps = delay;
+        script.wouldBlockPercent = delay * 10;
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        int window = (1 << 14) / (1024 + 64);
+        for (int round = 0; round < 300; round++) {
+            for (int i = 0; i < window; i++) {
+                assertEquals(0, a.tsend(b, 0, 1000 + i, i, 100 + i));
+            }
+            rig.settle();
+            assertEquals(0, script.announcements, "credit was lost by round " + round);
+            assertEquals(window, b.endpoint.receiver().storedBlocks());
+            for (int i = window - 1; i >= 0; i--) {
+                b.trecv(0, 1024, i, 200 + i);
+            }
+            rig.settle();
+            assertEquals(window, a.completions.takeAll().size());
+            assertEquals(window, b.completions.takeAll().size());
+        }
+        a.assertAtRest();
+        b.assertAtRest();
+    }
+
+    @Test
+    void shouldGoOnGrantingWhenMoreThan32BitsOfCreditWereSpent() {
+        rig.settings = new EngineSettings(1 << 21, 1 << 20, 4, 4);
+        rig.eagerLimitBytes = 1 << 16;
+        script.eagerLimitBytes = 1 << 16;
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        long spent = 0;
+        while (spent < (1L << 32) + (1L << 24)) {
+            for (int i = 0; i < 4; i++) {
+                b.trecv(0, 1 << 16, 1, 1);
+                a.tsend(b, 0, 1 << 16, 1, 1);
+                spent += (1 << 16) + 64;
+            }
+            rig.steps(3);
+            a.completions.takeAll();
+            b.completions.takeAll();
+        }
+        rig.settle();
+        assertEquals(0, script.announcements);
+        a.assertAtRest();
+        b.assertAtRest();
+    }
+
+    @Test
+    void shouldKeepGrantWhenTheCallThatCarriedItIsCancelled() {
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        int window = (1 << 14) / (1024 + 64);
+        a.tsend(b, 0, 0, 99, 1);
+        b.tsend(a, 0, 0, 99, 1);
+        rig.settle();
+        for (int round = 0; round < 20; round++) {
+            for (int i = 0; i < window - 1; i++) {
+                a.tsend(b, 0, 1024, 1, 1);
+            }
+            rig.settle();
+            // what b would tell its peer along with this send is not sent, and then the send is no more
+            for (int i = 0; i < window - 1; i++) {
+                b.trecv(0, 1024, 1, 1);
+            }
+            script.wouldBlockPercent = 100;
+            b.tsend(a, 0, 0, 98, 77);
+            rig.steps(2);
+            b.endpoint.cancel(77);
+            script.wouldBlockPercent = 0;
+            rig.settle();
+            assertEquals(0, script.announcements, "round " + round);
+            a.completions.takeAll();
+            b.completions.takeAll();
+        }
+    }
+
+    @Test
+    void shouldGiveTheWindowsOfGonePeersToNewOnes() {
+        rig.settings = new EngineSettings(1 << 16, 1 << 14, 4, 4);
+        Rig.Node b = rig.add("b");
+        for (int i = 0; i < 40; i++) {
+            Rig.Node sender = rig.add("s" + i);
+            sender.tsend(b, 0, 1000, 1, 1);
+            rig.settle();
+            assertEquals(1, b.endpoint.receiver().storedBlocks());
+            sender.engine.removeEndpoint(sender.endpoint);
+            rig.settle();
+            assertEquals(1, b.endpoint.receiver().storedBlocks());
+            b.trecv(0, 1024, 1, 1);
+            assertEquals(0, b.next().errno());
+        }
+        assertEquals(0, script.announcements);
+        assertEquals(1 << 16, b.endpoint.receiver().unreservedBytes());
+    }
+
+    @Test
+    void shouldCountMessagesOfEarlierChannelsOnceWhenPeerReconnectsOften() {
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        for (int i = 0; i < 30; i++) {
+            a.tsend(b, 0, 1000, i, 1);
+            rig.settle();
+            b.channel(a).kill(FabricErrno.ECONNRESET);
+            rig.settle();
+        }
+        assertEquals(30, b.endpoint.receiver().storedBlocks());
+        int window = (1 << 14) / (1024 + 64);
+        for (int i = 0; i < window; i++) {
+            a.tsend(b, 0, 1000, 100, 1);
+        }
+        rig.settle();
+        assertEquals(0, script.announcements);
+        for (int i = 29; i >= 0; i--) {
+            b.trecv(0, 1024, i, 1);
+        }
+        for (int i = 0; i < window; i++) {
+            b.trecv(0, 1024, 100, 1);
+        }
+        rig.settle();
+        assertEquals(0, b.errors.size());
+        a.assertAtRest();
+        b.assertAtRest();
+        b.channel(a).kill(FabricErrno.ECONNRESET);
+        rig.settle();
+        assertEquals(1 << 20, b.endpoint.receiver().unreservedBytes());
+        assertEquals(1 << 20, a.endpoint.receiver().unreservedBytes());
+    }
+
+    @Test
+    void shouldStoreWithinCreditWhateverTheSizesWhenStoreIsFragmented() {
+        rig.settings = new EngineSettings(1 << 17, 1 << 17, 4, 4);
+        rig.txSize = 2000;
+        rig.rxSize = 2000;
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        for (int i = 0; i < 500; i++) {
+            a.tsend(b, 0, 64, i, 1);
+        }
+        rig.settle();
+        for (int i = 0; i < 500; i++) {
+            if (i % 250 != 0) {
+                b.trecv(0, 64, i, 1);
+            }
+        }
+        rig.settle();
+        for (int size : new int[] {65, 129, 257, 513, 1000}) {
+            for (int i = 0; i < 20; i++) {
+                a.tsend(b, 0, size, 1000 + i, 1);
+            }
+        }
+        rig.settle();
+        assertEquals(0, b.errors.size());
+        assertEquals(0, script.announcements);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+    void shouldCloseOnlyThePeerThatBreaksTheProtocol(int kind) {
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        Rig.Node c = rig.add("c");
+        b.fiAddr(a);
+        b.fiAddr(c);
+        a.tsend(b, 0, 8, 50, 1);
+        c.tsend(b, 0, 8, 51, 1);
+        b.tsend(a, 0, 5000, 52, 300);
+        b.tsend(c, 0, 5000, 52, 301);
+        rig.settle();
+        b.assertNoEntry();
+        Peer peer = b.peer(a);
+        breakProtocol(b, peer, kind);
+        rig.settle();
+        assertEquals(1, b.errors.size(), () -> "" + b.errors);
+        assertEquals(1, b.engine.violations());
+        assertNull(peer.channel());
+        CompletionReader.Entry failed = b.next();
+        assertEquals(300, failed.context());
+        assertEquals(FabricErrno.EIO, failed.errno());
+        b.assertNoEntry();
+        assertNotNull(b.peer(c).channel());
+        b.trecv(0, 64, 50, 1);
+        assertEquals(0, b.next().errno(), "what had come whole stays");
+        b.trecv(0, 64, 51, 1);
+        assertEquals(0, b.next().errno());
+        a.tsend(b, 0, 8, 53, 1);
+        b.trecv(0, 64, 53, 202);
+        assertEquals(202, b.next().context(), "a new channel works");
+        c.trecv(0, 5000, 52, 1);
+        assertEquals(301, b.next().context());
+    }
+
+    private void breakProtocol(Rig.Node b, Peer peer, int kind) {
+        long announcedId = b.endpoint.sender().find(0) == null ? 1 : 0;
+        switch (kind) {
+            case 0 -> {
+                for (int i = 0; i < 20 && peer.channel() != null; i++) {
+                    peer.onMessage(Flags.TAGGED, 1, 0, b.memory, 1024);
+                }
+            }
+            case 1 -> peer.onSegment(12345, 0, b.memory, 10);
+            case 2 -> peer.onSegment(0, 0, b.memory, -4);
+            case 3 -> peer.onFinished(0x7777_0000_0000L, 0);
+            case 4 -> peer.onFinished(-1, 0);
+            case 5 -> peer.onSegmentsRequested(99, 0, 10);
+            case 6 -> peer.onSegmentsRequested(announcedId, 0, 5001);
+            case 7 -> {
+                RemotePayload payload = new RemotePayload();
+                payload.set(1, -1, 0, 0, 0);
+                peer.onAnnounce(Flags.TAGGED, 1, 0, payload);
+            }
+            case 8 -> {
+                RemotePayload payload = new RemotePayload();
+                for (int i = 0; i < 70_000 && peer.channel() != null; i++) {
+                    payload.set(i, 10, 0, 0, 0);
+                    peer.onAnnounce(Flags.TAGGED, 1, 0, payload);
+                }
+            }
+            case 9 -> {
+                Placement placement = new Placement();
+                peer.place(Flags.TAGGED, 1, 0, Long.MAX_VALUE - 10, placement);
+                assertEquals(Placement.Action.REFUSE, placement.action());
+            }
+            default -> {
+                Placement placement = new Placement();
+                peer.place(Flags.TAGGED, 1, 0, 1 << 20, placement);
+                assertEquals(Placement.Action.REFUSE, placement.action());
+            }
+        }
+    }
+}

@@ -1,0 +1,487 @@
+package org.jfabric.driver.engine;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.driver.engine.match.TagMatcher;
+import org.jfabric.driver.engine.peer.Peer;
+import org.jfabric.driver.link.scripted.Observer;
+import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.driver.link.scripted.ScriptedChannel;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/**
+ * Random schedules of sends, receives, cancels and deaths between some endpoints, against a naive model of matching that
+ * sees messages in the order in which the link delivers them.
+ */
+class EngineModelTest {
+    private static final int MAX_LENGTH = 3000;
+    private static final int SLOTS = 64;
+    private static final int SEND_AREA = SLOTS * MAX_LENGTH;
+
+    /** What one run may contain. */
+    private enum Events {
+        NONE, DEATHS, FAILURES
+    }
+
+    /** A message as its sender posted it; its id travels as remote CQ data. */
+    private static final class Message {
+        long id;
+        int from;
+        int to;
+        boolean tagged;
+        long tag;
+        int length;
+        int slot;
+        boolean arrived;
+        boolean whole;
+        boolean dropped;
+        boolean mayFail;
+        boolean received;
+        boolean ended;
+        int errno;
+    }
+
+    /** A receive as it was posted. */
+    private static final class Receive {
+        long context;
+        boolean tagged;
+        long tag;
+        long ignore;
+        int source;
+        int length;
+        int slot;
+        Message message;
+        boolean cancelled;
+        boolean failed;
+        boolean ended;
+
+        boolean accepts(Message candidate) {
+            return tagged == candidate.tagged
+                && (!tagged || (tag & ~ignore) == (candidate.tag & ~ignore))
+                && (source == TagMatcher.ANY_SOURCE || source == candidate.from);
+        }
+    }
+
+    /** What one endpoint should do. */
+    private static final class Model {
+        final List<Receive> posted = new ArrayList<>();
+        final List<Message> unexpected = new ArrayList<>();
+        final Map<Long, Receive> receives = new HashMap<>();
+        final Map<Long, Message> sends = new HashMap<>();
+        final boolean[] sendSlots = new boolean[SLOTS];
+        final boolean[] receiveSlots = new boolean[SLOTS];
+    }
+
+    private static final class Run implements Observer {
+        final long seed;
+        final Script script;
+        final Rig rig;
+        final Random random;
+        final Events events;
+        final List<Model> models = new ArrayList<>();
+        final Map<Long, Message> messages = new HashMap<>();
+        final Map<String, Long> lastArrived = new HashMap<>();
+        final boolean[][] disturbed;
+        long nextId = 1;
+
+        Run(long seed, Events events) {
+            this.seed = seed;
+            this.events = events;
+            script = new Script(seed).randomize();
+            script.observer = this;
+            random = script.random();
+            rig = new Rig(script);
+            rig.directed = random.nextBoolean();
+            rig.eagerLimitBytes = random.nextInt(8) == 0 ? 0 : 64 << random.nextInt(6);
+            rig.txSize = 2 + random.nextInt(30);
+            rig.rxSize = 2 + random.nextInt(30);
+            int window = 2048 << random.nextInt(4);
+            int budget = random.nextBoolean() ? 1 << 17 : window * 2;
+            rig.settings = new EngineSettings(budget, window, 1 + random.nextInt(4), 1 + random.nextInt(4));
+            if (events == Events.FAILURES) {
+                script.pendingSendPercent = 30;
+                script.failedSendPercent = 20;
+                script.pullPendingPercent = 60;
+                script.failedPullPercent = 20;
+            }
+            int count = 2 + random.nextInt(3);
+            disturbed = new boolean[count][count];
+            for (int i = 0; i < count; i++) {
+                rig.add("e" + i);
+                models.add(new Model());
+            }
+            for (Rig.Node node : rig.nodes) {
+                rig.nodes.forEach(node::fiAddr);
+            }
+        }
+
+        int index(String address) {
+            return address.charAt(address.length() - 1) - '0';
+        }
+
+        String where() {
+            return "seed " + seed + ", " + events;
+        }
+
+        void run() {
+            for (int i = 0; i < 400; i++) {
+                int dice = random.nextInt(100);
+                if (dice < 30) {
+                    send();
+                } else if (dice < 58) {
+                    receive();
+                } else if (dice < 62) {
+                    cancel();
+                } else if (dice < 63 && events == Events.DEATHS) {
+                    kill();
+                } else {
+                    rig.step();
+                }
+                takeEntries();
+                int step = i;
+                for (int k = 0; k < models.size(); k++) {
+                    int node = k;
+                    assertEquals(
+                        models.get(k).unexpected.size(), rig.nodes.get(k).endpoint.receiver().unexpectedMessages(),
+                        () -> "messages of e" + node + " at event " + step + ", " + where());
+                }
+            }
+            rest();
+        }
+
+        void send() {
+            int from = random.nextInt(models.size());
+            Model model = models.get(from);
+            Message message = new Message();
+            message.slot = slot(model.sendSlots);
+            if (message.slot < 0) {
+                return;
+            }
+            boolean inject = random.nextInt(4) == 0;
+            message.id = nextId++;
+            message.from = from;
+            message.to = random.nextInt(models.size());
+            message.tagged = random.nextInt(4) != 0;
+            message.tag = message.tagged ? random.nextInt(4) : 0;
+            message.length = inject ? random.nextInt(Rig.INJECT_SIZE + 1) : length();
+            Rig.Node node = rig.nodes.get(from);
+            int offset = message.slot * MAX_LENGTH;
+            node.fill(offset, message.length, (int) message.id);
+            long flags = (message.tagged ? Flags.TAGGED : Flags.MSG) | Flags.REMOTE_CQ_DATA;
+            // a link may deliver from inside the call
+            messages.put(message.id, message);
+            int result;
+            if (inject) {
+                result = node.endpoint.inject(
+                    flags | Flags.COMPLETION, node.memory + offset, message.length, message.to, message.tag, message.id,
+                    message.id);
+                node.fill(offset, message.length, -1);
+            } else {
+                result = node.endpoint.send(
+                    flags | Flags.COMPLETION, node.buf(offset), message.length, message.to, message.tag, message.id,
+                    message.id);
+            }
+            if (result == 0) {
+                node.posted++;
+                model.sends.put(message.id, message);
+            } else {
+                assertEquals(-FabricErrno.EAGAIN, result);
+                assertEquals(rig.txSize, node.endpoint.outstandingSends(), where());
+                model.sendSlots[message.slot] = false;
+                messages.remove(message.id);
+            }
+        }
+
+        void receive() {
+            int at = random.nextInt(models.size());
+            Receive receive = new Receive();
+            receive.tagged = random.nextInt(4) != 0;
+            receive.tag = receive.tagged ? random.nextInt(4) : 0;
+            receive.ignore = receive.tagged && random.nextInt(3) == 0 ? random.nextInt(4) : 0;
+            boolean directed = random.nextInt(3) == 0;
+            long source = directed ? random.nextInt(models.size()) : -1;
+            receive.source = rig.directed && directed ? (int) source : TagMatcher.ANY_SOURCE;
+            receive.length = length();
+            post(at, receive, source);
+        }
+
+        boolean post(int at, Receive receive, long source) {
+            Model model = models.get(at);
+            receive.slot = slot(model.receiveSlots);
+            if (receive.slot < 0) {
+                return false;
+            }
+            Rig.Node node = rig.nodes.get(at);
+            receive.context = nextId++;
+            // the model takes its match first: the engine's call may take it further at once
+            int match = 0;
+            while (match < model.unexpected.size() && !receive.accepts(model.unexpected.get(match))) {
+                match++;
+            }
+            int result = node.receive(
+                (receive.tagged ? Flags.TAGGED : Flags.MSG) | Flags.COMPLETION,
+                node.buf(SEND_AREA + receive.slot * MAX_LENGTH), receive.length, source, receive.tag, receive.ignore,
+                receive.context);
+            if (result != 0) {
+                assertEquals(-FabricErrno.EAGAIN, result);
+                assertEquals(rig.rxSize, node.endpoint.receiver().outstanding(), where());
+                model.receiveSlots[receive.slot] = false;
+                return false;
+            }
+            model.receives.put(receive.context, receive);
+            if (match < model.unexpected.size()) {
+                receive.message = model.unexpected.remove(match);
+            } else {
+                model.posted.add(receive);
+            }
+            return true;
+        }
+
+        void cancel() {
+            int at = random.nextInt(models.size());
+            Model model = models.get(at);
+            if (random.nextBoolean() && !model.receives.isEmpty()) {
+                List<Long> contexts = new ArrayList<>(model.receives.keySet());
+                Receive receive = model.receives.get(contexts.get(random.nextInt(contexts.size())));
+                rig.nodes.get(at).endpoint.cancel(receive.context);
+                receive.cancelled = model.posted.remove(receive) || receive.cancelled;
+            } else if (!model.sends.isEmpty()) {
+                List<Long> contexts = new ArrayList<>(model.sends.keySet());
+                rig.nodes.get(at).endpoint.cancel(contexts.get(random.nextInt(contexts.size())));
+            }
+        }
+
+        void kill() {
+            int at = random.nextInt(models.size());
+            int to = random.nextInt(models.size());
+            ScriptedChannel channel = rig.nodes.get(at).channel(rig.nodes.get(to));
+            if (channel != null) {
+                channel.kill(FabricErrno.ECONNRESET);
+                disturbed[at][to] = true;
+                disturbed[to][at] = true;
+            }
+        }
+
+        int length() {
+            return switch (random.nextInt(4)) {
+                case 0 -> 0;
+                case 1 -> random.nextInt(65);
+                default -> random.nextInt(MAX_LENGTH + 1);
+            };
+        }
+
+        int slot(boolean[] slots) {
+            for (int i = 0; i < slots.length; i++) {
+                if (!slots[i]) {
+                    slots[i] = true;
+                    return i;
+                }
+            }
+            return -1;
+        }
+
+        @Override
+        public void onArrival(String local, String remote, long flags, long tag, long data, boolean whole) {
+            Message message = messages.get(data);
+            assertNotNull(message, where());
+            assertTrue(!message.arrived, () -> "arrives twice, " + where());
+            assertTrue(message.errno != FabricErrno.ECANCELED, () -> "was cancelled, " + where());
+            assertEquals(message.from, index(remote), where());
+            assertEquals(message.to, index(local), where());
+            Long last = lastArrived.put(remote + local, message.id);
+            assertTrue(last == null || last < message.id, () -> "out of order, " + where());
+            message.arrived = true;
+            message.whole = whole;
+            Model model = models.get(message.to);
+            for (Receive receive : model.posted) {
+                if (receive.accepts(message)) {
+                    receive.message = message;
+                    model.posted.remove(receive);
+                    return;
+                }
+            }
+            model.unexpected.add(message);
+        }
+
+        @Override
+        public void onWhole(String local, String remote, long data) {
+            messages.get(data).whole = true;
+        }
+
+        @Override
+        public void onAborted(String local, String remote, long data) {
+            Message message = messages.get(data);
+            message.mayFail = true;
+            message.dropped |= models.get(message.to).unexpected.remove(message);
+        }
+
+        @Override
+        public void onEnd(String local, String remote) {
+            Model model = models.get(index(local));
+            int from = index(remote);
+            for (Message message : messages.values()) {
+                if (message.from == from && message.to == index(local) && !message.whole) {
+                    message.mayFail = true;
+                    message.dropped |= model.unexpected.remove(message);
+                }
+            }
+            model.posted.removeIf(receive -> {
+                receive.failed |= receive.source == from;
+                return receive.source == from;
+            });
+        }
+
+        void takeEntries() {
+            for (int i = 0; i < models.size(); i++) {
+                for (CompletionReader.Entry entry : rig.nodes.get(i).completions.takeAll()) {
+                    if ((entry.flags() & Flags.SEND) != 0) {
+                        sent(models.get(i), entry);
+                    } else {
+                        received(rig.nodes.get(i), models.get(i), entry);
+                    }
+                }
+            }
+        }
+
+        void sent(Model model, CompletionReader.Entry entry) {
+            Message message = model.sends.remove(entry.context());
+            assertNotNull(message, () -> "completed twice, " + where());
+            message.ended = true;
+            message.errno = entry.errno();
+            model.sendSlots[message.slot] = false;
+            if (entry.errno() == FabricErrno.ECANCELED) {
+                assertTrue(!message.arrived, where());
+            } else if (entry.errno() != 0) {
+                assertTrue(events == Events.FAILURES || disturbed[message.from][message.to],
+                    () -> "failed with " + entry + ", " + where());
+            }
+        }
+
+        void received(Rig.Node node, Model model, CompletionReader.Entry entry) {
+            Receive receive = model.receives.remove(entry.context());
+            assertNotNull(receive, () -> "completed twice, " + where());
+            receive.ended = true;
+            model.receiveSlots[receive.slot] = false;
+            if (receive.cancelled) {
+                assertEquals(FabricErrno.ECANCELED, entry.errno(), where());
+                return;
+            }
+            if (receive.failed) {
+                assertEquals(FabricErrno.ECONNRESET, entry.errno(), where());
+                return;
+            }
+            Message message = receive.message;
+            assertNotNull(message, () -> "no message for " + entry + ", " + where());
+            if (entry.errno() != 0 && entry.errno() != FabricErrno.ETRUNC) {
+                assertTrue(events == Events.FAILURES || message.mayFail, () -> entry + ", " + where());
+                return;
+            }
+            assertTrue(!message.received, where());
+            message.received = true;
+            assertEquals(message.id, entry.data(), where());
+            assertEquals(message.from, entry.source(), where());
+            assertEquals(message.tagged ? message.tag : 0, entry.tag(), where());
+            int placed = Math.min(message.length, receive.length);
+            assertEquals(placed, entry.length(), where());
+            assertEquals(message.length > receive.length ? FabricErrno.ETRUNC : 0, entry.errno(), where());
+            assertEquals(message.length - placed, entry.olen(), where());
+            long kind = message.tagged ? Flags.TAGGED : Flags.MSG;
+            assertEquals(Flags.RECV | kind | Flags.REMOTE_CQ_DATA, entry.flags(), where());
+            node.assertFilled(SEND_AREA + receive.slot * MAX_LENGTH, placed, (int) message.id);
+        }
+
+        /** Takes what is left and looks for anything that was lost or kept. */
+        void rest() {
+            for (int i = 0; i < models.size(); i++) {
+                Model model = models.get(i);
+                for (Receive receive : List.copyOf(model.posted)) {
+                    rig.nodes.get(i).endpoint.cancel(receive.context);
+                    receive.cancelled = model.posted.remove(receive);
+                }
+            }
+            boolean more = true;
+            for (int round = 0; more; round++) {
+                assertTrue(round < 2000, () -> "messages are left, " + where());
+                rig.settle();
+                takeEntries();
+                more = false;
+                for (int i = 0; i < models.size(); i++) {
+                    Model model = models.get(i);
+                    assertEquals(
+                        model.unexpected.size(), rig.nodes.get(i).endpoint.receiver().unexpectedMessages(), where());
+                    if (!model.unexpected.isEmpty()) {
+                        more = true;
+                        Receive receive = new Receive();
+                        receive.tagged = model.unexpected.get(0).tagged;
+                        receive.ignore = receive.tagged ? -1L : 0;
+                        receive.source = TagMatcher.ANY_SOURCE;
+                        receive.length = MAX_LENGTH;
+                        assertTrue(post(i, receive, -1), where());
+                    }
+                }
+            }
+            for (int i = 0; i < models.size(); i++) {
+                assertEquals(0, models.get(i).sends.size(), () -> "sends never end, " + where());
+                assertEquals(0, models.get(i).receives.size(), () -> "receives never end, " + where());
+                rig.nodes.get(i).assertAtRest();
+                assertEquals(List.of(), rig.nodes.get(i).errors, where());
+                assertCredit(i);
+            }
+            for (Message message : messages.values()) {
+                if (message.errno == 0 && events != Events.FAILURES && !disturbed[message.from][message.to]) {
+                    assertTrue(message.received, () -> "message " + message.id + " was lost, " + where());
+                }
+            }
+            rig.close();
+        }
+
+        void assertCredit(int i) {
+            if (rig.settings.unexpectedBudgetBytes() < rig.settings.creditWindowBytes() * models.size() * 2) {
+                return;
+            }
+            long reserved = 0;
+            for (Peer peer : rig.nodes.get(i).endpoint.peers().all()) {
+                if (peer.channel() != null) {
+                    reserved += rig.settings.creditWindowBytes();
+                    assertTrue(peer.creditBytes() * 2 > rig.settings.creditWindowBytes(),
+                        () -> "credit " + peer.creditBytes() + ", " + where());
+                }
+            }
+            assertEquals(
+                rig.settings.unexpectedBudgetBytes() - reserved,
+                rig.nodes.get(i).endpoint.receiver().unreservedBytes(), where());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"NONE", "DEATHS", "FAILURES"})
+    void shouldAgreeWithNaiveModelWhenScheduleIsRandom(String events) {
+        for (long seed = 0; seed < 300; seed++) {
+            new Run(seed, Events.valueOf(events)).run();
+        }
+    }
+
+    @Test
+    void shouldDoTheSameWhenSeedIsTheSame() {
+        Run first = new Run(77, Events.DEATHS);
+        Run second = new Run(77, Events.DEATHS);
+        first.run();
+        second.run();
+        assertEquals(first.lastArrived, second.lastArrived);
+        assertEquals(first.nextId, second.nextId);
+        assertNull(first.messages.get(0L));
+    }
+}
