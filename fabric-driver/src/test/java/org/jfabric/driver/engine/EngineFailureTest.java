@@ -137,7 +137,7 @@ class EngineFailureTest {
             () -> "" + receives);
         assertEquals(0, a.endpoint.outstandingSends());
         assertEquals(0, b.endpoint.receiver().outstanding());
-        assertEquals(0, a.peer(b).ownedOperations());
+        assertEquals(0, a.peer(b).outbox().owned());
         assertEquals(0, a.region.useCount());
         assertEquals(0, b.region.useCount());
 

@@ -166,7 +166,7 @@ final class Rig {
             assertFalse(completions.writer.isOverrun(), where);
             for (Peer peer : endpoint.peers().all()) {
                 assertEquals(0, peer.heldBytes(), where);
-                assertEquals(0, peer.ownedOperations(), where);
+                assertEquals(0, peer.outbox().owned(), where);
             }
         }
     }

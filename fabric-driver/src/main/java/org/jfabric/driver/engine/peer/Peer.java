@@ -10,11 +10,11 @@ import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
 
 /**
- * One remote endpoint as one local endpoint sees it: the channel, what waits for it, the byte credit of both directions.
+ * One remote endpoint as one local endpoint sees it: the channel, what waits for it, the credit of both directions.
  *
- * <p><b>Order.</b> Sends that cannot begin wait in one list and begin in the order of posting, so a message never passes
- * an older one to the same peer. <b>Credit.</b> The receiving endpoint grants bytes; an eager message spends its length
- * and a fixed overhead, which come back when the message has left the unexpected store or never entered it.
+ * <p><b>Order.</b> Sends that cannot begin wait in one list and begin in the order of posting, so a message never
+ * passes an older one to the same peer. <b>Credit.</b> The receiving endpoint grants bytes; an eager message spends its
+ * cost, which comes back when the message has left the unexpected store or never entered it.
  * <b>Failure.</b> When the channel goes down every operation that needs it ends with an error; what was received stays.
  * The next send tries to connect again.
  *
@@ -27,8 +27,6 @@ public final class Peer extends ChannelHandler {
     private static final int DOWN = 0;
     private static final int CONNECTING = 1;
     private static final int UP = 2;
-    /** What a stored message costs besides its bytes, so that empty messages are bounded too. */
-    private static final int MESSAGE_OVERHEAD = 64;
     /** What the greatest configurable limit of a peer's driver allows; more is no peer of ours. */
     private static final int MAX_ANNOUNCEMENTS = 1 << 16;
 
@@ -39,28 +37,10 @@ public final class Peer extends ChannelHandler {
     private Channel channel;
     private long eagerLimit;
 
-    private long granted;
-    private long spent;
-    private TransmitOperation firstPending;
-    private TransmitOperation lastPending;
-    private TransmitOperation firstOwned;
-    private TransmitOperation lastOwned;
-    private int announced;
-    private int segmenting;
-
-    private int epoch;
-    /** First grant of this channel. */
-    private long window;
-    /** Bytes of the store's budget that are this peer's: the window and what is held from earlier channels. */
-    private long reserved;
-    private long held;
+    private final ByteCredit credit = new ByteCredit();
+    private final Outbox outbox;
     private int announcementsHeld;
-    private long consumed;
-    private long advertised;
-    private long advertisedBefore;
-    private ReceiveOperation firstPull;
-    private ReceiveOperation firstControl;
-    private ReceiveOperation lastControl;
+    private final PullList pulls = new PullList();
 
     private boolean scheduled;
     private Peer nextScheduled;
@@ -69,6 +49,7 @@ public final class Peer extends ChannelHandler {
         this.address = address;
         this.source = source;
         this.context = context;
+        this.outbox = new Outbox(context);
     }
 
     /**
@@ -96,6 +77,15 @@ public final class Peer extends ChannelHandler {
      */
     public long sourceAddress() {
         return source < 0 ? -1L : source;
+    }
+
+    /**
+     * The sends to this peer that have not ended.
+     *
+     * @return the one list keeper.
+     */
+    public Outbox outbox() {
+        return outbox;
     }
 
     void source(int newSource) {
@@ -126,7 +116,7 @@ public final class Peer extends ChannelHandler {
      * @return true if the channel is up and nothing older waits.
      */
     public boolean isClear() {
-        return state == UP && firstPending == null;
+        return state == UP && outbox.isClear();
     }
 
     /**
@@ -136,16 +126,7 @@ public final class Peer extends ChannelHandler {
      * @return true if it is short enough and there is credit.
      */
     public boolean canSendEager(long length) {
-        return length <= eagerLimit && cost(length) <= granted - spent;
-    }
-
-    /**
-     * Whether one more message may be announced.
-     *
-     * @return true below the limit.
-     */
-    public boolean canAnnounce() {
-        return announced < context.settings().announcementLimit();
+        return length <= eagerLimit && credit.covers(length);
     }
 
     /**
@@ -154,7 +135,7 @@ public final class Peer extends ChannelHandler {
      * @param length bytes.
      */
     public void spend(long length) {
-        spent += cost(length);
+        credit.spend(length);
     }
 
     /**
@@ -163,87 +144,11 @@ public final class Peer extends ChannelHandler {
      * @param operation held, in no list.
      */
     public void enqueue(TransmitOperation operation) {
-        operation.state = TransmitOperation.QUEUED;
-        operation.next = null;
-        operation.previous = lastPending;
-        if (lastPending == null) {
-            firstPending = operation;
-        } else {
-            lastPending.next = operation;
-        }
-        lastPending = operation;
+        outbox.add(operation);
         if (state == UP) {
             schedule();
         } else if (state == DOWN && !context.connect(this)) {
             fail(FabricErrno.EHOSTUNREACH);
-        }
-    }
-
-    /**
-     * Takes a waiting send out of the queue.
-     *
-     * @param operation waiting here.
-     */
-    public void dequeue(TransmitOperation operation) {
-        if (operation.previous == null) {
-            firstPending = operation.next;
-        } else {
-            operation.previous.next = operation.next;
-        }
-        if (operation.next == null) {
-            lastPending = operation.previous;
-        } else {
-            operation.next.previous = operation.previous;
-        }
-        operation.next = null;
-        operation.previous = null;
-    }
-
-    /**
-     * Keeps an operation that the peer or the link has yet to finish.
-     *
-     * @param operation in no list.
-     * @param newState  {@code IN_LINK} or {@code ANNOUNCED}.
-     */
-    public void own(TransmitOperation operation, int newState) {
-        operation.state = newState;
-        // at the end, so that the oldest payload is segmented first
-        operation.next = null;
-        operation.previous = lastOwned;
-        if (lastOwned == null) {
-            firstOwned = operation;
-        } else {
-            lastOwned.next = operation;
-        }
-        lastOwned = operation;
-        if (newState == TransmitOperation.ANNOUNCED) {
-            announced++;
-        }
-    }
-
-    /**
-     * Ends what {@link #own} began.
-     *
-     * @param operation kept here.
-     */
-    public void disown(TransmitOperation operation) {
-        if (operation.previous == null) {
-            firstOwned = operation.next;
-        } else {
-            operation.previous.next = operation.next;
-        }
-        if (operation.next == null) {
-            lastOwned = operation.previous;
-        } else {
-            operation.next.previous = operation.previous;
-        }
-        operation.next = null;
-        operation.previous = null;
-        if (operation.state != TransmitOperation.IN_LINK) {
-            announced--;
-        }
-        if (operation.state == TransmitOperation.SEGMENTING) {
-            segmenting--;
         }
     }
 
@@ -255,17 +160,13 @@ public final class Peer extends ChannelHandler {
      * @return low 32 bits.
      */
     public int grant() {
-        advertisedBefore = advertised;
-        advertised = window + consumed;
-        return (int) advertised;
+        return credit.grant();
     }
 
     /** The call that should have carried the last {@link #grant()} was not accepted. */
     public void grantNotSent() {
-        advertised = advertisedBefore;
-        if (isGrantOwed()) {
-            schedule();
-        }
+        credit.grantNotSent();
+        scheduleIfGrantOwed();
     }
 
     /**
@@ -275,12 +176,7 @@ public final class Peer extends ChannelHandler {
      * @return false if the peer sends more than it was granted.
      */
     public boolean admit(long length) {
-        long cost = cost(length);
-        if (held + cost > reserved) {
-            return false;
-        }
-        held += cost;
-        return true;
+        return credit.hold(length);
     }
 
     /**
@@ -307,10 +203,8 @@ public final class Peer extends ChannelHandler {
      * @param length bytes.
      */
     public void passed(long length) {
-        consumed += cost(length);
-        if (isGrantOwed()) {
-            schedule();
-        }
+        credit.passed(length);
+        scheduleIfGrantOwed();
     }
 
     /**
@@ -320,14 +214,11 @@ public final class Peer extends ChannelHandler {
      * @param messageEpoch {@link #epoch()} when it came.
      */
     public void left(long length, int messageEpoch) {
-        long cost = cost(length);
-        held -= cost;
-        if (messageEpoch == epoch) {
-            passed(length);
+        long free = credit.left(length, messageEpoch);
+        if (free != 0) {
+            context.receiver().releaseWindow(free);
         } else {
-            // it came over an earlier channel, whose window was given back but for what it left here
-            reserved -= cost;
-            context.receiver().releaseWindow(cost);
+            scheduleIfGrantOwed();
         }
     }
 
@@ -337,7 +228,7 @@ public final class Peer extends ChannelHandler {
      * @return bytes.
      */
     public long heldBytes() {
-        return held;
+        return credit.heldBytes();
     }
 
     /**
@@ -346,20 +237,7 @@ public final class Peer extends ChannelHandler {
      * @return bytes.
      */
     public long creditBytes() {
-        return granted - spent;
-    }
-
-    /**
-     * Operations that the link or the peer has yet to finish.
-     *
-     * @return a count.
-     */
-    public int ownedOperations() {
-        int count = 0;
-        for (TransmitOperation operation = firstOwned; operation != null; operation = operation.next) {
-            count++;
-        }
-        return count + announced + segmenting;
+        return credit.leftBytes();
     }
 
     /**
@@ -368,7 +246,7 @@ public final class Peer extends ChannelHandler {
      * @return the number of the current one.
      */
     public int epoch() {
-        return epoch;
+        return credit.epoch();
     }
 
     /**
@@ -377,12 +255,7 @@ public final class Peer extends ChannelHandler {
      * @param operation in no list.
      */
     public void addPull(ReceiveOperation operation) {
-        operation.previousPull = null;
-        operation.nextPull = firstPull;
-        if (firstPull != null) {
-            firstPull.previousPull = operation;
-        }
-        firstPull = operation;
+        pulls.add(operation);
     }
 
     /**
@@ -391,16 +264,7 @@ public final class Peer extends ChannelHandler {
      * @param operation kept here.
      */
     public void removePull(ReceiveOperation operation) {
-        if (operation.previousPull == null) {
-            firstPull = operation.nextPull;
-        } else {
-            operation.previousPull.nextPull = operation.nextPull;
-        }
-        if (operation.nextPull != null) {
-            operation.nextPull.previousPull = operation.previousPull;
-        }
-        operation.nextPull = null;
-        operation.previousPull = null;
+        pulls.remove(operation);
     }
 
     /**
@@ -409,7 +273,7 @@ public final class Peer extends ChannelHandler {
      * @return null if there is none.
      */
     public ReceiveOperation firstPull() {
-        return firstPull;
+        return pulls.first();
     }
 
     /**
@@ -418,19 +282,17 @@ public final class Peer extends ChannelHandler {
      * @param operation with something to tell the peer.
      */
     public void enqueueControl(ReceiveOperation operation) {
-        operation.nextControl = null;
-        if (lastControl == null) {
-            firstControl = operation;
-        } else {
-            lastControl.nextControl = operation;
-        }
-        lastControl = operation;
+        pulls.addControl(operation);
         schedule();
     }
 
     // ---- one step ----
 
-    private void schedule() {
+    boolean isUp() {
+        return state == UP;
+    }
+
+    void schedule() {
         if (!scheduled) {
             scheduled = true;
             context.schedule(this);
@@ -467,114 +329,40 @@ public final class Peer extends ChannelHandler {
             return 0;
         }
         int work = flushControl();
-        if (work < 0) {
-            schedule();
-            return 0;
-        }
-        if (isGrantOwed() && channel.sendGrant(grant()) < 0) {
-            grantNotSent();
+        if (pulls.hasControl()) {
             schedule();
             return work;
         }
-        return work + flushSegments() + flushPending();
+        if (credit.isGrantOwed() && channel.sendGrant(grant()) < 0) {
+            grantNotSent();
+            return work;
+        }
+        if (outbox.isSegmenting()) {
+            work += outbox.flushSegments(this, channel);
+            if (outbox.isSegmenting()) {
+                schedule();
+            }
+        }
+        return work + outbox.flushPending(this);
     }
 
     private int flushControl() {
         int work = 0;
-        while (firstControl != null) {
-            ReceiveOperation operation = firstControl;
-            // out of the list first: once told, the record may be used again and stand in a list
-            firstControl = operation.nextControl;
-            if (firstControl == null) {
-                lastControl = null;
-            }
+        while (pulls.hasControl()) {
+            ReceiveOperation operation = pulls.takeControl();
             if (!context.receiver().tellPeer(this, operation)) {
-                operation.nextControl = firstControl;
-                firstControl = operation;
-                if (lastControl == null) {
-                    lastControl = operation;
-                }
-                return work == 0 ? -1 : flushAgain(work);
+                pulls.returnControl(operation);
+                return work;
             }
             work++;
         }
         return work;
     }
 
-    private int flushAgain(int work) {
-        schedule();
-        return work;
-    }
-
-    private int flushSegments() {
-        if (segmenting == 0) {
-            return 0;
-        }
-        int budget = context.settings().segmentBurst();
-        int work = 0;
-        TransmitOperation operation = firstOwned;
-        while (operation != null && work < budget) {
-            TransmitOperation next = operation.next;
-            while (operation.state == TransmitOperation.SEGMENTING && work < budget) {
-                int length = (int) Math.min(
-                    operation.segmentEnd - operation.sent, channel.limits().segmentLimitBytes());
-                if (channel.sendSegment(operation, length, grant()) < 0) {
-                    grantNotSent();
-                    schedule();
-                    return work;
-                }
-                work++;
-                operation.sent += length;
-                if (operation.sent == operation.segmentEnd) {
-                    operation.state = TransmitOperation.ANNOUNCED;
-                    segmenting--;
-                }
-            }
-            operation = next;
-        }
-        if (segmenting != 0) {
+    private void scheduleIfGrantOwed() {
+        if (state == UP && credit.isGrantOwed()) {
             schedule();
         }
-        return work;
-    }
-
-    private int flushPending() {
-        int work = 0;
-        while (firstPending != null && state == UP) {
-            TransmitOperation operation = firstPending;
-            boolean mayBegin = canSendEager(operation.length) || canAnnounce();
-            if (!mayBegin) {
-                return work;
-            }
-            dequeue(operation);
-            if (!context.sender().begin(this, operation)) {
-                pushFront(operation);
-                schedule();
-                return work;
-            }
-            work++;
-        }
-        return work;
-    }
-
-    private void pushFront(TransmitOperation operation) {
-        operation.previous = null;
-        operation.next = firstPending;
-        if (firstPending == null) {
-            lastPending = operation;
-        } else {
-            firstPending.previous = operation;
-        }
-        firstPending = operation;
-    }
-
-    private boolean isGrantOwed() {
-        // half a window keeps the sender going while one grant travels for many messages
-        return state == UP && window + consumed - advertised >= (window >> 1) && window + consumed != advertised;
-    }
-
-    private static long cost(long length) {
-        return MESSAGE_OVERHEAD + ((length + 63) & -64);
     }
 
     // ---- calls of the link ----
@@ -584,7 +372,7 @@ public final class Peer extends ChannelHandler {
         channel = newChannel;
         state = UP;
         eagerLimit = Math.min(context.eagerLimitBytes(), newChannel.limits().eagerLimitBytes());
-        if (firstPending != null) {
+        if (!outbox.isClear()) {
             schedule();
         }
     }
@@ -598,22 +386,12 @@ public final class Peer extends ChannelHandler {
             old.close(FabricErrno.ECONNRESET);
         }
         endEpoch();
-        window = context.receiver().reserveWindow();
-        reserved += window;
+        credit.begin(context.receiver().reserveWindow());
         return grant();
     }
 
-    /** Gives the window back to the store; what messages hold of it follows when they leave. */
     private void endEpoch() {
-        epoch++;
-        granted = 0;
-        spent = 0;
-        consumed = 0;
-        advertised = 0;
-        window = 0;
-        long unused = reserved - held;
-        reserved = held;
-        context.receiver().releaseWindow(unused);
+        context.receiver().releaseWindow(credit.end());
     }
 
     @Override
@@ -628,12 +406,8 @@ public final class Peer extends ChannelHandler {
 
     @Override
     public void onGrant(int grant) {
-        int more = grant - (int) granted;
-        if (more > 0) {
-            granted += more;
-            if (firstPending != null) {
-                schedule();
-            }
+        if (credit.onGrant(grant) && !outbox.isClear()) {
+            schedule();
         }
     }
 
@@ -650,17 +424,11 @@ public final class Peer extends ChannelHandler {
     @Override
     public void onSegmentsRequested(long operationId, long sink, long length) {
         TransmitOperation operation = context.sender().find(operationId);
-        if (operation == null || operation.peer != this || operation.state != TransmitOperation.ANNOUNCED
-            || length <= 0 || length > operation.length) {
+        if (operation == null || operation.peer != this || !outbox.segment(operation, sink, length)) {
             violation("asked for segments of an operation that was not announced");
-            return;
+        } else {
+            schedule();
         }
-        operation.sink = sink;
-        operation.sent = 0;
-        operation.segmentEnd = length;
-        operation.state = TransmitOperation.SEGMENTING;
-        segmenting++;
-        schedule();
     }
 
     @Override
@@ -681,9 +449,9 @@ public final class Peer extends ChannelHandler {
             violation("finished an operation that was not announced");
             return;
         }
-        disown(operation);
+        outbox.disown(operation);
         end(operation, errno);
-        if (firstPending != null) {
+        if (!outbox.isClear()) {
             schedule();
         }
     }
@@ -692,7 +460,7 @@ public final class Peer extends ChannelHandler {
     public void onSent(long operationId, int errno) {
         TransmitOperation operation = context.sender().find(operationId);
         if (operation != null && operation.state == TransmitOperation.IN_LINK) {
-            disown(operation);
+            outbox.disown(operation);
             end(operation, errno);
         }
     }
@@ -735,12 +503,8 @@ public final class Peer extends ChannelHandler {
         Channel open = channel;
         state = DOWN;
         channel = null;
-        firstPending = null;
-        lastPending = null;
-        firstOwned = null;
-        lastOwned = null;
-        firstControl = null;
-        lastControl = null;
+        outbox.clear();
+        pulls.clearControl();
         if (open != null) {
             open.close(errno);
         }
@@ -757,18 +521,8 @@ public final class Peer extends ChannelHandler {
     private void fail(int errno) {
         state = DOWN;
         channel = null;
-        firstControl = null;
-        lastControl = null;
-        while (firstOwned != null) {
-            TransmitOperation operation = firstOwned;
-            disown(operation);
-            context.sender().fail(operation, errno);
-        }
-        while (firstPending != null) {
-            TransmitOperation operation = firstPending;
-            dequeue(operation);
-            context.sender().fail(operation, errno);
-        }
+        pulls.clearControl();
+        outbox.failAll(errno);
         context.receiver().failPeer(this, errno);
         endEpoch();
         context.onPeerDown(this, errno);

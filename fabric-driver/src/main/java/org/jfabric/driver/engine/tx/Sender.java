@@ -17,8 +17,8 @@ import org.jfabric.layout.Words;
  * The transmit side of one endpoint: takes sends, chooses the protocol for the peer's channel, completes them.
  *
  * <p>A message goes at once (<em>eager</em>) if it is short enough and the receiver granted credit for it; else it is
- * <em>announced</em> and its payload waits here until the receiver has taken it. What neither can begin now waits in its
- * peer's queue, in order, and keeps nobody else waiting.
+ * <em>announced</em> and its payload waits here until the receiver has taken it. What neither can begin now waits in
+ * its peer's queue, in order, and keeps nobody else waiting.
  *
  * <p>Owner: progress agent.
  */
@@ -151,17 +151,17 @@ public final class Sender {
         if (peer.canSendEager(operation.length)) {
             return trySend(peer, operation);
         }
-        if (!peer.canAnnounce()) {
+        if (!peer.outbox().canAnnounce()) {
             return false;
         }
         hold(operation);
         // the loopback link may take the payload and finish the operation before the call returns
-        peer.own(operation, TransmitOperation.ANNOUNCED);
+        peer.outbox().own(operation, TransmitOperation.ANNOUNCED);
         int result = peer.channel().announce(operation, peer.grant());
         if (result == Channel.DONE) {
             return true;
         }
-        peer.disown(operation);
+        peer.outbox().disown(operation);
         operation.state = TransmitOperation.QUEUED;
         return failedToBegin(peer, operation, result);
     }
@@ -224,7 +224,7 @@ public final class Sender {
         for (int i = 0, size = pool.size(); i < size; i++) {
             TransmitOperation operation = pool.get(i);
             if (operation.state == TransmitOperation.QUEUED && operation.context == context) {
-                ((Peer) operation.peer).dequeue(operation);
+                ((Peer) operation.peer).outbox().remove(operation);
                 fail(operation, FabricErrno.ECANCELED);
                 return true;
             }
@@ -285,7 +285,7 @@ public final class Sender {
         if (result == Channel.PENDING) {
             peer.spend(operation.length);
             hold(operation);
-            peer.own(operation, TransmitOperation.IN_LINK);
+            peer.outbox().own(operation, TransmitOperation.IN_LINK);
             return true;
         }
         return failedToBegin(peer, operation, result);

@@ -1,0 +1,174 @@
+package org.jfabric.driver.engine.peer;
+
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.TransmitOperation;
+
+/**
+ * The sends to one peer that have not ended: those that wait for their turn, and those that the link or the peer has
+ * yet to finish.
+ *
+ * <p>Owner: progress agent.
+ */
+public final class Outbox {
+    private final PeerContext context;
+    private final OperationList pending = new OperationList();
+    /** The oldest first, so that it is segmented first. */
+    private final OperationList owned = new OperationList();
+    private int announced;
+    private int segmenting;
+
+    Outbox(PeerContext context) {
+        this.context = context;
+    }
+
+    /**
+     * Whether no send waits for its turn.
+     *
+     * @return true if a new one may begin at once.
+     */
+    public boolean isClear() {
+        return pending.isEmpty();
+    }
+
+    /**
+     * Whether one more message may be announced.
+     *
+     * @return true below the limit.
+     */
+    public boolean canAnnounce() {
+        return announced < context.settings().announcementLimit();
+    }
+
+    /**
+     * Keeps an operation that the peer or the link has yet to finish.
+     *
+     * @param operation in no list.
+     * @param newState  {@code IN_LINK} or {@code ANNOUNCED}.
+     */
+    public void own(TransmitOperation operation, int newState) {
+        operation.state = newState;
+        owned.addLast(operation);
+        if (newState == TransmitOperation.ANNOUNCED) {
+            announced++;
+        }
+    }
+
+    /**
+     * Ends what {@link #own} began.
+     *
+     * @param operation kept here.
+     */
+    public void disown(TransmitOperation operation) {
+        owned.remove(operation);
+        if (operation.state != TransmitOperation.IN_LINK) {
+            announced--;
+        }
+        if (operation.state == TransmitOperation.SEGMENTING) {
+            segmenting--;
+        }
+    }
+
+    /**
+     * Takes a waiting send out, because it was cancelled.
+     *
+     * @param operation waiting here.
+     */
+    public void remove(TransmitOperation operation) {
+        pending.remove(operation);
+    }
+
+    /**
+     * Operations that the link or the peer has yet to finish.
+     *
+     * @return a count.
+     */
+    public int owned() {
+        return owned.size() + announced + segmenting;
+    }
+
+    void add(TransmitOperation operation) {
+        operation.state = TransmitOperation.QUEUED;
+        pending.addLast(operation);
+    }
+
+    /** The peer asks for a payload in segments; false if that operation was not announced. */
+    boolean segment(TransmitOperation operation, long sink, long length) {
+        if (operation.state != TransmitOperation.ANNOUNCED || length <= 0 || length > operation.length) {
+            return false;
+        }
+        operation.sink = sink;
+        operation.sent = 0;
+        operation.segmentEnd = length;
+        operation.state = TransmitOperation.SEGMENTING;
+        segmenting++;
+        return true;
+    }
+
+    boolean isSegmenting() {
+        return segmenting != 0;
+    }
+
+    /** Sends segments, a bounded number; stops where room in the channel ends. */
+    int flushSegments(Peer peer, Channel channel) {
+        int budget = context.settings().segmentBurst();
+        int work = 0;
+        TransmitOperation operation = owned.first();
+        while (operation != null && work < budget) {
+            TransmitOperation next = operation.next;
+            while (operation.state == TransmitOperation.SEGMENTING && work < budget) {
+                int length = (int) Math.min(
+                    operation.segmentEnd - operation.sent, channel.limits().segmentLimitBytes());
+                if (channel.sendSegment(operation, length, peer.grant()) < 0) {
+                    peer.grantNotSent();
+                    return work;
+                }
+                work++;
+                operation.sent += length;
+                if (operation.sent == operation.segmentEnd) {
+                    operation.state = TransmitOperation.ANNOUNCED;
+                    segmenting--;
+                }
+            }
+            operation = next;
+        }
+        return work;
+    }
+
+    /** Begins waiting sends in order; stops where credit, announcements or room in the channel end. */
+    int flushPending(Peer peer) {
+        int work = 0;
+        while (!pending.isEmpty() && peer.isUp()) {
+            TransmitOperation operation = pending.first();
+            boolean mayBegin = peer.canSendEager(operation.length) || canAnnounce();
+            if (!mayBegin) {
+                return work;
+            }
+            pending.remove(operation);
+            if (!context.sender().begin(peer, operation)) {
+                pending.addFirst(operation);
+                peer.schedule();
+                return work;
+            }
+            work++;
+        }
+        return work;
+    }
+
+    void failAll(int errno) {
+        while (!owned.isEmpty()) {
+            TransmitOperation operation = owned.first();
+            disown(operation);
+            context.sender().fail(operation, errno);
+        }
+        while (!pending.isEmpty()) {
+            TransmitOperation operation = pending.first();
+            pending.remove(operation);
+            context.sender().fail(operation, errno);
+        }
+    }
+
+    void clear() {
+        pending.clear();
+        owned.clear();
+    }
+}
