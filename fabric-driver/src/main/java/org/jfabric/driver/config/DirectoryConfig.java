@@ -1,8 +1,8 @@
 package org.jfabric.driver.config;
 
-import java.io.IOException;
+import org.jfabric.client.DefaultDirectory;
+
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -13,9 +13,9 @@ import java.util.regex.Pattern;
 public final class DirectoryConfig {
 
     /** {@code jfabric.dir.base}: the folder that holds the drivers' directories of one user. */
-    public static final Option<Path> BASE = Option.directory("jfabric.dir.base")
+    public static final Option<Path> BASE = Option.directory(DefaultDirectory.BASE_PROPERTY)
         .defaultsTo(
-            () -> defaultBase(Path.of("/dev/shm"), Path.of(System.getProperty("java.io.tmpdir")), userId()),
+            DefaultDirectory::base,
             "/dev/shm/jfabric-<uid>, where /dev/shm is missing <java.io.tmpdir>/jfabric-<uid>")
         .rule("an absolute path, or one from the working directory", path -> path.getFileName() != null)
         .setIn(SetIn.DRIVER_AND_CLIENT)
@@ -23,8 +23,8 @@ public final class DirectoryConfig {
             + "tmpfs, since a disk would write the queues back now and then and stall them.");
 
     /** {@code jfabric.dir.name}: the driver's name, its folder under {@link #BASE}. */
-    public static final Option<String> NAME = Option.name("jfabric.dir.name")
-        .defaultsTo("default")
+    public static final Option<String> NAME = Option.name(DefaultDirectory.NAME_PROPERTY)
+        .defaultsTo(DefaultDirectory.DEFAULT_NAME)
         .rule(
             "1 to 64 of the characters A-Z a-z 0-9 . _ - and neither . nor ..",
             Pattern.compile("(?!\\.{1,2}$)[A-Za-z0-9._-]{1,64}").asMatchPredicate())
@@ -44,7 +44,6 @@ public final class DirectoryConfig {
 
     /** sun_path of a Unix-domain address has 108 bytes, one of them for the final zero. */
     private static final int SOCKET_PATH_MAX_BYTES = 107;
-    private static final String SOCKET_NAME = "driver.sock";
 
     private final Path base;
     private final String name;
@@ -54,7 +53,7 @@ public final class DirectoryConfig {
         base = source.value(BASE);
         name = source.value(NAME);
         reserveFreeBytes = source.value(RESERVE_FREE_BYTES);
-        Path socket = path().resolve(SOCKET_NAME);
+        Path socket = path().resolve(DefaultDirectory.SOCKET_NAME);
         int socketPathBytes = socket.toString().getBytes(StandardCharsets.UTF_8).length;
         source.check(
             socketPathBytes <= SOCKET_PATH_MAX_BYTES,
@@ -97,29 +96,5 @@ public final class DirectoryConfig {
      */
     public long configuredReserveFreeBytes() {
         return reserveFreeBytes;
-    }
-
-    static Path defaultBase(Path sharedMemory, Path temporary, String userId) {
-        Path parent = Files.isDirectory(sharedMemory) ? sharedMemory : temporary;
-        return parent.resolve("jfabric-" + userId).toAbsolutePath().normalize();
-    }
-
-    /** The effective uid: it is what the kernel compares when files and sockets are opened. */
-    static String userId() {
-        try {
-            for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
-                if (line.startsWith("Uid:")) {
-                    return line.split("\\s+")[2];
-                }
-            }
-        } catch (IOException ex) {
-            // No /proc: the name below keeps users apart as well.
-            return userName();
-        }
-        return userName();
-    }
-
-    private static String userName() {
-        return System.getProperty("user.name", "unknown").replaceAll("[^A-Za-z0-9._-]", "_");
     }
 }

@@ -14,6 +14,7 @@ import java.util.Properties;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.client.DefaultDirectory;
 import org.jfabric.driver.ThreadingMode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -232,13 +233,13 @@ class DriverConfigTest {
     @Test
     void shouldFallBackToTemporaryFolderWhenSharedMemoryIsMissing() {
         Path missing = folder.resolve("missing");
-        assertEquals(folder.resolve("jfabric-7"), DirectoryConfig.defaultBase(folder, missing, "7"));
-        assertEquals(folder.resolve("jfabric-7"), DirectoryConfig.defaultBase(missing, folder, "7"));
+        assertEquals(folder.resolve("jfabric-7"), DefaultDirectory.base(folder, missing, "7"));
+        assertEquals(folder.resolve("jfabric-7"), DefaultDirectory.base(missing, folder, "7"));
     }
 
     @Test
     void shouldTakeTheUidOfTheKernel() throws IOException {
         Path mine = Files.createFile(folder.resolve("mine"));
-        assertEquals(Files.getAttribute(mine, "unix:uid").toString(), DirectoryConfig.userId());
+        assertEquals(Files.getAttribute(mine, "unix:uid").toString(), DefaultDirectory.userId());
     }
 }

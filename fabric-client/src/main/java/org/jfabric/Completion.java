@@ -1,0 +1,109 @@
+package org.jfabric;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.layout.CompletionQueueDescriptor;
+
+import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
+
+/**
+ * View of one success entry where the driver wrote it, for {@link CompletionHandler}s.
+ *
+ * <p>It shows all members whatever the queue's format, because the driver writes all of them: the poorer formats leave
+ * members out of what {@link CompletionQueue#read} copies. Valid inside the handler; afterwards every member reads 0.
+ * Source: CQ 2.15, CQ-112 to CQ-120. Owner: the thread that polls.
+ */
+public final class Completion {
+    private static final long NOTHING = UnsafeApi.allocateMemory(CompletionQueueDescriptor.RECORD_LENGTH);
+    private static final int FLAGS = BODY_OFFSET + 8;
+    private static final int LEN = BODY_OFFSET + 16;
+    private static final int BUF = BODY_OFFSET + 24;
+    private static final int DATA = BODY_OFFSET + 32;
+    private static final int TAG = BODY_OFFSET + 40;
+
+    static {
+        UnsafeApi.setMemory(NOTHING, CompletionQueueDescriptor.RECORD_LENGTH, (byte) 0);
+    }
+
+    private long record = NOTHING;
+
+    Completion() {
+    }
+
+    void wrap(long recordAddress) {
+        record = recordAddress;
+    }
+
+    void unwrap() {
+        record = NOTHING;
+    }
+
+    /**
+     * Context of the operation, 0 for an entry that belongs to none (CQ-111, CQ-112).
+     *
+     * @return as posted.
+     */
+    public long opContext() {
+        return UnsafeApi.getLong(record + BODY_OFFSET);
+    }
+
+    /**
+     * Completion flags, {@link Flags} of the kind {@link Flags.Kind#COMPLETION} (CQ-114).
+     *
+     * @return the bits.
+     */
+    public long flags() {
+        return UnsafeApi.getLong(record + FLAGS);
+    }
+
+    /**
+     * Length of a received message (CQ-115).
+     *
+     * @return bytes; 0 for sends.
+     */
+    public long len() {
+        return UnsafeApi.getLong(record + LEN);
+    }
+
+    /**
+     * Where in the posted memory the message starts, for entries that have such a position (CQ-117, AMB-12).
+     *
+     * @return address in registered memory, else 0.
+     */
+    public long buf() {
+        return UnsafeApi.getLong(record + BUF);
+    }
+
+    /**
+     * CQ data of the peer, if {@link #flags()} has {@link Flags#REMOTE_CQ_DATA} (CQ-118).
+     *
+     * @return the data, else 0.
+     */
+    public long data() {
+        return UnsafeApi.getLong(record + DATA);
+    }
+
+    /**
+     * Tag of a received tagged message (CQ-120).
+     *
+     * @return the sender's tag, else 0.
+     */
+    public long tag() {
+        return UnsafeApi.getLong(record + TAG);
+    }
+
+    /**
+     * Source of a received message (CQ-064 to CQ-068).
+     *
+     * @return address in the endpoint's address vector, {@link FabricAddress#ADDR_NOTAVAIL} if unknown.
+     */
+    public long srcAddr() {
+        return UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET);
+    }
+
+    @Override
+    public String toString() {
+        return "Completion{opContext=" + opContext() + ", flags=" + Flags.toString(flags(), Flags.Kind.COMPLETION)
+            + ", len=" + len() + ", buf=" + Codes.hex(buf()) + ", data=" + Codes.hex(data()) + ", tag="
+            + Codes.hex(tag()) + ", srcAddr=" + srcAddr() + '}';
+    }
+}

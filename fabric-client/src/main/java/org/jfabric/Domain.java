@@ -1,0 +1,433 @@
+package org.jfabric;
+
+import org.jfabric.client.ClientConductor;
+import org.jfabric.client.DriverConnection;
+import org.jfabric.client.DriverEvent;
+import org.jfabric.client.DriverState;
+import org.jfabric.client.EmbeddedDriver;
+import org.jfabric.client.EnableRequest;
+import org.jfabric.client.QueueSignal;
+import org.jfabric.client.ReceiveQueue;
+import org.jfabric.client.TransmitQueue;
+import org.jfabric.codec.control.ObjectKind;
+import org.jfabric.layout.CompletionQueueDescriptor;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.MemoryRegionDescriptor;
+import org.jfabric.layout.RecordRingDescriptor;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Objects that work together: what is bound to each other must be opened in one domain.
+ *
+ * <p>Every call is a control call, from any thread; with an embedded driver in INVOKER mode from the one thread that
+ * uses the domain, which then runs the driver's cycle until the answer is there.
+ */
+public final class Domain implements AutoCloseable {
+    private static final long REGION_ACCESS = Flags.SEND | Flags.RECV | Flags.READ | Flags.WRITE;
+    private static final String ADDRESS_SCHEME = "jfabric://";
+
+    private final Fabric fabric;
+    private final Info info;
+    private final ClientConductor conductor;
+    private final DriverState driver;
+    private final List<CompletionQueue> completionQueues = new ArrayList<>();
+    private final List<AddressVector> addressVectors = new ArrayList<>();
+    private final List<MemoryRegion> regions = new ArrayList<>();
+    private final List<Endpoint> endpoints = new ArrayList<>();
+    private boolean closed;
+
+    Domain(Fabric fabric, Info info, ClientConductor conductor, DriverState driver) {
+        this.fabric = fabric;
+        this.info = info;
+        this.conductor = conductor;
+        this.driver = driver;
+    }
+
+    /**
+     * Opens a completion queue whose own context is 0.
+     *
+     * @param attr attributes.
+     * @return the queue; it can be read once an endpoint that reports to it is enabled.
+     * @throws FabricException {@link FabricErrno#ENOSYS} for another wait object than {@link WaitObject#NONE},
+     *     {@link FabricErrno#EINVAL} for unknown flags (CQ-012), or what the driver answers.
+     */
+    public CompletionQueue openCompletionQueue(CompletionQueueAttr attr) {
+        return openCompletionQueue(attr, 0);
+    }
+
+    /**
+     * Opens a completion queue.
+     *
+     * @param attr    attributes.
+     * @param context of the queue itself, told by {@link CompletionQueue#context()} (CQ-003, CQ-004).
+     * @return the queue; it can be read once an endpoint that reports to it is enabled.
+     * @throws FabricException as {@link #openCompletionQueue(CompletionQueueAttr)}.
+     */
+    public CompletionQueue openCompletionQueue(CompletionQueueAttr attr, long context) {
+        CompletionQueueAttr wanted = Codes.required(attr, "attr").copy();
+        if (wanted.waitObject() != WaitObject.NONE) {
+            throw new FabricException(FabricErrno.ENOSYS, "the wait object is " + wanted.waitObject()
+                + ", only NONE is offered", "Open with WaitObject.NONE and poll.");
+        }
+        if ((wanted.flags() & ~Flags.AFFINITY) != 0) {
+            throw new FabricException(FabricErrno.EINVAL, "open flags are "
+                + Flags.toString(wanted.flags(), Flags.Kind.CQ_OPEN) + ", only AFFINITY is known");
+        }
+        synchronized (lock()) {
+            requireOpen();
+            DriverEvent.CompletionQueueReady ready = conductor.openCompletionQueue(wanted);
+            CompletionQueue queue = null;
+            try {
+                MemorySegment memory = connection().open(FileType.COMPLETION_QUEUE, ready.fileNumber(), 0,
+                    CompletionQueueDescriptor.fileLength(ready.capacity()));
+                queue = new CompletionQueue(this, ready.cqId(), context, ready.format(), memory, ready.capacity(),
+                    ready.clientShare(), driver, conductor.invoker());
+                completionQueues.add(queue);
+                return queue;
+            } finally {
+                closeUnless(queue != null, ObjectKind.COMPLETION_QUEUE, ready.cqId());
+            }
+        }
+    }
+
+    /**
+     * Opens an address vector.
+     *
+     * @param attr attributes.
+     * @return an empty vector.
+     * @throws FabricException what the driver answers.
+     */
+    public AddressVector openAddressVector(AddressVectorAttr attr) {
+        AddressVectorAttr wanted = Codes.required(attr, "attr").copy();
+        synchronized (lock()) {
+            requireOpen();
+            DriverEvent.AddressVectorReady ready = conductor.openAddressVector(wanted);
+            AddressVector vector = new AddressVector(this, ready.avId(), wanted.type());
+            addressVectors.add(vector);
+            return vector;
+        }
+    }
+
+    /**
+     * Makes registered memory in a file that the driver maps too; it reads as zeros.
+     *
+     * @param lengthBytes bytes, 1 to 2^40.
+     * @return the region.
+     * @throws FabricException {@link FabricErrno#EINVAL} for another length, {@link FabricErrno#ENOSPC} if the
+     *     directory has no room, or what else the driver answers.
+     */
+    public MemoryRegion allocate(long lengthBytes) {
+        if (lengthBytes < 1 || lengthBytes > MemoryRegionDescriptor.MAX_LENGTH) {
+            throw new FabricException(FabricErrno.EINVAL, "the length is " + lengthBytes + " bytes, needed is 1 to "
+                + MemoryRegionDescriptor.MAX_LENGTH);
+        }
+        synchronized (lock()) {
+            requireOpen();
+            DriverEvent.RegionReady ready = conductor.registerRegion(lengthBytes, REGION_ACCESS, 0);
+            MemoryRegion region = null;
+            try {
+                MemorySegment file = connection().open(FileType.MEMORY_REGION, ready.fileNumber(), ready.generation(),
+                    MemoryRegionDescriptor.DATA_OFFSET + lengthBytes);
+                region = new MemoryRegion(this, file.asSlice(MemoryRegionDescriptor.DATA_OFFSET, lengthBytes),
+                    ready.regionIndex(), ready.generation());
+                regions.add(region);
+                return region;
+            } finally {
+                closeUnless(region != null, ObjectKind.MEMORY_REGION, ready.regionIndex());
+            }
+        }
+    }
+
+    /**
+     * Registers memory of this process; only with an embedded driver, because another process cannot map it.
+     *
+     * @param memory native; its scope must stay alive until the region is closed and its operations have ended.
+     * @return the region.
+     * @throws FabricException {@link FabricErrno#EOPNOTSUPP} if the driver is another process, {@link
+     *     FabricErrno#EINVAL} for heap memory or length 0, or what the driver answers.
+     */
+    public MemoryRegion register(MemorySegment memory) {
+        Codes.required(memory, "memory");
+        if (connection().embedded() == null) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP,
+                "memory of this process can be registered only with a driver in this process",
+                "Take memory by allocate(), or embed the driver.");
+        }
+        if (!memory.isNative() || memory.byteSize() < 1 || memory.byteSize() > MemoryRegionDescriptor.MAX_LENGTH) {
+            throw new FabricException(FabricErrno.EINVAL, "the memory is " + (memory.isNative() ? "native" : "heap")
+                + " with " + memory.byteSize() + " bytes, needed is native with 1 to "
+                + MemoryRegionDescriptor.MAX_LENGTH);
+        }
+        synchronized (lock()) {
+            requireOpen();
+            DriverEvent.RegionReady ready = conductor.registerRegion(
+                memory.byteSize(), REGION_ACCESS, memory.address());
+            MemoryRegion region = new MemoryRegion(this, memory, ready.regionIndex(), ready.generation());
+            regions.add(region);
+            return region;
+        }
+    }
+
+    /**
+     * Opens an endpoint whose own context is 0; nothing is reserved before it is enabled.
+     *
+     * @param endpointInfo a match of {@link Fabric#info(Info)}, perhaps edited.
+     * @return the endpoint, to be bound and enabled.
+     * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#EOPNOTSUPP} for
+     *     {@link Flags#INJECT} in the default operation flags.
+     */
+    public Endpoint openEndpoint(Info endpointInfo) {
+        return openEndpoint(endpointInfo, 0);
+    }
+
+    /**
+     * Opens an endpoint; nothing is reserved before it is enabled. A {@code srcAddr} of the form
+     * {@code jfabric://driver/name} asks for that name, else the driver chooses one.
+     *
+     * @param endpointInfo a match of {@link Fabric#info(Info)}, perhaps edited.
+     * @param context      of the endpoint itself (EP-026).
+     * @return the endpoint, to be bound and enabled.
+     * @throws FabricException as {@link #openEndpoint(Info)}.
+     */
+    public Endpoint openEndpoint(Info endpointInfo, long context) {
+        Info wanted = Codes.required(endpointInfo, "endpointInfo").copy();
+        if ((wanted.txAttr().opFlags() & Flags.INJECT) != 0) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, "tx_attr.op_flags has INJECT, which is not offered as "
+                + "default", "Call inject or tinject where the payload shall be taken at once.");
+        }
+        synchronized (lock()) {
+            requireOpen();
+            Endpoint endpoint = new Endpoint(this, wanted, context, driver);
+            endpoints.add(endpoint);
+            return endpoint;
+        }
+    }
+
+    /**
+     * What the domain was opened with.
+     *
+     * @return a copy.
+     */
+    public Info info() {
+        return info.copy();
+    }
+
+    /**
+     * Whether {@link #close()} has not succeeded yet.
+     *
+     * @return false once it is closed.
+     */
+    public boolean isOpen() {
+        return !closed;
+    }
+
+    /**
+     * Closes the domain. Again does nothing.
+     *
+     * @throws FabricException with {@link FabricErrno#EBUSY} and their names while objects of it are open.
+     */
+    @Override
+    public void close() {
+        synchronized (lock()) {
+            if (closed) {
+                return;
+            }
+            if (!endpoints.isEmpty() || !completionQueues.isEmpty() || !addressVectors.isEmpty()
+                || !regions.isEmpty()) {
+                throw new FabricException(FabricErrno.EBUSY, "objects of the domain are open: " + endpoints + ' '
+                    + completionQueues + ' ' + addressVectors + ' ' + regions,
+                    "Close them first, or the whole fabric.");
+            }
+            closed = true;
+            fabric.onDomainClosed(this);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "Domain{endpoints=" + endpoints.size() + ", completionQueues=" + completionQueues.size()
+            + ", addressVectors=" + addressVectors.size() + ", regions=" + regions.size()
+            + (closed ? ", closed" : "") + '}';
+    }
+
+    /** The fabric's one lock of control calls. */
+    Object lock() {
+        return fabric.lock();
+    }
+
+    List<Endpoint> endpoints() {
+        return endpoints;
+    }
+
+    /** Everything that stands behind {@link Endpoint#enable()}; under the lock, all checks done. */
+    void enable(Endpoint endpoint) {
+        EndpointBindings bindings = endpoint.bindings();
+        Info wanted = endpoint.requested();
+        EnableRequest request = new EnableRequest(
+            endpoint.context(),
+            bindings.txCq() == null ? 0 : bindings.txCq().id(),
+            bindings.txFlags(),
+            bindings.rxCq() == null ? 0 : bindings.rxCq().id(),
+            bindings.rxFlags(),
+            bindings.addressVector().id(),
+            endpointName(wanted.srcAddr()),
+            null);
+        DriverEvent.EndpointReady ready = conductor.enableEndpoint(request, wanted);
+        boolean enabled = false;
+        try {
+            EmbeddedDriver embedded = connection().embedded();
+            if (embedded != null) {
+                endpoint.onEnabled(ready, embedded.port(ready.endpointId()), null, null);
+            } else {
+                QueueSignal signal = connection().signal(ready.activityIndex());
+                endpoint.onEnabled(ready, null, transmitQueue(ready, signal), receiveQueue(ready, signal));
+            }
+            enabled = true;
+            fabric.onEnabled(endpoint);
+        } finally {
+            closeUnless(enabled, ObjectKind.ENDPOINT, ready.endpointId());
+        }
+    }
+
+    void publish(Endpoint endpoint, String service) {
+        synchronized (lock()) {
+            conductor.publishService(endpoint.id(), service);
+        }
+    }
+
+    long insert(AddressVector vector, String address) {
+        DriverEvent.AddressReady ready = conductor.insertAddress(vector.id(), address);
+        vector.onInserted(ready.fiAddr(), ready.address().isEmpty() ? address : ready.address());
+        return ready.fiAddr();
+    }
+
+    void remove(AddressVector vector, long fiAddr) {
+        conductor.removeAddress(vector.id(), fiAddr);
+    }
+
+    void close(Endpoint endpoint) {
+        synchronized (lock()) {
+            boolean enabled = endpoint.state() == Endpoint.ENABLED;
+            if (endpoints.remove(endpoint)) {
+                endpoint.markClosed();
+                fabric.onClosed(endpoint);
+                if (enabled) {
+                    closeInDriver(ObjectKind.ENDPOINT, endpoint.id());
+                }
+            }
+        }
+    }
+
+    void close(CompletionQueue queue) {
+        synchronized (lock()) {
+            if (completionQueues.contains(queue)) {
+                requireUnused("completion queue", queue.endpoints());
+                queue.markClosed();
+                completionQueues.remove(queue);
+                closeInDriver(ObjectKind.COMPLETION_QUEUE, queue.id());
+            }
+        }
+    }
+
+    void close(AddressVector vector) {
+        synchronized (lock()) {
+            if (addressVectors.contains(vector)) {
+                requireUnused("address vector", vector.endpoints());
+                vector.markClosed();
+                addressVectors.remove(vector);
+                closeInDriver(ObjectKind.ADDRESS_VECTOR, vector.id());
+            }
+        }
+    }
+
+    void close(MemoryRegion region) {
+        synchronized (lock()) {
+            if (regions.remove(region)) {
+                region.markClosed();
+                closeInDriver(ObjectKind.MEMORY_REGION, region.index());
+            }
+        }
+    }
+
+    /** The fabric goes: everything is closed here, and the end of the connection closes it in the driver. */
+    void onFabricClosed() {
+        for (Endpoint endpoint : endpoints) {
+            endpoint.markClosed();
+        }
+        completionQueues.forEach(CompletionQueue::markClosed);
+        addressVectors.forEach(AddressVector::markClosed);
+        regions.forEach(MemoryRegion::markClosed);
+        endpoints.clear();
+        completionQueues.clear();
+        addressVectors.clear();
+        regions.clear();
+        closed = true;
+    }
+
+    private TransmitQueue transmitQueue(DriverEvent.EndpointReady ready, QueueSignal signal) {
+        if (ready.transmitQueueFile() == 0) {
+            return null;
+        }
+        MemorySegment file = openRing(
+            FileType.TRANSMIT_QUEUE, ready.transmitQueueFile(), ready.transmitQueueLength());
+        return new TransmitQueue(
+            file.address(), ready.transmitQueueLength(), ready.txSize(), signal, connection().memoryOf(file));
+    }
+
+    private ReceiveQueue receiveQueue(DriverEvent.EndpointReady ready, QueueSignal signal) {
+        if (ready.receiveQueueFile() == 0) {
+            return null;
+        }
+        MemorySegment file = openRing(FileType.RECEIVE_QUEUE, ready.receiveQueueFile(), ready.receiveQueueLength());
+        return new ReceiveQueue(
+            file.address(), ready.receiveQueueLength(), ready.rxSize(), signal, connection().memoryOf(file));
+    }
+
+    private MemorySegment openRing(FileType type, long number, int length) {
+        if (!RecordRingDescriptor.isValidCapacity(length)) {
+            throw new FabricException(FabricErrno.EIO, "the driver answered a queue of " + length + " bytes");
+        }
+        return connection().open(type, number, 0, RecordRingDescriptor.HEADER_LENGTH + (long) length);
+    }
+
+    private DriverConnection connection() {
+        return conductor.connection();
+    }
+
+    private void closeUnless(boolean succeeded, ObjectKind kind, long objectId) {
+        if (!succeeded) {
+            closeInDriver(kind, objectId);
+        }
+    }
+
+    private void closeInDriver(ObjectKind kind, long objectId) {
+        if (!driver.isGone()) {
+            conductor.closeObject(kind, objectId);
+        }
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new FabricException(FabricErrno.EOPBADSTATE, "the domain is closed", "Open another one.");
+        }
+    }
+
+    private static void requireUnused(String what, List<Endpoint> users) {
+        if (!users.isEmpty()) {
+            throw new FabricException(FabricErrno.EBUSY,
+                "the " + what + " is bound to endpoints that are open: " + users,
+                "Close them first.");
+        }
+    }
+
+    private static String endpointName(String srcAddr) {
+        if (srcAddr == null || !srcAddr.startsWith(ADDRESS_SCHEME)) {
+            return null;
+        }
+        int slash = srcAddr.indexOf('/', ADDRESS_SCHEME.length());
+        return slash < 0 || slash == srcAddr.length() - 1 ? null : srcAddr.substring(slash + 1);
+    }
+}

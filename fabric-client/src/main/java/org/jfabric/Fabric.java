@@ -1,0 +1,283 @@
+package org.jfabric;
+
+import org.jfabric.client.ClientConductor;
+import org.jfabric.client.DriverConnection;
+import org.jfabric.client.DriverEvent;
+import org.jfabric.client.DriverState;
+import org.jfabric.client.EmbeddedDriver;
+import org.jfabric.client.Invoker;
+import org.jfabric.ffi.NativeAccess;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * A connection to one driver, and the root of all objects opened through it.
+ *
+ * <pre>{@code
+ * try (Fabric fabric = Fabric.connect()) {
+ *     Domain domain = fabric.domain(fabric.info(new Info().caps(Flags.TAGGED)).best());
+ *     ...
+ * }
+ * }</pre>
+ *
+ * <p>Every call is a control call: it throws {@link FabricException} with errno and remedy, may block up to
+ * {@link FabricConfig#commandTimeoutNs()}, and comes from any thread. With an embedded driver in INVOKER mode one
+ * thread at a time uses the fabric and all its objects. After the driver's death, control calls throw what
+ * {@link FabricListener#onDriverGone} was told; only closing still works.
+ */
+public final class Fabric implements AutoCloseable {
+    private final Object lock = new Object();
+    private final List<Domain> domains = new ArrayList<>();
+    private final Map<Long, Endpoint> endpoints = new ConcurrentHashMap<>();
+    private final DriverState driver = new DriverState();
+    private final FabricListener listener;
+    private final long closeTimeoutNs;
+    private final ClientConductor conductor;
+    private volatile boolean open = true;
+
+    private Fabric(DriverConnection connection, FabricConfig config) {
+        listener = config.listener();
+        closeTimeoutNs = config.closeTimeoutNs();
+        conductor = new ClientConductor(
+            connection, driver, new Events(), config.commandTimeoutNs(), config.pauseThresholdNs());
+        conductor.start();
+    }
+
+    /**
+     * Connects to the driver of the default directory, or the one that the system properties name.
+     *
+     * @return an open fabric.
+     * @throws FabricException as {@link #connect(FabricConfig)}.
+     */
+    public static Fabric connect() {
+        return connect(new FabricConfig());
+    }
+
+    /**
+     * Connects to a driver in another process, or in this one if it has threads of its own.
+     *
+     * @param config where it is, how long to wait, whom to tell.
+     * @return an open fabric.
+     * @throws FabricException {@link FabricErrno#ENODEV} if no driver runs there, {@link FabricErrno#EACCES} if it is
+     *     another user's, {@link FabricErrno#EOPNOTSUPP} for another major version, {@link FabricErrno#ETIMEDOUT} if it
+     *     does not answer, or why it refuses this client.
+     */
+    public static Fabric connect(FabricConfig config) {
+        Codes.required(config, "config");
+        NativeAccess.check();
+        DriverConnection connection = DriverConnection.connect(
+            config.directory(), config.connectTimeoutNs(), config.clientName());
+        return open(connection, config);
+    }
+
+    /**
+     * Attaches to a driver in INVOKER mode; for the driver's own use, applications call {@code FabricDriver}.
+     *
+     * @param embedded the driver.
+     * @param config   timeouts and listener; the directory is the driver's.
+     * @return an open fabric.
+     */
+    public static Fabric embedded(EmbeddedDriver embedded, FabricConfig config) {
+        return open(DriverConnection.embedded(Codes.required(embedded, "embedded")), Codes.required(config, "config"));
+    }
+
+    /**
+     * Asks what the driver offers for hints (fi_getinfo); each candidate link explains itself in the verdicts.
+     *
+     * @param hints what is needed, or null for everything.
+     * @return matches, the best one first; perhaps none.
+     * @throws FabricException what the driver answers.
+     */
+    public InfoResult info(Info hints) {
+        return info(hints, null, null, 0);
+    }
+
+    /**
+     * Asks what the driver offers for hints and a place.
+     *
+     * @param hints   what is needed, or null for everything.
+     * @param node    host or driver, or null.
+     * @param service service or port there, or null.
+     * @param flags   {@link Flags} of the kind {@link Flags.Kind#INFO}.
+     * @return matches, the best one first; perhaps none.
+     * @throws FabricException what the driver answers.
+     */
+    public InfoResult info(Info hints, String node, String service, long flags) {
+        Info wanted = hints == null ? new Info() : hints.copy();
+        synchronized (lock()) {
+            requireOpen();
+            return conductor.queryInfo(wanted, flags, node, service);
+        }
+    }
+
+    /**
+     * Opens a domain.
+     *
+     * @param info a match of {@link #info(Info)}, perhaps edited.
+     * @return an empty domain.
+     * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed.
+     */
+    public Domain domain(Info info) {
+        Info wanted = Codes.required(info, "info").copy();
+        synchronized (lock()) {
+            requireOpen();
+            driver.requireAlive();
+            Domain domain = new Domain(this, wanted, conductor, driver);
+            domains.add(domain);
+            return domain;
+        }
+    }
+
+    /**
+     * Name of the driver, the host part of its addresses.
+     *
+     * @return 1 to 64 characters.
+     */
+    public String driverName() {
+        return conductor.connection().attachment().driverName();
+    }
+
+    /**
+     * Whether it was not closed yet; a fabric whose driver is gone is open until it is closed.
+     *
+     * @return false after {@link #close()}.
+     */
+    public boolean isOpen() {
+        return open;
+    }
+
+    /** Closes with {@link FabricConfig#closeTimeoutNs()}; see {@link #close(long)}. Again does nothing. */
+    @Override
+    public void close() {
+        close(closeTimeoutNs);
+    }
+
+    /**
+     * Waits until submitted sends have reached their completion level, then closes everything opened through this
+     * fabric. Completions need not be read meanwhile. Nothing may be posted meanwhile.
+     *
+     * @param timeoutNs how long to wait for the sends, in nanoseconds; 0 does not wait.
+     * @return sends that had not reached their level when the time was over or the driver died; 0 if called again.
+     */
+    public int close(long timeoutNs) {
+        long unfinished;
+        synchronized (lock()) {
+            if (!open) {
+                return 0;
+            }
+            open = false;
+            unfinished = drain(System.nanoTime() + timeoutNs);
+            for (Domain domain : domains) {
+                domain.onFabricClosed();
+            }
+            domains.clear();
+            endpoints.clear();
+        }
+        // outside of the lock: the client's thread may be on its way into a control call of a listener
+        conductor.close();
+        return (int) Math.min(Integer.MAX_VALUE, unfinished);
+    }
+
+    @Override
+    public String toString() {
+        return "Fabric{driver=" + driverName() + ", directory=" + conductor.connection().attachment().directory()
+            + ", domains=" + domains.size() + (open ? "" : ", closed") + (driver.isGone() ? ", driver gone" : "") + '}';
+    }
+
+    /** The one lock of control calls. */
+    Object lock() {
+        conductor.requireOutsideListener();
+        return lock;
+    }
+
+    void onDomainClosed(Domain domain) {
+        domains.remove(domain);
+    }
+
+    void onEnabled(Endpoint endpoint) {
+        endpoints.put(endpoint.id(), endpoint);
+    }
+
+    void onClosed(Endpoint endpoint) {
+        endpoints.remove(endpoint.id());
+    }
+
+    /** The cycle of an embedded driver, null without one. */
+    Invoker invoker() {
+        return conductor.invoker();
+    }
+
+    private static Fabric open(DriverConnection connection, FabricConfig config) {
+        boolean opened = false;
+        try {
+            Fabric fabric = new Fabric(connection, config);
+            opened = true;
+            return fabric;
+        } finally {
+            if (!opened) {
+                connection.close();
+            }
+        }
+    }
+
+    private long drain(long deadlineNs) {
+        long unfinished = outstandingSends();
+        while (unfinished != 0 && !driver.isGone() && System.nanoTime() - deadlineNs < 0) {
+            conductor.idle();
+            unfinished = outstandingSends();
+        }
+        return unfinished;
+    }
+
+    private long outstandingSends() {
+        long sum = 0;
+        for (Domain domain : domains) {
+            for (Endpoint endpoint : domain.endpoints()) {
+                sum += endpoint.outstandingSends();
+            }
+        }
+        return sum;
+    }
+
+    private void requireOpen() {
+        if (!open) {
+            throw new FabricException(FabricErrno.EOPBADSTATE, "the fabric is closed", "Connect again.");
+        }
+    }
+
+    /** Hands events to the application; what its listener throws must not end the client's thread. */
+    private final class Events implements ClientConductor.Listener {
+        @Override
+        public void onPeerDown(DriverEvent.PeerDown event) {
+            Endpoint endpoint = endpoints.get(event.endpointId());
+            if (endpoint != null) {
+                guarded(() -> listener.onPeerDown(endpoint, event.fiAddr(), event.errno(), event.address()));
+            }
+        }
+
+        @Override
+        public void onPaused(long pauseNs) {
+            guarded(() -> listener.onPaused(pauseNs));
+        }
+
+        @Override
+        public void onDriverGone(FabricException why) {
+            guarded(() -> listener.onDriverGone(why));
+        }
+
+        private void guarded(Runnable call) {
+            try {
+                call.run();
+            } catch (RuntimeException | Error failed) {
+                try {
+                    listener.onError(failed);
+                } catch (RuntimeException | Error again) {
+                    failed.addSuppressed(again);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+package org.jfabric;
+
+import org.agrona.SystemUtil;
+import org.jfabric.client.DefaultDirectory;
+
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Options of a client. A new object holds what the system properties say, else the defaults.
+ *
+ * <p>Driver and client find each other by the directory; {@code jfabric.dir.base} and {@code jfabric.dir.name} mean the
+ * same to both. Durations of properties are whole numbers of nanoseconds, or with ns, us, ms or s. Owner: the thread
+ * that fills it in; {@link Fabric#connect(FabricConfig)} reads it before it returns.
+ */
+public final class FabricConfig {
+    /** Property of {@link #connectTimeoutNs()}. */
+    public static final String CONNECT_TIMEOUT_PROPERTY = "jfabric.client.connectTimeoutNs";
+    /** Property of {@link #commandTimeoutNs()}. */
+    public static final String COMMAND_TIMEOUT_PROPERTY = "jfabric.client.commandTimeoutNs";
+    /** Property of {@link #closeTimeoutNs()}. */
+    public static final String CLOSE_TIMEOUT_PROPERTY = "jfabric.client.closeTimeoutNs";
+    /** Property of {@link #pauseThresholdNs()}. */
+    public static final String PAUSE_THRESHOLD_PROPERTY = "jfabric.client.pauseThresholdNs";
+    /** Property of {@link #clientName()}. */
+    public static final String NAME_PROPERTY = "jfabric.client.name";
+
+    private Path directory;
+    private Path base;
+    private String driverName;
+    private String clientName;
+    private long connectTimeoutNs;
+    private long commandTimeoutNs;
+    private long closeTimeoutNs;
+    private long pauseThresholdNs;
+    private FabricListener listener = new FabricListener() {
+    };
+
+    /**
+     * Options from the system properties, else the defaults.
+     */
+    public FabricConfig() {
+        String baseProperty = System.getProperty(DefaultDirectory.BASE_PROPERTY);
+        base = baseProperty == null ? DefaultDirectory.base() : Path.of(baseProperty).toAbsolutePath().normalize();
+        driverName = System.getProperty(DefaultDirectory.NAME_PROPERTY, DefaultDirectory.DEFAULT_NAME);
+        clientName = System.getProperty(NAME_PROPERTY, "");
+        connectTimeoutNs = durationNs(CONNECT_TIMEOUT_PROPERTY, TimeUnit.SECONDS.toNanos(5));
+        commandTimeoutNs = durationNs(COMMAND_TIMEOUT_PROPERTY, TimeUnit.SECONDS.toNanos(10));
+        closeTimeoutNs = durationNs(CLOSE_TIMEOUT_PROPERTY, TimeUnit.SECONDS.toNanos(1));
+        pauseThresholdNs = durationNs(PAUSE_THRESHOLD_PROPERTY, TimeUnit.SECONDS.toNanos(1));
+    }
+
+    /**
+     * The driver's directory: the one set, else {@link #base()} and {@link #driverName()}. Default
+     * {@code /dev/shm/jfabric-<uid>/default}.
+     */
+    public Path directory() {
+        return directory != null ? directory : base.resolve(driverName);
+    }
+
+    /** Sets {@link #directory()}; null goes back to base and name. Returns this object. */
+    public FabricConfig directory(Path directory) {
+        this.directory = directory == null ? null : directory.toAbsolutePath().normalize();
+        return this;
+    }
+
+    /** The folder that holds the drivers' directories of one user. Property {@code jfabric.dir.base}. */
+    public Path base() {
+        return base;
+    }
+
+    /** Sets {@link #base()}; returns this object. */
+    public FabricConfig base(Path base) {
+        this.base = Codes.required(base, "base").toAbsolutePath().normalize();
+        return this;
+    }
+
+    /** The driver's name, its folder under {@link #base()}. Property {@code jfabric.dir.name}. */
+    public String driverName() {
+        return driverName;
+    }
+
+    /** Sets {@link #driverName()}; returns this object. */
+    public FabricConfig driverName(String driverName) {
+        this.driverName = Codes.required(driverName, "driverName");
+        return this;
+    }
+
+    /** Name of this client for tools. Default empty. */
+    public String clientName() {
+        return clientName;
+    }
+
+    /** Sets {@link #clientName()}; returns this object. */
+    public FabricConfig clientName(String clientName) {
+        this.clientName = Codes.required(clientName, "clientName");
+        return this;
+    }
+
+    /**
+     * How long connecting waits for a driver that is just starting, and for its answer, in nanoseconds. Default
+     * 5 s.
+     */
+    public long connectTimeoutNs() {
+        return connectTimeoutNs;
+    }
+
+    /** Sets {@link #connectTimeoutNs()}, 0 for one attempt; returns this object. */
+    public FabricConfig connectTimeoutNs(long connectTimeoutNs) {
+        this.connectTimeoutNs = notNegative("connectTimeoutNs", connectTimeoutNs);
+        return this;
+    }
+
+    /** How long a control call waits for the driver's answer, in nanoseconds. Default 10 s. */
+    public long commandTimeoutNs() {
+        return commandTimeoutNs;
+    }
+
+    /** Sets {@link #commandTimeoutNs()}; returns this object. */
+    public FabricConfig commandTimeoutNs(long commandTimeoutNs) {
+        this.commandTimeoutNs = notNegative("commandTimeoutNs", commandTimeoutNs);
+        return this;
+    }
+
+    /** How long {@link Fabric#close()} waits for submitted sends, in nanoseconds. Default 1 s. */
+    public long closeTimeoutNs() {
+        return closeTimeoutNs;
+    }
+
+    /** Sets {@link #closeTimeoutNs()}; returns this object. */
+    public FabricConfig closeTimeoutNs(long closeTimeoutNs) {
+        this.closeTimeoutNs = notNegative("closeTimeoutNs", closeTimeoutNs);
+        return this;
+    }
+
+    /**
+     * Longest pause of this process that {@link FabricListener#onPaused} is not told of, in nanoseconds.
+     * Default 1 s.
+     */
+    public long pauseThresholdNs() {
+        return pauseThresholdNs;
+    }
+
+    /** Sets {@link #pauseThresholdNs()}; returns this object. */
+    public FabricConfig pauseThresholdNs(long pauseThresholdNs) {
+        this.pauseThresholdNs = notNegative("pauseThresholdNs", pauseThresholdNs);
+        return this;
+    }
+
+    /** Told of events. Default does nothing. */
+    public FabricListener listener() {
+        return listener;
+    }
+
+    /** Sets {@link #listener()}; returns this object. */
+    public FabricConfig listener(FabricListener listener) {
+        this.listener = Codes.required(listener, "listener");
+        return this;
+    }
+
+    @Override
+    public String toString() {
+        return "FabricConfig{directory=" + directory() + ", clientName=" + clientName + ", connectTimeoutNs="
+            + connectTimeoutNs + ", commandTimeoutNs=" + commandTimeoutNs + ", closeTimeoutNs=" + closeTimeoutNs
+            + ", pauseThresholdNs=" + pauseThresholdNs + '}';
+    }
+
+    private static long durationNs(String property, long defaultNs) {
+        String text = System.getProperty(property);
+        if (text == null) {
+            return defaultNs;
+        }
+        try {
+            return notNegative(property, SystemUtil.parseDuration(property, text.replace(" ", "").replace("_", "")));
+        } catch (NumberFormatException malformed) {
+            throw new FabricException(FabricErrno.EINVAL, property + " is \"" + text
+                + "\", needed is a whole number of nanoseconds, or with ns, us, ms or s",
+                "Correct the property.", malformed);
+        }
+    }
+
+    private static long notNegative(String name, long value) {
+        if (value < 0) {
+            throw new FabricException(FabricErrno.EINVAL, name + " is " + value + ", needed is 0 or more");
+        }
+        return value;
+    }
+}

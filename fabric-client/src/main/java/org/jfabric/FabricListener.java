@@ -1,0 +1,46 @@
+package org.jfabric;
+
+/**
+ * Told of what concerns a whole fabric. Every method does nothing unless overridden.
+ *
+ * <p>The calling thread is the client's own, so return soon; control calls are refused in here with
+ * {@link FabricErrno#EOPBADSTATE} while the driver lives. With an embedded driver in INVOKER mode the calling thread is
+ * the one that uses the domain, inside a read or control call of its own, and nothing is refused.
+ */
+public interface FabricListener {
+    /**
+     * A peer is gone: each of its operations ends with an error entry, all others go on.
+     *
+     * @param endpoint whose peer it was.
+     * @param fiAddr   the peer in the endpoint's address vector, {@link FabricAddress#ADDR_NOTAVAIL} if it is not
+     *                 there.
+     * @param errno    why, a positive {@link FabricErrno}.
+     * @param address  of the peer.
+     */
+    default void onPeerDown(Endpoint endpoint, long fiAddr, int errno, String address) {
+    }
+
+    /**
+     * This process did not run for a while (stopped, or starved); told once for each pause.
+     *
+     * @param pauseNs how long at least, in nanoseconds.
+     */
+    default void onPaused(long pauseNs) {
+    }
+
+    /**
+     * The driver is gone; told once. Entries that it wrote before stay readable.
+     *
+     * @param why what happened and what to do.
+     */
+    default void onDriverGone(FabricException why) {
+    }
+
+    /**
+     * Something failed that no caller can be told, for instance another method of this listener.
+     *
+     * @param error the failure.
+     */
+    default void onError(Throwable error) {
+    }
+}

@@ -1,0 +1,165 @@
+package org.jfabric;
+
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.layout.MemoryRegionDescriptor;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Registered memory: the driver reads what is sent and writes what is received right here.
+ *
+ * <p>Operations name memory by {@link #address(long)}, the application reads and writes it by {@link #buffer()} or
+ * {@link #segment()}. After {@link #close()} new operations that name it end with an error entry, running ones finish;
+ * the memory stays mapped as long as a buffer, segment or slice of it is in use, so that none of them ever fails.
+ *
+ * <p>Any thread; who may touch which byte when is the application's matter: what is posted belongs to the driver until
+ * its entry is read. {@link #close()} is a control call.
+ */
+public final class MemoryRegion implements AutoCloseable {
+    private final Domain domain;
+    private final MemorySegment data;
+    private final long base;
+    private volatile boolean closed;
+
+    MemoryRegion(Domain domain, MemorySegment data, int regionIndex, long generation) {
+        this.domain = domain;
+        this.data = data;
+        this.base = MemoryRegionDescriptor.address(regionIndex, (int) generation & 0xFF, 0);
+    }
+
+    /**
+     * Address of the first byte, as operations take it.
+     *
+     * @return never 0.
+     */
+    public long address() {
+        return base;
+    }
+
+    /**
+     * Address of a byte, as operations take it.
+     *
+     * @param offset in bytes, 0 to the length.
+     * @return never 0.
+     * @throws FabricException with {@link FabricErrno#EINVAL} for another offset.
+     */
+    public long address(long offset) {
+        if (offset < 0 || offset > data.byteSize()) {
+            throw outside(offset, 0);
+        }
+        return base + offset;
+    }
+
+    /**
+     * Bytes of the region.
+     *
+     * @return 1 or more.
+     */
+    public long lengthBytes() {
+        return data.byteSize();
+    }
+
+    /**
+     * The whole region as a buffer.
+     *
+     * @return a new buffer that keeps the memory mapped.
+     * @throws FabricException with {@link FabricErrno#EOVERFLOW} if the region is longer than a buffer can be.
+     */
+    public UnsafeBuffer buffer() {
+        if (data.byteSize() > Integer.MAX_VALUE) {
+            throw new FabricException(FabricErrno.EOVERFLOW, "the region has " + data.byteSize()
+                + " bytes, a buffer at most " + Integer.MAX_VALUE,
+                "Take parts by buffer(offset, length), or segment().");
+        }
+        return buffer(0, (int) data.byteSize());
+    }
+
+    /**
+     * A part of the region as a buffer.
+     *
+     * @param offset of its first byte.
+     * @param length bytes.
+     * @return a new buffer that keeps the memory mapped.
+     * @throws FabricException with {@link FabricErrno#EINVAL} if the part is not inside the region.
+     */
+    public UnsafeBuffer buffer(long offset, int length) {
+        if (offset < 0 || length < 0 || offset > data.byteSize() - length) {
+            throw outside(offset, length);
+        }
+        // made of a byte buffer, because that refers to the segment and so to the mapping
+        return new UnsafeBuffer(data.asSlice(offset, length).asByteBuffer());
+    }
+
+    /**
+     * A part of the region with its address.
+     *
+     * @param offset of its first byte.
+     * @param length bytes.
+     * @return a new slice that keeps the memory mapped.
+     * @throws FabricException with {@link FabricErrno#EINVAL} if the part is not inside the region.
+     */
+    public MemorySlice slice(long offset, int length) {
+        return new MemorySlice(buffer(offset, length), address(offset), 0);
+    }
+
+    /**
+     * The whole region as a segment.
+     *
+     * @return a segment that keeps the memory mapped.
+     */
+    public MemorySegment segment() {
+        return data;
+    }
+
+    /**
+     * Key of the region (fi_mr_key): its index and generation, unique among the regions of this client.
+     *
+     * @return 24 bits, never 0.
+     */
+    public long key() {
+        return base >>> 40;
+    }
+
+    /**
+     * Local descriptor (fi_mr_desc). Addresses say all that the driver needs, so operations take none.
+     *
+     * @return 0.
+     */
+    public long desc() {
+        return 0;
+    }
+
+    /**
+     * Whether {@link #close()} was not called yet.
+     *
+     * @return false once it is closed.
+     */
+    public boolean isOpen() {
+        return !closed;
+    }
+
+    /** Ends the registration; the memory itself goes with its last user. Again does nothing. */
+    @Override
+    public void close() {
+        domain.close(this);
+    }
+
+    @Override
+    public String toString() {
+        return "MemoryRegion{address=" + Codes.hex(base) + ", lengthBytes=" + data.byteSize()
+            + (closed ? ", closed" : "") + '}';
+    }
+
+    int index() {
+        return MemoryRegionDescriptor.region(base);
+    }
+
+    void markClosed() {
+        closed = true;
+    }
+
+    private FabricException outside(long offset, long length) {
+        return new FabricException(FabricErrno.EINVAL, "offset " + offset + " and length " + length
+            + " are not inside a region of " + data.byteSize() + " bytes");
+    }
+}

@@ -1,0 +1,492 @@
+package org.jfabric.client;
+
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.AddressVectorAttr;
+import org.jfabric.CompletionQueueAttr;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.Info;
+import org.jfabric.InfoResult;
+import org.jfabric.Verdict;
+import org.jfabric.codec.control.ObjectKind;
+import org.jfabric.layout.ControlFileDescriptor;
+import org.jfabric.layout.RecordConsumer;
+import org.jfabric.layout.RecordProducer;
+import org.jfabric.layout.RecordRingDescriptor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongToIntFunction;
+
+/**
+ * The client's control path: sends commands, awaits their answers until a deadline, hands on events.
+ *
+ * <p>An attached client has one thread for it, parked on the driver's socket ({@link SocketWatcher}). With an embedded
+ * driver there is no thread: the waiting call runs the driver's duty cycle itself.
+ *
+ * <p>Commands may come from any thread (with an embedded driver: from the thread that uses the domain). A command that
+ * was given up and succeeds later is undone, so that nothing stays half done.
+ */
+public final class ClientConductor implements AutoCloseable {
+    private static final long PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(20);
+    private static final int SPINS = 1000;
+
+    /** Told of events; the calling thread is the conductor's, or the one that uses an embedded driver. */
+    public interface Listener {
+        /**
+         * A peer is gone.
+         *
+         * @param event endpoint, address and reason.
+         */
+        void onPeerDown(DriverEvent.PeerDown event);
+
+        /**
+         * This process did not run for a while.
+         *
+         * @param pauseNs how long at least.
+         */
+        void onPaused(long pauseNs);
+
+        /**
+         * The driver is gone; told once.
+         *
+         * @param why reason.
+         */
+        void onDriverGone(FabricException why);
+    }
+
+    private final DriverConnection connection;
+    private final DriverState state;
+    private final Listener listener;
+    private final long commandTimeoutNs;
+    private final DriverProxy proxy;
+    private final DriverEventsAdapter events;
+    private final Invoker invoker;
+    private final SocketWatcher watcher;
+    private final Object commandLock = new Object();
+    private final Map<Long, PendingCommand> pending = new ConcurrentHashMap<>();
+    private final Map<Long, Boolean> abandoned = new ConcurrentHashMap<>();
+    private long lastCorrelationId;
+    private volatile boolean closing;
+
+    /**
+     * A conductor of a fresh connection, which it closes in the end.
+     *
+     * @param connection       to the driver.
+     * @param state            set when the driver is gone.
+     * @param listener         told of events.
+     * @param commandTimeoutNs how long an answer is awaited.
+     * @param pauseThresholdNs pauses of this process longer than this are told.
+     */
+    public ClientConductor(
+        DriverConnection connection,
+        DriverState state,
+        Listener listener,
+        long commandTimeoutNs,
+        long pauseThresholdNs) {
+        this.connection = connection;
+        this.state = state;
+        this.listener = listener;
+        this.commandTimeoutNs = commandTimeoutNs;
+        Attachment attachment = connection.attachment();
+        long commandRing = connection.control().address();
+        long eventRing = commandRing + ControlFileDescriptor.eventRingOffset(attachment.commandRingLength());
+        long commands = commandRing + RecordRingDescriptor.HEADER_LENGTH;
+        long records = eventRing + RecordRingDescriptor.HEADER_LENGTH;
+        this.proxy = new DriverProxy(
+            new RecordProducer(commands, attachment.commandRingLength(),
+                commandRing + RecordRingDescriptor.CONSUMER_POSITION_OFFSET),
+            new UnsafeBuffer(commands, attachment.commandRingLength()),
+            connection.doorbell());
+        RecordConsumer consumer = new RecordConsumer(records, attachment.eventRingLength(),
+            eventRing + RecordRingDescriptor.CONSUMER_POSITION_OFFSET, DriverEventsAdapter.MAX_TYPE);
+        this.events = new DriverEventsAdapter(consumer, new UnsafeBuffer(records, attachment.eventRingLength()));
+        if (connection.embedded() != null) {
+            this.invoker = new Invoker(connection.embedded(), consumer, this::readEvents);
+            this.watcher = null;
+        } else {
+            this.invoker = null;
+            this.watcher = new SocketWatcher(connection.doorbell(), new Watched(), pauseThresholdNs);
+        }
+    }
+
+    /** Starts the thread of an attached client. */
+    public void start() {
+        if (watcher != null) {
+            watcher.start("jfabric-client-" + connection.attachment().clientId());
+        }
+    }
+
+    /**
+     * The duty cycle of an embedded driver.
+     *
+     * @return null for an attached client.
+     */
+    public Invoker invoker() {
+        return invoker;
+    }
+
+    /**
+     * The connection.
+     *
+     * @return as given.
+     */
+    public DriverConnection connection() {
+        return connection;
+    }
+
+    /**
+     * Opens a completion queue.
+     *
+     * @param attr attributes.
+     * @return the answer.
+     */
+    public DriverEvent.CompletionQueueReady openCompletionQueue(CompletionQueueAttr attr) {
+        return (DriverEvent.CompletionQueueReady) call(
+            "opening a completion queue", id -> proxy.openCompletionQueue(id, attr));
+    }
+
+    /**
+     * Opens an address vector.
+     *
+     * @param attr attributes.
+     * @return the answer.
+     */
+    public DriverEvent.AddressVectorReady openAddressVector(AddressVectorAttr attr) {
+        return (DriverEvent.AddressVectorReady) call(
+            "opening an address vector", id -> proxy.openAddressVector(id, attr));
+    }
+
+    /**
+     * Inserts an address.
+     *
+     * @param avId    address vector.
+     * @param address to be inserted.
+     * @return the answer.
+     */
+    public DriverEvent.AddressReady insertAddress(long avId, String address) {
+        return (DriverEvent.AddressReady) call(
+            "inserting address " + address, id -> proxy.insertAddress(id, avId, 0, address));
+    }
+
+    /**
+     * Removes an address.
+     *
+     * @param avId   address vector.
+     * @param fiAddr number of the address.
+     */
+    public void removeAddress(long avId, long fiAddr) {
+        call("removing address " + fiAddr, id -> proxy.removeAddress(id, avId, fiAddr));
+    }
+
+    /**
+     * Registers memory, or lets the driver make it.
+     *
+     * @param length        bytes.
+     * @param access        access flags.
+     * @param nativeAddress memory of this process, 0 for a new file.
+     * @return the answer.
+     */
+    public DriverEvent.RegionReady registerRegion(long length, long access, long nativeAddress) {
+        return (DriverEvent.RegionReady) call("registering " + length + " bytes",
+            id -> proxy.registerRegion(id, length, access, nativeAddress));
+    }
+
+    /**
+     * Enables an endpoint.
+     *
+     * @param request what it is bound to.
+     * @param info    what it was opened with.
+     * @return the answer.
+     */
+    public DriverEvent.EndpointReady enableEndpoint(EnableRequest request, Info info) {
+        return (DriverEvent.EndpointReady) call(
+            "enabling an endpoint", id -> proxy.enableEndpoint(id, request, info));
+    }
+
+    /**
+     * Publishes a further name of an endpoint.
+     *
+     * @param endpointId the endpoint.
+     * @param service    name.
+     */
+    public void publishService(long endpointId, String service) {
+        call("publishing service " + service, id -> proxy.publishService(id, endpointId, service));
+    }
+
+    /**
+     * Closes an object.
+     *
+     * @param kind     what it is.
+     * @param objectId its id.
+     */
+    public void closeObject(ObjectKind kind, long objectId) {
+        call("closing " + kind + ' ' + objectId, id -> proxy.closeObject(id, kind, objectId));
+    }
+
+    /**
+     * Asks what the fabric offers.
+     *
+     * @param hints   what is needed.
+     * @param flags   query flags.
+     * @param node    where to, or null.
+     * @param service where to, or null.
+     * @return matches and verdicts.
+     */
+    public InfoResult queryInfo(Info hints, long flags, String node, String service) {
+        PendingCommand command = issue("asking for fabrics",
+            id -> proxy.queryInfo(id, hints, flags, node, service));
+        DriverEvent.InfoEnd end = (DriverEvent.InfoEnd) await(command);
+        List<Info> matches = new ArrayList<>();
+        List<Verdict> verdicts = new ArrayList<>();
+        for (DriverEvent part : command.parts()) {
+            if (part instanceof DriverEvent.InfoMatch match) {
+                matches.add(match.info());
+            } else if (part instanceof DriverEvent.InfoVerdict verdict) {
+                verdicts.add(verdict.verdict());
+            }
+        }
+        // no match is a result that explains itself, everything else is a failure
+        if (end.errno() != 0 && end.errno() != FabricErrno.ENODATA) {
+            throw new FabricException(end.errno(), "asking for fabrics failed");
+        }
+        return new InfoResult(matches, verdicts);
+    }
+
+    /** Lets time pass on the control path: runs a cycle of an embedded driver, else sleeps a little. */
+    public void idle() {
+        if (invoker == null || invoker.cycle() == 0) {
+            LockSupport.parkNanos(PAUSE_NS);
+        }
+    }
+
+    /**
+     * Ends the connection; the driver closes what is open. Again does nothing.
+     */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closing) {
+                return;
+            }
+            closing = true;
+        }
+        failPending(new FabricException(FabricErrno.EOPBADSTATE, "this fabric was closed"));
+        if (watcher == null) {
+            connection.close();
+            return;
+        }
+        connection.doorbell().shutdown();
+        // a listener that does not return keeps the thread: it closes the socket when it ends
+        if (watcher.join()) {
+            connection.close();
+        }
+    }
+
+    /**
+     * Refuses control calls from inside a listener of an attached client: they would wait for answers that only the
+     * calling thread reads.
+     *
+     * @throws FabricException with {@link FabricErrno#EOPBADSTATE}.
+     */
+    public void requireOutsideListener() {
+        if (watcher != null && watcher.isWatcher() && !state.isGone()) {
+            throw new FabricException(FabricErrno.EOPBADSTATE, "a control call was made from inside a listener",
+                "Make it from a thread of the application.");
+        }
+    }
+
+    private DriverEvent call(String what, LongToIntFunction encoder) {
+        return await(issue(what, encoder));
+    }
+
+    private PendingCommand issue(String what, LongToIntFunction encoder) {
+        synchronized (commandLock) {
+            if (closing) {
+                throw new FabricException(FabricErrno.EOPBADSTATE, what + ": this fabric is closed");
+            }
+            state.requireAlive();
+            PendingCommand command = new PendingCommand(
+                ++lastCorrelationId, what, System.nanoTime() + commandTimeoutNs);
+            pending.put(command.correlationId(), command);
+            boolean issued = false;
+            try {
+                int result;
+                while ((result = encoder.applyAsInt(command.correlationId())) == -FabricErrno.EAGAIN) {
+                    state.requireAlive();
+                    requireTime(command, "the command ring is full");
+                    idle();
+                }
+                if (result < 0) {
+                    throw new FabricException(result, what + ": the command ring is broken");
+                }
+                issued = true;
+            } finally {
+                if (!issued) {
+                    pending.remove(command.correlationId());
+                }
+            }
+            if (state.isGone()) {
+                // the end came after the first look, and may have passed by this command
+                failPending(state.reason());
+            }
+            return command;
+        }
+    }
+
+    private DriverEvent await(PendingCommand command) {
+        boolean finished = false;
+        try {
+            if (invoker != null) {
+                runUntilAnswered(command);
+            } else {
+                command.await();
+            }
+            if (!command.isAnswered()) {
+                requireTime(command, "the driver did not answer");
+            }
+            finished = command.isAnswered();
+            return command.result();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new FabricException(FabricErrno.EINTR, command.what() + " was interrupted");
+        } finally {
+            if (!finished) {
+                giveUp(command);
+            }
+        }
+    }
+
+    private void giveUp(PendingCommand command) {
+        abandoned.put(command.correlationId(), Boolean.TRUE);
+        if (pending.remove(command.correlationId()) == null) {
+            // it is being answered at this very moment
+            abandoned.remove(command.correlationId());
+            while (!command.isAnswered()) {
+                Thread.onSpinWait();
+            }
+            undo(command.answerOrNull());
+        }
+    }
+
+    private void runUntilAnswered(PendingCommand command) {
+        int spins = 0;
+        while (!command.isAnswered() && command.remainingNs() > 0) {
+            if (invoker.cycle() == 0 && ++spins > SPINS) {
+                // slow work is done by the driver's resource thread: leave it the processor
+                LockSupport.parkNanos(PAUSE_NS);
+            }
+        }
+    }
+
+    private void requireTime(PendingCommand command, String what) {
+        if (command.remainingNs() <= 0) {
+            throw new FabricException(FabricErrno.ETIMEDOUT, command.what() + ": " + what + " within "
+                + TimeUnit.NANOSECONDS.toMillis(commandTimeoutNs) + " ms",
+                "Look whether the driver is stopped or overloaded, or allow more time by commandTimeoutNs.");
+        }
+    }
+
+    /** Takes all events that are there. Handling one may read further ones, so nothing is held over a call. */
+    private void readEvents() {
+        try {
+            for (DriverEvent event = events.next(); event != null; event = events.next()) {
+                onEvent(event);
+            }
+        } catch (FabricException broken) {
+            end(broken);
+        }
+    }
+
+    private void onEvent(DriverEvent event) {
+        if (event instanceof DriverEvent.PeerDown peerDown) {
+            listener.onPeerDown(peerDown);
+        } else if (event instanceof DriverEvent.ClientEnded ended) {
+            end(new FabricException(ended.errno() == 0 ? FabricErrno.ECONNABORTED : ended.errno(),
+                "the driver ended this client: " + ended.reason(), "Correct the cause, then connect again."));
+        } else if (event instanceof DriverEvent.InfoMatch || event instanceof DriverEvent.InfoVerdict) {
+            PendingCommand command = pending.get(event.correlationId());
+            if (command != null) {
+                command.add(event);
+            }
+        } else {
+            PendingCommand command = pending.remove(event.correlationId());
+            if (command != null) {
+                command.answer(event);
+            } else if (abandoned.remove(event.correlationId()) != null) {
+                undo(event);
+            }
+        }
+    }
+
+    /** A command that was given up has succeeded after all. */
+    private void undo(DriverEvent event) {
+        if (event instanceof DriverEvent.CompletionQueueReady ready) {
+            abandon(ObjectKind.COMPLETION_QUEUE, ready.cqId());
+        } else if (event instanceof DriverEvent.AddressVectorReady ready) {
+            abandon(ObjectKind.ADDRESS_VECTOR, ready.avId());
+        } else if (event instanceof DriverEvent.RegionReady ready) {
+            abandon(ObjectKind.MEMORY_REGION, ready.regionIndex());
+        } else if (event instanceof DriverEvent.EndpointReady ready) {
+            abandon(ObjectKind.ENDPOINT, ready.endpointId());
+        }
+    }
+
+    private void abandon(ObjectKind kind, long objectId) {
+        synchronized (commandLock) {
+            // nobody awaits the answer; if the ring is full the object goes with the client
+            proxy.closeObject(++lastCorrelationId, kind, objectId);
+        }
+    }
+
+    private void end(FabricException why) {
+        if (state.end(why)) {
+            failPending(why);
+            listener.onDriverGone(why);
+        }
+    }
+
+    private void failPending(FabricException why) {
+        for (PendingCommand command : pending.values()) {
+            if (pending.remove(command.correlationId()) != null) {
+                command.fail(why);
+            }
+        }
+    }
+
+    private final class Watched implements SocketWatcher.Handler {
+        @Override
+        public void onBytes() {
+            readEvents();
+        }
+
+        @Override
+        public void onEnd() {
+            if (closing) {
+                return;
+            }
+            // the reason may be the last thing that the driver wrote
+            readEvents();
+            end(new FabricException(FabricErrno.ENODEV,
+                "the driver " + connection.attachment().driverName() + " closed the connection or died",
+                "Read what is left in the completion queues, close this fabric, and connect again."));
+        }
+
+        @Override
+        public void onPause(long pauseNs) {
+            listener.onPaused(pauseNs);
+        }
+
+        @Override
+        public void onStopped() {
+            // after the end of the driver the socket stays until the fabric is closed: others may still ring
+            if (closing) {
+                connection.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package org.jfabric.client;
+
+import org.agrona.UnsafeApi;
+
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * Slots of a completion queue's client share that operations may still take, so that the queue cannot overrun.
+ *
+ * <p>Credit is {@code share - (reserved - released - retired)}: {@code reserved} counts submissions, {@code released}
+ * entries read whose slot came from the client's share, {@code retired} operations that ended without an entry. The
+ * submitting thread works against a limit that it refreshes only when it is reached, so that neither the reader's count
+ * nor the driver's word moves between processors on each operation.
+ *
+ * <p>Owner: {@link #available()} and {@link #take()} belong to the one submitting thread, {@link #release(int)} to the
+ * one reading thread; they may differ.
+ */
+public final class CompletionCredits {
+    /** Far enough from the array's ends that no other object shares the line, or its neighbour. */
+    private static final int RELEASED_INDEX = 16;
+    private static final int PADDED_LENGTH = 32;
+
+    private final AtomicLongArray shared = new AtomicLongArray(PADDED_LENGTH);
+    private final long share;
+    private final long retiredAddress;
+    private long reserved;
+    private long limit;
+
+    /**
+     * Credits of a fresh queue.
+     *
+     * @param share          slots of the client, 1 or more.
+     * @param retiredAddress native address of the word that the driver publishes.
+     */
+    public CompletionCredits(long share, long retiredAddress) {
+        this.share = share;
+        this.retiredAddress = retiredAddress;
+        this.limit = share;
+    }
+
+    /**
+     * Whether one more operation may be submitted.
+     *
+     * @return true if there is a slot for its entry.
+     */
+    public boolean available() {
+        return reserved < limit || refresh();
+    }
+
+    /** Takes one slot; only after {@link #available()} said that there is one. */
+    public void take() {
+        reserved++;
+    }
+
+    /**
+     * Gives back the slots of entries that were read.
+     *
+     * @param count entries whose slot came from the client's share.
+     */
+    public void release(int count) {
+        if (count != 0) {
+            // release: the read position was published before and must be seen before the credit is used
+            shared.setRelease(RELEASED_INDEX, shared.getPlain(RELEASED_INDEX) + count);
+        }
+    }
+
+    /**
+     * Slots that are free now.
+     *
+     * @return 0 to the share.
+     */
+    public long left() {
+        refresh();
+        return limit - reserved;
+    }
+
+    private boolean refresh() {
+        long released = shared.getAcquire(RELEASED_INDEX);
+        limit = share + released + UnsafeApi.getLongAcquire(null, retiredAddress);
+        return reserved < limit;
+    }
+}

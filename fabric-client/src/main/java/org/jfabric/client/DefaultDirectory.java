@@ -1,0 +1,56 @@
+package org.jfabric.client;
+
+import org.jfabric.ffi.Libc;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Where driver and client look for each other if nobody says otherwise: {@code /dev/shm/jfabric-<uid>/default}.
+ *
+ * <p>Pure functions; any thread.
+ */
+public final class DefaultDirectory {
+    /** Property that names the folder of all drivers' directories of one user, for driver and client. */
+    public static final String BASE_PROPERTY = "jfabric.dir.base";
+    /** Property that names the driver, its folder under the base, for driver and client. */
+    public static final String NAME_PROPERTY = "jfabric.dir.name";
+    /** Name of a driver that was given none. */
+    public static final String DEFAULT_NAME = "default";
+    /** Name of the driver's socket in its directory. */
+    public static final String SOCKET_NAME = "driver.sock";
+
+    private DefaultDirectory() {
+    }
+
+    /**
+     * The default folder of all drivers' directories of this user.
+     *
+     * @return absolute path.
+     */
+    public static Path base() {
+        return base(Path.of("/dev/shm"), Path.of(System.getProperty("java.io.tmpdir")), userId());
+    }
+
+    /**
+     * The rule behind {@link #base()}.
+     *
+     * @param sharedMemory used if it is a directory.
+     * @param temporary    used otherwise.
+     * @param userId       part of the name, so that users do not meet.
+     * @return absolute path.
+     */
+    public static Path base(Path sharedMemory, Path temporary, String userId) {
+        Path parent = Files.isDirectory(sharedMemory) ? sharedMemory : temporary;
+        return parent.resolve("jfabric-" + userId).toAbsolutePath().normalize();
+    }
+
+    /**
+     * The effective user id: it is what the kernel compares when files and sockets are opened.
+     *
+     * @return decimal number.
+     */
+    public static String userId() {
+        return Long.toString(Libc.geteuid());
+    }
+}

@@ -1,0 +1,76 @@
+package org.jfabric.client;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.UnixSocket;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The client's end of the driver's socket after the hello: one byte says that there is something in a queue, the end of
+ * file says that the client is gone.
+ *
+ * <p>Any thread rings; a thread that rings while another one closes never writes to a descriptor that was reused.
+ */
+public final class Doorbell implements AutoCloseable {
+    private static final int CLOSED = 1 << 30;
+    /** One byte, never written again; lives as long as the process. */
+    private static final long BYTE_ADDRESS = UnsafeApi.allocateMemory(1);
+
+    static {
+        UnsafeApi.putByte(BYTE_ADDRESS, (byte) 1);
+    }
+
+    private final int fd;
+    private final AtomicInteger users = new AtomicInteger();
+
+    /**
+     * The doorbell of a connected socket, which it closes in the end.
+     *
+     * @param fd descriptor of the socket.
+     */
+    public Doorbell(int fd) {
+        this.fd = fd;
+    }
+
+    /**
+     * Wakes the driver. A full socket needs no further byte, and a dead driver shows elsewhere.
+     */
+    public void ring() {
+        if (users.getAndIncrement() < CLOSED) {
+            UnixSocket.send(fd, BYTE_ADDRESS, 1, UnixSocket.MSG_DONTWAIT);
+        }
+        users.getAndDecrement();
+    }
+
+    /** Ends both directions, so that a thread asleep on the socket wakes and the driver sees the end. */
+    public void shutdown() {
+        if (users.getAndIncrement() < CLOSED) {
+            UnixSocket.shutdown(fd, UnixSocket.SHUT_RDWR);
+        }
+        users.getAndDecrement();
+    }
+
+    /**
+     * The socket, for the thread that sleeps on it.
+     *
+     * @return descriptor.
+     */
+    public int fd() {
+        return fd;
+    }
+
+    /** Closes the socket once nobody is ringing; again does nothing. */
+    @Override
+    public void close() {
+        if (users.getAndAdd(CLOSED) >= CLOSED) {
+            users.getAndAdd(-CLOSED);
+            return;
+        }
+        // a ring is one system call that does not wait
+        while (users.get() != CLOSED) {
+            Thread.onSpinWait();
+        }
+        Libc.close(fd);
+    }
+}

@@ -1,0 +1,242 @@
+package org.jfabric.client;
+
+import org.agrona.UnsafeApi;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.MappedFile;
+import org.jfabric.ffi.NativeCallException;
+import org.jfabric.layout.CncDescriptor;
+import org.jfabric.layout.ControlFileDescriptor;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.OwnerId;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+
+/**
+ * The way to one driver: its directory, its socket and the control file of this client.
+ *
+ * <p>Control path; any thread. Mappings taken from here live as long as anything refers to them, so closing takes no
+ * memory away from a thread that is still reading.
+ */
+public final class DriverConnection implements AutoCloseable {
+    private final Attachment attachment;
+    private final EmbeddedDriver embedded;
+    private final Doorbell doorbell;
+    private final int dirFd;
+    private final MemorySegment control;
+    private final MemorySegment cnc;
+    private boolean closed;
+
+    private DriverConnection(Attachment attachment, EmbeddedDriver embedded, Doorbell doorbell, int dirFd) {
+        this.attachment = attachment;
+        this.embedded = embedded;
+        this.doorbell = doorbell;
+        this.dirFd = dirFd;
+        this.control = open(FileType.CONTROL, attachment.controlFile(), 0, ControlFileDescriptor.fileLength(
+            attachment.commandRingLength(), attachment.eventRingLength()));
+        this.cnc = embedded == null ? openCnc() : null;
+    }
+
+    /**
+     * Connects over the socket of the driver in a directory.
+     *
+     * @param directory  of the driver.
+     * @param timeoutNs  how long to wait for a driver that is just starting, and for its answer.
+     * @param clientName shown by tools.
+     * @return a connection of the same user and major version.
+     * @throws FabricException with {@link FabricErrno#ENODEV} if there is no driver, {@link FabricErrno#EACCES} for
+     *     another user's, {@link FabricErrno#ETIMEDOUT} if it does not answer, or what it answers.
+     */
+    public static DriverConnection connect(Path directory, long timeoutNs, String clientName) {
+        long deadlineNs = System.nanoTime() + timeoutNs;
+        DriverHello hello = DriverHello.exchange(directory, deadlineNs, clientName);
+        boolean opened = false;
+        int dirFd = -1;
+        try {
+            dirFd = openDirectory(directory);
+            DriverConnection connection = new DriverConnection(hello.attachment(), null, hello.doorbell(), dirFd);
+            opened = true;
+            return connection;
+        } finally {
+            if (!opened) {
+                hello.doorbell().close();
+                closeDirectory(dirFd);
+            }
+        }
+    }
+
+    /**
+     * Attaches to a driver in this process whose duty cycle the client runs.
+     *
+     * @param driver in INVOKER mode.
+     * @return a connection without a socket.
+     */
+    public static DriverConnection embedded(EmbeddedDriver driver) {
+        Attachment attachment = driver.attach();
+        boolean opened = false;
+        int dirFd = -1;
+        try {
+            dirFd = openDirectory(attachment.directory());
+            DriverConnection connection = new DriverConnection(attachment, driver, null, dirFd);
+            opened = true;
+            return connection;
+        } finally {
+            if (!opened) {
+                driver.detach(attachment.clientId());
+                closeDirectory(dirFd);
+            }
+        }
+    }
+
+    /**
+     * What the driver told at the hello.
+     *
+     * @return files and identity.
+     */
+    public Attachment attachment() {
+        return attachment;
+    }
+
+    /**
+     * The driver in this process.
+     *
+     * @return null if the client is attached by the socket.
+     */
+    public EmbeddedDriver embedded() {
+        return embedded;
+    }
+
+    /**
+     * The socket.
+     *
+     * @return null with an embedded driver.
+     */
+    public Doorbell doorbell() {
+        return doorbell;
+    }
+
+    /**
+     * The control file.
+     *
+     * @return the whole mapping.
+     */
+    public MemorySegment control() {
+        return control;
+    }
+
+    /**
+     * Signal for the queues of an endpoint.
+     *
+     * @param activityIndex index of its activity byte.
+     * @return a new signal.
+     * @throws FabricException with {@link FabricErrno#EIO} for an index that cannot be.
+     */
+    public QueueSignal signal(int activityIndex) {
+        if (activityIndex < 0 || activityIndex >= ControlFileDescriptor.ACTIVITY_LENGTH) {
+            throw new FabricException(FabricErrno.EIO, "the driver answered activity index " + activityIndex
+                + ", needed is one from 0 to " + (ControlFileDescriptor.ACTIVITY_LENGTH - 1));
+        }
+        long activity = control.address() + activityIndex + ControlFileDescriptor.activityOffset(
+            attachment.commandRingLength(), attachment.eventRingLength());
+        boolean mayPark = cnc != null
+            && UnsafeApi.getIntAcquire(null, cnc.address() + CncDescriptor.MAY_PARK_OFFSET) != 0;
+        return new QueueSignal(activity, mayPark ? cnc.address() + CncDescriptor.PARKED_OFFSET : 0, doorbell);
+    }
+
+    /**
+     * What a thread that works with {@link #signal(int)} keeps alive besides its own file.
+     *
+     * @param file the queue's own mapping.
+     * @return an object that refers to all of them.
+     */
+    public Object memoryOf(MemorySegment file) {
+        return new Object[] {file, control, cnc};
+    }
+
+    /**
+     * Maps a file of the driver and checks whose it is.
+     *
+     * @param type           what it holds.
+     * @param number         in its name.
+     * @param generation     that stands in its header, or 0 if that does not matter.
+     * @param minLengthBytes least length.
+     * @return the whole mapping, which lives as long as anything refers to it.
+     * @throws FabricException with what was seen and needed.
+     */
+    public MemorySegment open(FileType type, long number, long generation, long minLengthBytes) {
+        return map(type, type.fileName(number), generation, minLengthBytes, false);
+    }
+
+    /** Closes the socket and the directory; mappings stay. Again does nothing. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        if (embedded != null) {
+            embedded.detach(attachment.clientId());
+        } else {
+            doorbell.close();
+        }
+        closeDirectory(dirFd);
+    }
+
+    private MemorySegment openCnc() {
+        return map(FileType.CNC, CncDescriptor.FILE_NAME, 0, CncDescriptor.METADATA_OFFSET, true);
+    }
+
+    private MemorySegment map(FileType type, String name, long generation, long minLengthBytes, boolean readOnly) {
+        try {
+            MappedFile file = MappedFile.open(dirFd, name, readOnly, minLengthBytes);
+            MemorySegment segment = file.segment(Arena.ofAuto());
+            check(file, type, generation);
+            return segment;
+        } catch (NativeCallException failed) {
+            throw new FabricException(failed.errno(), "cannot map a file of the driver: " + failed.getMessage(),
+                "If the driver was started again meanwhile, connect again.", failed);
+        }
+    }
+
+    private void check(MappedFile file, FileType type, long generation) {
+        UnsafeBuffer header = file.buffer(0, FileHeaderDescriptor.HEADER_LENGTH);
+        String wrong = FileHeaderDescriptor.verify(header, type);
+        if (wrong == null) {
+            OwnerId owner = new OwnerId(
+                header.getLong(FileHeaderDescriptor.OWNER_HIGH_OFFSET, ByteOrder.LITTLE_ENDIAN),
+                header.getLong(FileHeaderDescriptor.OWNER_LOW_OFFSET, ByteOrder.LITTLE_ENDIAN));
+            long seen = header.getLong(FileHeaderDescriptor.GENERATION_OFFSET, ByteOrder.LITTLE_ENDIAN);
+            if (!owner.equals(attachment.driverOwner())) {
+                wrong = "the file belongs to driver " + owner + ", connected is " + attachment.driverOwner();
+            } else if (generation != 0 && seen != generation) {
+                wrong = "the file has generation " + seen + ", needed is " + generation;
+            }
+        }
+        if (wrong != null) {
+            throw new FabricException(FabricErrno.EIO, file.path() + ": " + wrong,
+                "If the driver was started again meanwhile, connect again.");
+        }
+    }
+
+    private static int openDirectory(Path directory) {
+        int fd = Libc.openDirectory(directory);
+        if (fd < 0) {
+            throw new FabricException(-fd, "cannot open the driver's directory " + directory);
+        }
+        return fd;
+    }
+
+    private static void closeDirectory(int fd) {
+        if (fd >= 0) {
+            Libc.close(fd);
+        }
+    }
+}

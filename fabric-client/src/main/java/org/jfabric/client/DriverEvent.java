@@ -1,0 +1,174 @@
+package org.jfabric.client;
+
+import org.jfabric.CompletionFormat;
+import org.jfabric.Info;
+import org.jfabric.Verdict;
+
+/**
+ * What the driver writes into the event ring, decoded: answers to commands, and events of its own. Control path only.
+ */
+public sealed interface DriverEvent {
+    /**
+     * Id of the command that this answers.
+     *
+     * @return the id, 0 for an event that answers none.
+     */
+    long correlationId();
+
+    /**
+     * A command was refused, and nothing changed.
+     *
+     * @param correlationId of the command.
+     * @param errno         positive fabric errno.
+     * @param message       what was seen, needed, and what to do.
+     */
+    record CommandFailed(long correlationId, int errno, String message) implements DriverEvent {
+    }
+
+    /**
+     * A completion queue is open.
+     *
+     * @param correlationId of the command.
+     * @param cqId          its id.
+     * @param fileNumber    of its file.
+     * @param capacity      entries of the ring, a power of two.
+     * @param clientShare   slots for operations of the client.
+     * @param driverShare   slots for entries without one.
+     * @param format        concrete format.
+     */
+    record CompletionQueueReady(
+        long correlationId,
+        long cqId,
+        long fileNumber,
+        int capacity,
+        int clientShare,
+        int driverShare,
+        CompletionFormat format) implements DriverEvent {
+    }
+
+    /**
+     * An address vector is open.
+     *
+     * @param correlationId of the command.
+     * @param avId          its id.
+     */
+    record AddressVectorReady(long correlationId, long avId) implements DriverEvent {
+    }
+
+    /**
+     * An address is in the vector.
+     *
+     * @param correlationId of the command.
+     * @param fiAddr        its number.
+     * @param address       as the driver writes it.
+     */
+    record AddressReady(long correlationId, long fiAddr, String address) implements DriverEvent {
+    }
+
+    /**
+     * Memory is registered.
+     *
+     * @param correlationId of the command.
+     * @param fileNumber    of its file, 0 if it has none.
+     * @param generation    all 64 bits.
+     * @param length        bytes.
+     * @param regionIndex   index in the client, from 1.
+     */
+    record RegionReady(long correlationId, long fileNumber, long generation, long length, int regionIndex)
+        implements DriverEvent {
+    }
+
+    /**
+     * An endpoint is enabled.
+     *
+     * @param correlationId       of the command.
+     * @param endpointId          its id.
+     * @param transmitQueueFile   number of the {@code .tq} file, 0 if it has none.
+     * @param receiveQueueFile    number of the {@code .rq} file, 0 if it has none.
+     * @param transmitQueueLength bytes of its ring.
+     * @param receiveQueueLength  bytes of its ring.
+     * @param activityIndex       index of its activity byte.
+     * @param txSize              sends outstanding at most.
+     * @param rxSize              receives outstanding at most.
+     * @param injectSize          bytes of an inject at most.
+     * @param maxMsgSize          bytes of a message at most.
+     * @param address             its own.
+     */
+    record EndpointReady(
+        long correlationId,
+        long endpointId,
+        long transmitQueueFile,
+        long receiveQueueFile,
+        int transmitQueueLength,
+        int receiveQueueLength,
+        int activityIndex,
+        int txSize,
+        int rxSize,
+        int injectSize,
+        long maxMsgSize,
+        String address) implements DriverEvent {
+    }
+
+    /**
+     * A command was carried out.
+     *
+     * @param correlationId of the command.
+     */
+    record Done(long correlationId) implements DriverEvent {
+    }
+
+    /**
+     * One match of a query; more follow.
+     *
+     * @param correlationId of the command.
+     * @param info          the match.
+     */
+    record InfoMatch(long correlationId, Info info) implements DriverEvent {
+    }
+
+    /**
+     * What became of one link in a query; more follow.
+     *
+     * @param correlationId of the command.
+     * @param verdict       decision and reasons.
+     */
+    record InfoVerdict(long correlationId, Verdict verdict) implements DriverEvent {
+    }
+
+    /**
+     * A query is answered.
+     *
+     * @param correlationId of the command.
+     * @param errno         0, or positive fabric errno.
+     */
+    record InfoEnd(long correlationId, int errno) implements DriverEvent {
+    }
+
+    /**
+     * A peer of an endpoint is gone.
+     *
+     * @param endpointId the endpoint.
+     * @param fiAddr     number of the peer in its address vector, -1 if it has none.
+     * @param errno      positive fabric errno.
+     * @param address    of the peer.
+     */
+    record PeerDown(long endpointId, long fiAddr, int errno, String address) implements DriverEvent {
+        @Override
+        public long correlationId() {
+            return 0;
+        }
+    }
+
+    /**
+     * The driver ends this client.
+     *
+     * @param errno  positive fabric errno.
+     * @param reason what the client did wrong.
+     */
+    record ClientEnded(int errno, String reason) implements DriverEvent {
+        @Override
+        public long correlationId() {
+            return 0;
+        }
+    }
+}

@@ -1,0 +1,197 @@
+package org.jfabric.client;
+
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.codec.control.ClientHelloEncoder;
+import org.jfabric.codec.control.ClientWelcomeDecoder;
+import org.jfabric.codec.control.MessageHeaderDecoder;
+import org.jfabric.codec.control.MessageHeaderEncoder;
+import org.jfabric.ffi.Epoll;
+import org.jfabric.ffi.FileStatus;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.NativeCallException;
+import org.jfabric.ffi.UnixSocket;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.layout.OwnerId;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The first messages of a client over the driver's socket, with a refusal in words for each way in which they can fail.
+ *
+ * @param attachment what the driver told.
+ * @param doorbell   the connected socket.
+ */
+record DriverHello(Attachment attachment, Doorbell doorbell) {
+    private static final int MAX_MESSAGE_LENGTH = 8192;
+    private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    /** Connects and exchanges the messages, or throws before anything is left open. */
+    static DriverHello exchange(Path directory, long deadlineNs, String clientName) {
+        int fd = connect(directory, deadlineNs);
+        boolean done = false;
+        try {
+            requireSameUser(directory, fd);
+            try (Arena arena = Arena.ofConfined(); Epoll epoll = new Epoll(1)) {
+                MemorySegment memory = arena.allocate(Integer.BYTES + MAX_MESSAGE_LENGTH, Long.BYTES);
+                UnsafeBuffer buffer = new UnsafeBuffer(memory.address(), (int) memory.byteSize());
+                epoll.add(fd, Epoll.EPOLLIN, 0);
+                int length = encode(buffer, clientName);
+                sendAll(directory, fd, memory.address(), length);
+                receive(directory, epoll, fd, memory.address(), Integer.BYTES, deadlineNs);
+                int answered = buffer.getInt(0, ByteOrder.LITTLE_ENDIAN);
+                if (answered < MessageHeaderDecoder.ENCODED_LENGTH || answered > MAX_MESSAGE_LENGTH) {
+                    throw notAnswering(directory, "a message of " + answered + " bytes");
+                }
+                receive(directory, epoll, fd, memory.address(), answered, deadlineNs);
+                Attachment attachment = decode(directory, buffer, answered);
+                done = true;
+                return new DriverHello(attachment, new Doorbell(fd));
+            }
+        } finally {
+            if (!done) {
+                Libc.close(fd);
+            }
+        }
+    }
+
+    private static int connect(Path directory, long deadlineNs) {
+        Path socket = directory.resolve(DefaultDirectory.SOCKET_NAME);
+        for (;;) {
+            int fd;
+            try {
+                fd = UnixSocket.connect(socket, UnixSocket.SOCK_NONBLOCK);
+            } catch (NativeCallException tooLong) {
+                throw new FabricException(tooLong.errno(), tooLong.getMessage(), "Use a shorter directory.", tooLong);
+            }
+            if (fd >= 0) {
+                return fd;
+            }
+            boolean mayCome = fd == -FabricErrno.ENOENT || fd == -FabricErrno.ECONNREFUSED || fd == -FabricErrno.EAGAIN;
+            if (!mayCome) {
+                throw new FabricException(-fd, "cannot connect to " + socket + ": " + FabricErrno.name(fd));
+            }
+            if (System.nanoTime() - deadlineNs >= 0) {
+                throw new FabricException(FabricErrno.ENODEV, fd == -FabricErrno.ENOENT
+                    ? "no driver runs in " + directory + ", nothing is at " + socket
+                    : "the driver in " + directory + " does not answer (" + FabricErrno.name(fd) + " at " + socket
+                        + ")",
+                    "Start a driver there (./fabric driver --jfabric.dir.base=" + directory.getParent()
+                        + " --jfabric.dir.name=" + directory.getFileName()
+                        + "), or name the directory of a running one with " + DefaultDirectory.BASE_PROPERTY + " and "
+                        + DefaultDirectory.NAME_PROPERTY + ".");
+            }
+            LockSupport.parkNanos(RETRY_NS);
+        }
+    }
+
+    private static void requireSameUser(Path directory, int fd) {
+        long uid = Libc.geteuid();
+        long driverUid = UnixSocket.peerCredentials(fd);
+        FileStatus status = FileStatus.of(Libc.AT_FDCWD, directory.toString());
+        long directoryUid = status == null ? -1 : status.uid();
+        if (driverUid != uid || directoryUid != uid) {
+            throw new FabricException(FabricErrno.EACCES, "the driver in " + directory + " runs as user " + driverUid
+                + " in a directory of user " + directoryUid + ", this process is user " + uid,
+                "Driver and clients share memory and must be of one user; start a driver of your own.");
+        }
+    }
+
+    private static int encode(UnsafeBuffer buffer, String clientName) {
+        OwnerId owner = OwnerId.random();
+        ClientHelloEncoder hello = new ClientHelloEncoder();
+        hello.wrapAndApplyHeader(buffer, Integer.BYTES, new MessageHeaderEncoder())
+            .magic(FileHeaderDescriptor.MAGIC)
+            .majorVersion(FileHeaderDescriptor.MAJOR_VERSION)
+            .minorVersion(FileHeaderDescriptor.MINOR_VERSION)
+            .reserved(0)
+            .features(0)
+            .ownerIdHigh(owner.high())
+            .ownerIdLow(owner.low())
+            .name(clientName);
+        int length = MessageHeaderEncoder.ENCODED_LENGTH + hello.encodedLength();
+        buffer.putInt(0, length, ByteOrder.LITTLE_ENDIAN);
+        return Integer.BYTES + length;
+    }
+
+    private static Attachment decode(Path directory, UnsafeBuffer buffer, int length) {
+        MessageHeaderDecoder header = new MessageHeaderDecoder().wrap(buffer, 0);
+        int block = MessageHeaderDecoder.ENCODED_LENGTH;
+        if (header.schemaId() != ClientWelcomeDecoder.SCHEMA_ID
+            || header.templateId() != ClientWelcomeDecoder.TEMPLATE_ID
+            || length - block < ClientWelcomeDecoder.BLOCK_LENGTH
+            || header.blockLength() < ClientWelcomeDecoder.BLOCK_LENGTH
+            || header.blockLength() > length - block) {
+            throw notAnswering(directory, "schema " + header.schemaId() + ", template " + header.templateId() + ", "
+                + length + " bytes");
+        }
+        ClientWelcomeDecoder welcome = new ClientWelcomeDecoder()
+            .wrap(buffer, block, header.blockLength(), header.version());
+        if (welcome.magic() != FileHeaderDescriptor.MAGIC) {
+            throw notAnswering(directory, "magic 0x" + Long.toHexString(welcome.magic()));
+        }
+        VarDataReader texts = new VarDataReader(buffer, block + header.blockLength(), length);
+        String driverName = texts.ascii();
+        String reason = texts.utf8();
+        if (welcome.majorVersion() != FileHeaderDescriptor.MAJOR_VERSION) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, "the driver in " + directory + " speaks version "
+                + welcome.majorVersion() + '.' + welcome.minorVersion() + ", this client version "
+                + FileHeaderDescriptor.MAJOR_VERSION + '.' + FileHeaderDescriptor.MINOR_VERSION + ". " + reason,
+                "Use the same major version of JFabric on both sides.");
+        }
+        if (welcome.errno() != 0) {
+            throw new FabricException(
+                welcome.errno(), "the driver in " + directory + " refuses this client: " + reason);
+        }
+        return new Attachment(
+            directory,
+            driverName,
+            new OwnerId(welcome.ownerIdHigh(), welcome.ownerIdLow()),
+            welcome.clientId(),
+            welcome.controlFile(),
+            welcome.commandRingLength(),
+            welcome.eventRingLength());
+    }
+
+    private static void sendAll(Path directory, int fd, long address, int length) {
+        // a fresh socket has room for far more than this
+        int sent = UnixSocket.send(fd, address, length, 0);
+        if (sent != length) {
+            throw new FabricException(sent < 0 ? -sent : FabricErrno.EIO,
+                "the driver in " + directory + " took " + sent + " of " + length + " bytes of the hello");
+        }
+    }
+
+    private static void receive(
+        Path directory, Epoll epoll, int fd, long address, int length, long deadlineNs) {
+        for (int received = 0; received < length;) {
+            int result = UnixSocket.recv(fd, address + received, length - received, UnixSocket.MSG_DONTWAIT);
+            if (result > 0) {
+                received += result;
+            } else if (result == -FabricErrno.EAGAIN || result == -FabricErrno.EINTR) {
+                long leftNs = deadlineNs - System.nanoTime();
+                if (leftNs <= 0) {
+                    throw new FabricException(FabricErrno.ETIMEDOUT, "the driver in " + directory
+                        + " took the connection but did not answer in time",
+                        "Look whether it is stopped or overloaded, or allow more time by connectTimeoutNs.");
+                }
+                epoll.poll((int) Math.min(Integer.MAX_VALUE, TimeUnit.NANOSECONDS.toMillis(leftNs) + 1));
+            } else {
+                throw new FabricException(result == 0 ? FabricErrno.ECONNRESET : -result,
+                    "the driver in " + directory + " closed the connection during the hello",
+                    "Look into its error log, or start it again.");
+            }
+        }
+    }
+
+    private static FabricException notAnswering(Path directory, String seen) {
+        return new FabricException(FabricErrno.EIO, "what listens in " + directory + " is no driver that this client "
+            + "understands: it answered " + seen, "Use the same version of JFabric on both sides.");
+    }
+}

@@ -1,0 +1,86 @@
+package org.jfabric.client;
+
+import org.jfabric.FabricException;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A command whose answer is awaited until a deadline.
+ *
+ * <p>Owner: the calling thread waits; the thread that reads the event ring answers, once.
+ */
+final class PendingCommand {
+    private final CountDownLatch answered = new CountDownLatch(1);
+    private final List<DriverEvent> parts = new ArrayList<>();
+    private final long correlationId;
+    private final String what;
+    private final long deadlineNs;
+    private DriverEvent answer;
+    private FabricException failure;
+
+    PendingCommand(long correlationId, String what, long deadlineNs) {
+        this.correlationId = correlationId;
+        this.what = what;
+        this.deadlineNs = deadlineNs;
+    }
+
+    long correlationId() {
+        return correlationId;
+    }
+
+    String what() {
+        return what;
+    }
+
+    /** A part of an answer that more parts follow. */
+    void add(DriverEvent part) {
+        parts.add(part);
+    }
+
+    void answer(DriverEvent event) {
+        answer = event;
+        answered.countDown();
+    }
+
+    void fail(FabricException why) {
+        failure = why;
+        answered.countDown();
+    }
+
+    /** What the driver answered, null if it failed otherwise; after {@link #isAnswered()}. */
+    DriverEvent answerOrNull() {
+        return answer;
+    }
+
+    boolean isAnswered() {
+        return answered.getCount() == 0;
+    }
+
+    long remainingNs() {
+        return deadlineNs - System.nanoTime();
+    }
+
+    /** Waits for another thread's answer; false when the time is over. */
+    boolean await() throws InterruptedException {
+        return answered.await(Math.max(0, remainingNs()), TimeUnit.NANOSECONDS);
+    }
+
+    List<DriverEvent> parts() {
+        return parts;
+    }
+
+    /** The answer, after {@link #isAnswered()}. */
+    DriverEvent result() {
+        if (failure != null) {
+            throw new FabricException(failure.errno(), what + ": " + failure.getMessage(), "See above.", failure);
+        }
+        if (answer instanceof DriverEvent.CommandFailed refused) {
+            throw refused.message().isEmpty() ? new FabricException(refused.errno(), what + " was refused")
+                : new FabricException(refused.errno(), what + " was refused: " + refused.message(), "");
+        }
+        return answer;
+    }
+}

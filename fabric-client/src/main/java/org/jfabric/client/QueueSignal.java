@@ -1,0 +1,48 @@
+package org.jfabric.client;
+
+import org.agrona.UnsafeApi;
+
+/**
+ * What follows a commit to a transmit or receive queue: the endpoint's activity byte and, if the driver sleeps, the
+ * doorbell.
+ *
+ * <p>Owner: the submitting thread of the endpoint's queue.
+ */
+public final class QueueSignal {
+    private final long activityAddress;
+    private final long parkedAddress;
+    private final Doorbell doorbell;
+
+    /**
+     * The signal of one endpoint.
+     *
+     * @param activityAddress native address of the endpoint's activity byte.
+     * @param parkedAddress   native address of the driver's parked word, or 0 if the driver never sleeps.
+     * @param doorbell        rung if the driver sleeps; may be null if it never does.
+     */
+    public QueueSignal(long activityAddress, long parkedAddress, Doorbell doorbell) {
+        this.activityAddress = activityAddress;
+        this.parkedAddress = parkedAddress;
+        this.doorbell = doorbell;
+    }
+
+    /** Tells the driver of a commit that was just made. */
+    public void onCommit() {
+        if (parkedAddress == 0) {
+            // No fence: should the driver clear the byte at this very moment, its rotation finds the record.
+            if (UnsafeApi.getByte(activityAddress) == 0) {
+                UnsafeApi.putByteRelease(null, activityAddress, (byte) 1);
+            }
+            return;
+        }
+        // The driver sets parked, fences and looks once more; one of both sides sees the other's store.
+        UnsafeApi.fullFence();
+        if (UnsafeApi.getByte(activityAddress) == 0) {
+            UnsafeApi.putByteRelease(null, activityAddress, (byte) 1);
+            UnsafeApi.fullFence();
+        }
+        if (UnsafeApi.getIntAcquire(null, parkedAddress) != 0) {
+            doorbell.ring();
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package org.jfabric.client;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.codec.queue.ReceiveRequestEncoder;
+import org.jfabric.layout.RecordRingDescriptor;
+
+/**
+ * The client's end of a {@code .rq} file. It is apart from the transmit queue, so that a send that is held back never
+ * blocks the receive that would release it.
+ *
+ * <p>Owner: the one submitting thread.
+ */
+public final class ReceiveQueue extends RequestQueue {
+    private static final int RECEIVE_TYPE = ReceiveRequestEncoder.TEMPLATE_ID;
+    private static final int RECORD_LENGTH = RecordRingDescriptor.WORD_LENGTH + ReceiveRequestEncoder.BLOCK_LENGTH;
+    private static final int CONTEXT = body(ReceiveRequestEncoder.contextEncodingOffset());
+    private static final int BUF = body(ReceiveRequestEncoder.bufEncodingOffset());
+    private static final int LENGTH = body(ReceiveRequestEncoder.lengthEncodingOffset());
+    private static final int SRC_ADDR = body(ReceiveRequestEncoder.srcAddrEncodingOffset());
+    private static final int TAG = body(ReceiveRequestEncoder.tagEncodingOffset());
+    private static final int IGNORE = body(ReceiveRequestEncoder.ignoreEncodingOffset());
+    private static final int FLAGS = body(ReceiveRequestEncoder.flagsEncodingOffset());
+
+    /**
+     * A queue at its start.
+     *
+     * @param fileAddress native address of the file.
+     * @param ringLength  bytes of the ring, a power of two.
+     * @param size        operations outstanding at most.
+     * @param signal      told of each commit.
+     * @param memory      what keeps the mapping alive.
+     */
+    public ReceiveQueue(long fileAddress, int ringLength, int size, QueueSignal signal, Object memory) {
+        super(fileAddress, ringLength, size, signal, memory);
+    }
+
+    /**
+     * Submits a receive.
+     *
+     * @param flags   kind and operation flags.
+     * @param buf     address in registered memory.
+     * @param len     bytes.
+     * @param srcAddr source, or -1 for any.
+     * @param tag     tag.
+     * @param ignore  bits of the tag that do not count.
+     * @param context returned in the entry.
+     * @return 0, or {@code -FI_EAGAIN} if the queue is full or as many operations as allowed are outstanding.
+     */
+    public int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
+        int offset = claim(RECORD_LENGTH);
+        if (offset < 0) {
+            return offset;
+        }
+        long record = ring + offset;
+        UnsafeApi.putLong(record + CONTEXT, context);
+        UnsafeApi.putLong(record + BUF, buf);
+        UnsafeApi.putLong(record + LENGTH, len);
+        UnsafeApi.putLong(record + SRC_ADDR, srcAddr);
+        UnsafeApi.putLong(record + TAG, tag);
+        UnsafeApi.putLong(record + IGNORE, ignore);
+        UnsafeApi.putLong(record + FLAGS, flags);
+        commit(offset, RECORD_LENGTH, RECEIVE_TYPE);
+        return 0;
+    }
+
+    private static int body(int encodingOffset) {
+        return RecordRingDescriptor.WORD_LENGTH + encodingOffset;
+    }
+}

@@ -1,0 +1,104 @@
+package org.jfabric.client;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.FabricErrno;
+import org.jfabric.codec.queue.CancelRequestEncoder;
+import org.jfabric.layout.RecordProducer;
+import org.jfabric.layout.RecordRingDescriptor;
+
+import java.lang.ref.Reference;
+
+/**
+ * The client's end of a queue of work requests: a record ring and the count of operations that have not ended.
+ *
+ * <p>At most {@code size} operations are outstanding; the driver ends a client that submits more. Nothing here blocks
+ * or allocates. Owner: the one submitting thread of the completion queue that the queue reports to.
+ */
+public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
+    private static final int CANCEL_LENGTH = RecordRingDescriptor.WORD_LENGTH + CancelRequestEncoder.BLOCK_LENGTH;
+    private static final int CANCEL_TYPE = CancelRequestEncoder.TEMPLATE_ID;
+
+    final RecordProducer producer;
+    final long ring;
+    private final long completedAddress;
+    private final QueueSignal signal;
+    private final Object memory;
+    private final long size;
+    private long submitted;
+    private long limit;
+
+    RequestQueue(long fileAddress, int ringLength, int size, QueueSignal signal, Object memory) {
+        this.ring = fileAddress + RecordRingDescriptor.HEADER_LENGTH;
+        this.producer = new RecordProducer(
+            ring, ringLength, fileAddress + RecordRingDescriptor.CONSUMER_POSITION_OFFSET);
+        this.completedAddress = fileAddress + RecordRingDescriptor.COMPLETED_OFFSET;
+        this.signal = signal;
+        this.memory = memory;
+        this.size = size;
+        this.limit = size;
+    }
+
+    /**
+     * Cancels the oldest operation with that context, if it has not begun.
+     *
+     * @param context as posted.
+     * @return 0 if the request was submitted, {@code -FI_EAGAIN} if the queue is full.
+     */
+    public final int cancel(long context) {
+        int offset = producer.claim(CANCEL_LENGTH);
+        if (offset < 0) {
+            return offset;
+        }
+        UnsafeApi.putLong(
+            ring + offset + RecordRingDescriptor.WORD_LENGTH + CancelRequestEncoder.contextEncodingOffset(), context);
+        producer.commit(offset, CANCEL_LENGTH, CANCEL_TYPE);
+        signalled();
+        return 0;
+    }
+
+    /**
+     * Operations that have not ended.
+     *
+     * @return a count, 0 to the size.
+     */
+    public final long outstanding() {
+        refresh();
+        return submitted - (limit - size);
+    }
+
+    /**
+     * Operations that may still be submitted, as far as this queue knows.
+     *
+     * @return 0 to the size.
+     */
+    public final long sizeLeft() {
+        refresh();
+        return limit - submitted;
+    }
+
+    /** Claims a record for an operation, or says why not. */
+    final int claim(int length) {
+        if (submitted >= limit && !refresh()) {
+            return -FabricErrno.EAGAIN;
+        }
+        return producer.claim(length);
+    }
+
+    /** Publishes an operation's record; the commit is the posting order. */
+    final void commit(int offset, int length, int type) {
+        submitted++;
+        producer.commit(offset, length, type);
+        signalled();
+    }
+
+    private void signalled() {
+        signal.onCommit();
+        // the mapping must outlive the last store, also if this object is not used any more afterwards
+        Reference.reachabilityFence(memory);
+    }
+
+    private boolean refresh() {
+        limit = UnsafeApi.getLongAcquire(null, completedAddress) + size;
+        return submitted < limit;
+    }
+}

@@ -1,0 +1,131 @@
+package org.jfabric.client;
+
+import org.agrona.DirectBuffer;
+import org.agrona.UnsafeApi;
+import org.jfabric.codec.queue.SendRequestEncoder;
+import org.jfabric.layout.RecordRingDescriptor;
+import org.jfabric.layout.Words;
+
+/**
+ * The client's end of a {@code .tq} file. Only attached clients have one; an embedding client posts into the engine.
+ *
+ * <p>Owner: the one submitting thread. Source: design of the data path, hop 2; EP-064 to EP-071 for cancel.
+ */
+public final class TransmitQueue extends RequestQueue {
+    private static final int SEND_TYPE = SendRequestEncoder.TEMPLATE_ID;
+    private static final int HEAD_LENGTH = RecordRingDescriptor.WORD_LENGTH + SendRequestEncoder.BLOCK_LENGTH;
+    private static final int CONTEXT = body(SendRequestEncoder.contextEncodingOffset());
+    private static final int BUF = body(SendRequestEncoder.bufEncodingOffset());
+    private static final int LENGTH = body(SendRequestEncoder.lengthEncodingOffset());
+    private static final int DEST_ADDR = body(SendRequestEncoder.destAddrEncodingOffset());
+    private static final int TAG = body(SendRequestEncoder.tagEncodingOffset());
+    private static final int DATA = body(SendRequestEncoder.dataEncodingOffset());
+    private static final int FLAGS = body(SendRequestEncoder.flagsEncodingOffset());
+
+    /**
+     * A queue at its start.
+     *
+     * @param fileAddress native address of the file.
+     * @param ringLength  bytes of the ring, a power of two.
+     * @param size        operations outstanding at most.
+     * @param signal      told of each commit.
+     * @param memory      what keeps the mapping alive.
+     */
+    public TransmitQueue(long fileAddress, int ringLength, int size, QueueSignal signal, Object memory) {
+        super(fileAddress, ringLength, size, signal, memory);
+    }
+
+    /**
+     * Submits a send of registered memory.
+     *
+     * @param flags    kind and operation flags.
+     * @param buf      address in registered memory.
+     * @param len      bytes.
+     * @param destAddr destination.
+     * @param tag      tag.
+     * @param data     remote CQ data.
+     * @param context  returned in the entry.
+     * @return 0, or {@code -FI_EAGAIN} if the queue is full or as many operations as allowed are outstanding.
+     */
+    public int send(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
+        int offset = claim(HEAD_LENGTH);
+        if (offset < 0) {
+            return offset;
+        }
+        block(ring + offset, flags, buf, len, destAddr, tag, data, context);
+        commit(offset, HEAD_LENGTH, SEND_TYPE);
+        return 0;
+    }
+
+    /**
+     * Submits a send whose payload is copied into the record.
+     *
+     * @param flags    kind and operation flags, with {@code Flags.INJECT}.
+     * @param source   holds the payload.
+     * @param index    of its first byte; the range was checked.
+     * @param len      bytes, at most the endpoint's inject size.
+     * @param destAddr destination.
+     * @param tag      tag.
+     * @param data     remote CQ data.
+     * @param context  returned in an error entry.
+     * @return as {@link #send}.
+     */
+    public int inject(
+        long flags, DirectBuffer source, int index, int len, long destAddr, long tag, long data, long context) {
+        int offset = claim(HEAD_LENGTH + len);
+        if (offset < 0) {
+            return offset;
+        }
+        long record = ring + offset;
+        // later lines first: the driver polls the first one, and must not fetch the others before they are written
+        copy(source, index, record + HEAD_LENGTH, len);
+        block(record, flags, 0, len, destAddr, tag, data, context);
+        commit(offset, HEAD_LENGTH + len, SEND_TYPE);
+        return 0;
+    }
+
+    /**
+     * Copies out of any buffer into native memory.
+     *
+     * @param source holds the bytes.
+     * @param index  of the first one.
+     * @param dest   native address.
+     * @param len    bytes.
+     */
+    public static void copy(DirectBuffer source, int index, long dest, int len) {
+        byte[] array = source.byteArray();
+        long from = source.addressOffset() + index;
+        if (array == null) {
+            Words.copy(from, dest, len);
+        } else if (len > Words.SHORT_COPY_LIMIT) {
+            UnsafeApi.copyMemory(array, from, null, dest, len);
+        } else {
+            copyShort(array, from, dest, len);
+        }
+    }
+
+    private static void copyShort(byte[] array, long from, long dest, int len) {
+        int i = 0;
+        for (int end = len - 7; i < end; i += 8) {
+            UnsafeApi.putLong(dest + i, UnsafeApi.getLong(array, from + i));
+        }
+        for (; i < len; i++) {
+            UnsafeApi.putByte(dest + i, UnsafeApi.getByte(array, from + i));
+        }
+    }
+
+    private static void block(
+        long record, long flags, long buf, long len, long destAddr, long tag, long data, long context) {
+        UnsafeApi.putLong(record + CONTEXT, context);
+        UnsafeApi.putLong(record + BUF, buf);
+        UnsafeApi.putLong(record + LENGTH, len);
+        UnsafeApi.putLong(record + DEST_ADDR, destAddr);
+        UnsafeApi.putLong(record + TAG, tag);
+        UnsafeApi.putLong(record + DATA, data);
+        UnsafeApi.putLong(record + FLAGS, flags);
+    }
+
+    private static int body(int encodingOffset) {
+        return RecordRingDescriptor.WORD_LENGTH + encodingOffset;
+    }
+}
