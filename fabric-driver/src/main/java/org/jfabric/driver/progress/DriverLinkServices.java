@@ -19,8 +19,8 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /**
- * What this driver offers to its links: descriptors are watched by whichever thread sleeps in the native epoll, and what
- * it finds is applied on the progress thread.
+ * What this driver offers to its links: descriptors are watched by whichever thread sleeps in the native epoll, and
+ * what it finds is applied on the progress thread.
  */
 public final class DriverLinkServices extends LinkServices {
     private final Path directory;
@@ -104,6 +104,11 @@ public final class DriverLinkServices extends LinkServices {
     @Override
     public void rearm(int fd) {
         watcher.rearm(fd);
+    }
+
+    @Override
+    public void unwatch(int fd) {
+        watcher.unwatch(fd);
     }
 
     @Override

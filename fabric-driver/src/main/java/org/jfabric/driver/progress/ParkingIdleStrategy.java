@@ -11,9 +11,9 @@ import org.jfabric.layout.CncDescriptor;
 /**
  * Puts a SHARED driver's thread to sleep in the native epoll when it was idle for some cycles.
  *
- * <p>Protocol with everybody who commits to memory that the driver reads: the driver stores {@code parked}, fences, looks
- * at everything once more, then sleeps; the others commit, fence, load {@code parked} and ring if it is set. So either
- * the driver sees the commit, or the other side sees the word.
+ * <p>Protocol with everybody who commits to memory that the driver reads: the driver stores {@code parked}, fences,
+ * looks at everything once more, then sleeps; the others commit, fence, load {@code parked} and ring if it is set. So
+ * either the driver sees the commit, or the other side sees the word.
  *
  * <p>Owner: the driver's thread.
  */

@@ -14,7 +14,8 @@ import org.jfabric.layout.CncDescriptor;
 /**
  * The duty cycle of the data path: what other threads handed over, the clients' queues, then the engine with its links.
  *
- * <p>Everything of the engine, the queues of all clients and their completion queues belongs to the thread that runs it.
+ * <p>Everything of the engine, the queues of all clients and their completion queues belongs to the thread that
+ * runs it.
  */
 public final class ProgressAgent implements Agent {
     private static final int INBOX_LIMIT = 64;
@@ -129,6 +130,24 @@ public final class ProgressAgent implements Agent {
      */
     public void addClient(ProgressClient client) {
         poller.add(client);
+    }
+
+    /**
+     * Serves an endpoint's queues; progress thread.
+     *
+     * @param queues the driver's ends.
+     */
+    public void addQueues(EndpointQueues queues) {
+        poller.add(queues);
+    }
+
+    /**
+     * Does not touch an endpoint's queues any more; progress thread.
+     *
+     * @param queues added before.
+     */
+    public void removeQueues(EndpointQueues queues) {
+        poller.remove(queues);
     }
 
     /**

@@ -14,13 +14,16 @@ public final class SharedFile {
     private final SharedFiles files;
     private final long clientId;
     private final long number;
+    private final long generation;
     private final FileType type;
     private final MappedFile mapping;
 
-    SharedFile(SharedFiles files, long clientId, long number, FileType type, MappedFile mapping) {
+    SharedFile(
+        SharedFiles files, long clientId, long number, long generation, FileType type, MappedFile mapping) {
         this.files = files;
         this.clientId = clientId;
         this.number = number;
+        this.generation = generation;
         this.type = type;
         this.mapping = mapping;
     }
@@ -41,6 +44,15 @@ public final class SharedFile {
      */
     public long number() {
         return number;
+    }
+
+    /**
+     * Which use of the number it is.
+     *
+     * @return all 64 bits as in the file's header.
+     */
+    public long generation() {
+        return generation;
     }
 
     /**
