@@ -1,7 +1,6 @@
 package org.jfabric.driver.conductor;
 
 import org.agrona.ExpandableArrayBuffer;
-import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.Info;
@@ -24,6 +23,8 @@ import org.jfabric.layout.RecordRingDescriptor;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
  * Sends answers and events to one client through its event ring.
@@ -276,8 +277,7 @@ public final class ClientProxy {
         byte[] record = new byte[length];
         buffer.getBytes(0, record);
         UnsafeBuffer view = new UnsafeBuffer(record);
-        view.putInt(0, length);
-        view.putInt(Integer.BYTES, type);
+        view.putInt(Integer.BYTES, type, LITTLE_ENDIAN);
         if (!pending.isEmpty() || !offer(record)) {
             pending.addLast(record);
         }
@@ -294,7 +294,7 @@ public final class ClientProxy {
             record,
             RecordRingDescriptor.WORD_LENGTH,
             record.length - RecordRingDescriptor.WORD_LENGTH);
-        ring.commit(offset, record.length, UnsafeApi.getInt(record, UnsafeApi.ARRAY_BYTE_BASE_OFFSET + Integer.BYTES));
+        ring.commit(offset, record.length, new UnsafeBuffer(record).getInt(Integer.BYTES, LITTLE_ENDIAN));
         doorbell.run();
         return true;
     }

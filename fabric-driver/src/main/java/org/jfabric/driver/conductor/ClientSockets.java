@@ -143,13 +143,8 @@ final class ClientSockets {
     }
 
     private void onDoorbell(ClientSocket socket) {
-        boolean alive = socket.drain();
-        ClientSession session = socket.session();
-        if (session != null) {
-            // commands that were committed before the end are taken first: the last word of an orderly client
-            conductor.onDoorbell(session);
-        }
-        if (alive) {
+        if (socket.drain()) {
+            conductor.onDoorbell(socket.session());
             watcher.rearm(socket.fd());
         } else {
             onEnd(socket);

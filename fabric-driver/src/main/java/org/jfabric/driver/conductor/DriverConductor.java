@@ -55,6 +55,7 @@ public final class DriverConductor implements Agent {
     private ClientSession embedded;
     private long lastId;
     private long lastPollNs;
+    private boolean eventsWaiting;
 
     /**
      * Wiring of the agent.
@@ -100,11 +101,15 @@ public final class DriverConductor implements Agent {
         }
         try {
             work += pollCommands();
-            work += flushEvents();
+            work += executeCommands(nowNs);
+            // events come from what was done above, or were waiting before
+            if (work > 0 || eventsWaiting) {
+                work += flushEvents();
+            }
         } catch (InternalError ex) {
             work += 1 + faults.onFault(ex);
         }
-        return work + executeCommands(nowNs);
+        return work;
     }
 
     @Override
@@ -118,12 +123,7 @@ public final class DriverConductor implements Agent {
      * @return true if events wait.
      */
     public boolean hasPendingEvents() {
-        for (ClientSession session : sessions.values()) {
-            if (session.proxy().hasPending()) {
-                return true;
-            }
-        }
-        return false;
+        return eventsWaiting;
     }
 
     /**
@@ -294,13 +294,15 @@ public final class DriverConductor implements Agent {
 
     private int flushEvents() {
         int work = 0;
-        if (!sessions.isEmpty() && hasPendingEvents()) {
-            for (ClientSession session : sessions.values().toArray(new ClientSession[0])) {
+        eventsWaiting = false;
+        for (ClientSession session : sessions.values().toArray(new ClientSession[0])) {
+            if (session.proxy().hasPending()) {
                 work += session.proxy().flush();
                 String broken = session.proxy().broken();
                 if (broken != null) {
                     end(session, FabricErrno.EIO, broken);
                 }
+                eventsWaiting |= session.proxy().hasPending();
             }
         }
         return work;

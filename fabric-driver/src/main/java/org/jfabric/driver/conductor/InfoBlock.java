@@ -114,7 +114,8 @@ final class InfoBlock {
         attr.threading(Threading.of(intAt(buffer, block + InfoMatchDecoder.domThreadingEncodingOffset())));
         attr.controlProgress(Progress.of(intAt(buffer, block + InfoMatchDecoder.domControlProgressEncodingOffset())));
         attr.dataProgress(Progress.of(intAt(buffer, block + InfoMatchDecoder.domDataProgressEncodingOffset())));
-        attr.resourceManagement(ResourceManagement.of(intAt(buffer, block + InfoMatchDecoder.domResourceMgmtEncodingOffset())));
+        attr.resourceManagement(
+            ResourceManagement.of(intAt(buffer, block + InfoMatchDecoder.domResourceMgmtEncodingOffset())));
         attr.avType(AddressVectorType.of(intAt(buffer, block + InfoMatchDecoder.domAvTypeEncodingOffset())));
         attr.mrMode(longAt(buffer, block + InfoMatchDecoder.domMrModeEncodingOffset()));
         attr.mrKeySize(longAt(buffer, block + InfoMatchDecoder.domMrKeySizeEncodingOffset()));
@@ -166,7 +167,8 @@ final class InfoBlock {
         buffer.putLong(block + InfoMatchDecoder.rxOpFlagsEncodingOffset(), attr.opFlags(), LITTLE_ENDIAN);
         buffer.putLong(block + InfoMatchDecoder.rxMsgOrderEncodingOffset(), attr.msgOrder(), LITTLE_ENDIAN);
         buffer.putLong(block + InfoMatchDecoder.rxCompOrderEncodingOffset(), attr.compOrder(), LITTLE_ENDIAN);
-        buffer.putLong(block + InfoMatchDecoder.rxTotalBufferedRecvEncodingOffset(), attr.totalBufferedRecv(), LITTLE_ENDIAN);
+        buffer.putLong(
+            block + InfoMatchDecoder.rxTotalBufferedRecvEncodingOffset(), attr.totalBufferedRecv(), LITTLE_ENDIAN);
         buffer.putLong(block + InfoMatchDecoder.rxSizeEncodingOffset(), attr.size(), LITTLE_ENDIAN);
         buffer.putLong(block + InfoMatchDecoder.rxIovLimitEncodingOffset(), attr.iovLimit(), LITTLE_ENDIAN);
     }
@@ -174,12 +176,16 @@ final class InfoBlock {
     private static void encodeEndpoint(MutableDirectBuffer buffer, int block, EndpointAttr attr) {
         buffer.putInt(block + InfoMatchDecoder.epTypeEncodingOffset(), attr.type().code(), LITTLE_ENDIAN);
         buffer.putInt(block + InfoMatchDecoder.epProtocolEncodingOffset(), attr.protocol().code(), LITTLE_ENDIAN);
-        buffer.putInt(block + InfoMatchDecoder.epProtocolVersionEncodingOffset(), attr.protocolVersion(), LITTLE_ENDIAN);
+        buffer.putInt(
+            block + InfoMatchDecoder.epProtocolVersionEncodingOffset(), attr.protocolVersion(), LITTLE_ENDIAN);
         buffer.putLong(block + InfoMatchDecoder.epMaxMsgSizeEncodingOffset(), attr.maxMsgSize(), LITTLE_ENDIAN);
         buffer.putLong(block + InfoMatchDecoder.epMsgPrefixSizeEncodingOffset(), attr.msgPrefixSize(), LITTLE_ENDIAN);
-        buffer.putLong(block + InfoMatchDecoder.epMaxOrderRawSizeEncodingOffset(), attr.maxOrderRawSize(), LITTLE_ENDIAN);
-        buffer.putLong(block + InfoMatchDecoder.epMaxOrderWarSizeEncodingOffset(), attr.maxOrderWarSize(), LITTLE_ENDIAN);
-        buffer.putLong(block + InfoMatchDecoder.epMaxOrderWawSizeEncodingOffset(), attr.maxOrderWawSize(), LITTLE_ENDIAN);
+        buffer.putLong(
+            block + InfoMatchDecoder.epMaxOrderRawSizeEncodingOffset(), attr.maxOrderRawSize(), LITTLE_ENDIAN);
+        buffer.putLong(
+            block + InfoMatchDecoder.epMaxOrderWarSizeEncodingOffset(), attr.maxOrderWarSize(), LITTLE_ENDIAN);
+        buffer.putLong(
+            block + InfoMatchDecoder.epMaxOrderWawSizeEncodingOffset(), attr.maxOrderWawSize(), LITTLE_ENDIAN);
         buffer.putLong(block + InfoMatchDecoder.epMemTagFormatEncodingOffset(), attr.memTagFormat(), LITTLE_ENDIAN);
         buffer.putLong(block + InfoMatchDecoder.epTxCtxCntEncodingOffset(), attr.txCtxCnt(), LITTLE_ENDIAN);
         buffer.putLong(block + InfoMatchDecoder.epRxCtxCntEncodingOffset(), attr.rxCtxCnt(), LITTLE_ENDIAN);
@@ -187,9 +193,12 @@ final class InfoBlock {
 
     private static void encodeDomain(MutableDirectBuffer buffer, int block, DomainAttr attr) {
         buffer.putInt(block + InfoMatchDecoder.domThreadingEncodingOffset(), attr.threading().code(), LITTLE_ENDIAN);
-        buffer.putInt(block + InfoMatchDecoder.domControlProgressEncodingOffset(), attr.controlProgress().code(), LITTLE_ENDIAN);
-        buffer.putInt(block + InfoMatchDecoder.domDataProgressEncodingOffset(), attr.dataProgress().code(), LITTLE_ENDIAN);
-        buffer.putInt(block + InfoMatchDecoder.domResourceMgmtEncodingOffset(), attr.resourceManagement().code(), LITTLE_ENDIAN);
+        buffer.putInt(
+            block + InfoMatchDecoder.domControlProgressEncodingOffset(), attr.controlProgress().code(), LITTLE_ENDIAN);
+        buffer.putInt(
+            block + InfoMatchDecoder.domDataProgressEncodingOffset(), attr.dataProgress().code(), LITTLE_ENDIAN);
+        buffer.putInt(
+            block + InfoMatchDecoder.domResourceMgmtEncodingOffset(), attr.resourceManagement().code(), LITTLE_ENDIAN);
         buffer.putInt(block + InfoMatchDecoder.domAvTypeEncodingOffset(), attr.avType().code(), LITTLE_ENDIAN);
         buffer.putLong(block + InfoMatchDecoder.domMrModeEncodingOffset(), attr.mrMode(), LITTLE_ENDIAN);
         buffer.putLong(block + InfoMatchDecoder.domMrKeySizeEncodingOffset(), attr.mrKeySize(), LITTLE_ENDIAN);

@@ -28,7 +28,10 @@ public final class CloseObjectCommand extends Command {
     /** Code of the kind endpoint. */
     public static final int ENDPOINT = 4;
 
-    private enum State { BEGIN, TAKEN_OUT }
+    private enum State {
+        BEGIN,
+        TAKEN_OUT
+    }
 
     private final int kind;
     private final long objectId;

@@ -64,7 +64,7 @@ public abstract class Command {
                 if (step != Step.AGAIN) {
                     return step == Step.ENDED;
                 }
-            } catch (FabricException | NativeCallException ex) {
+            } catch (RuntimeException ex) {
                 failure = ex;
             }
         }

@@ -30,15 +30,20 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * {@code fi_endpoint}, {@code fi_ep_bind} and {@code fi_enable}: checks what was asked for against what the links offer,
- * makes the queues' files, then opens the endpoint in the engine. Owner: conductor.
+ * {@code fi_endpoint}, {@code fi_ep_bind} and {@code fi_enable}: checks what was asked for against what the links
+ * offer, makes the queues' files, then opens the endpoint in the engine. Owner: conductor.
  */
 public final class EnableEndpointCommand extends Command {
     private static final long BIND_FLAGS =
         Flags.TRANSMIT | Flags.RECV | Flags.SELECTIVE_COMPLETION;
     private static final int MAX_EAGER_BYTES = 1 << 16;
 
-    private enum State { CHECK, MADE, OPEN, ANSWER }
+    private enum State {
+        CHECK,
+        MADE,
+        OPEN,
+        ANSWER
+    }
 
     private final EndpointRequest request;
     private final ServiceNames names;

@@ -18,7 +18,11 @@ import java.util.List;
  * operations of others still read go with the last of them. Owner: conductor.
  */
 public final class EndClientCommand extends Command {
-    private enum State { COMMANDS, ENGINE, FILES }
+    private enum State {
+        COMMANDS,
+        ENGINE,
+        FILES
+    }
 
     private final ServiceNames names;
     private State state = State.COMMANDS;

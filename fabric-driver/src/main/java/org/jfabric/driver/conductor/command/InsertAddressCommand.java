@@ -16,7 +16,11 @@ import java.nio.file.Path;
  * address. Owner: conductor.
  */
 public final class InsertAddressCommand extends Command {
-    private enum State { CHECK, RESOLVED, INSERTED }
+    private enum State {
+        CHECK,
+        RESOLVED,
+        INSERTED
+    }
 
     private final long avId;
     private final String address;

@@ -21,7 +21,11 @@ public final class OpenClientCommand extends Command {
     /** Greatest template id that the command ring may carry; unknown ones below it are refused by the adapter. */
     private static final int MAX_TEMPLATE = 255;
 
-    private enum State { BEGIN, MADE, SERVED }
+    private enum State {
+        BEGIN,
+        MADE,
+        SERVED
+    }
 
     private final long clientId;
     private final String name;

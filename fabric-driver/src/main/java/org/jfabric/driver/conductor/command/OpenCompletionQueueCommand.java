@@ -19,7 +19,11 @@ import org.jfabric.layout.FileType;
 
 /** {@code fi_cq_open}: makes the file, then gives it to the engine. Owner: conductor. */
 public final class OpenCompletionQueueCommand extends Command {
-    private enum State { CHECK, MADE, SERVED }
+    private enum State {
+        CHECK,
+        MADE,
+        SERVED
+    }
 
     private final long size;
     private final long flags;

@@ -10,7 +10,10 @@ import org.jfabric.driver.link.FabricName;
 
 /** Publishes a further name of an endpoint on this host. Owner: conductor. */
 public final class PublishServiceCommand extends Command {
-    private enum State { CHECK, WRITTEN }
+    private enum State {
+        CHECK,
+        WRITTEN
+    }
 
     private final long endpointId;
     private final String service;

@@ -18,7 +18,11 @@ import org.jfabric.layout.MemoryRegionDescriptor;
  * it is. Owner: conductor.
  */
 public final class RegisterRegionCommand extends Command {
-    private enum State { CHECK, MADE, ADDED }
+    private enum State {
+        CHECK,
+        MADE,
+        ADDED
+    }
 
     private final long length;
     private final long flags;

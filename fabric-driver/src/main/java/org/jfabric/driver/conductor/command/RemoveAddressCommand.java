@@ -39,7 +39,8 @@ public final class RemoveAddressCommand extends Command {
             if (vector == null || flags != 0) {
                 throw new FabricException(vector == null ? FabricErrno.EINVAL : FabricErrno.EBADFLAGS,
                     "removal from address vector " + avId + (vector == null ? ", which is not open" : " with flags 0x"
-                        + Long.toHexString(flags) + ", needed 0"), "Remove from an open address vector, without flags.");
+                        + Long.toHexString(flags) + ", needed 0"),
+                    "Remove from an open address vector, without flags.");
             }
             removed = true;
             onProgress(() -> result = vector.table().remove(fiAddr));
