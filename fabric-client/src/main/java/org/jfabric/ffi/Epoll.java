@@ -29,6 +29,8 @@ public final class Epoll implements AutoCloseable {
     public static final int EPOLLRDHUP = 0x2000;
     /** Edge triggered instead of level triggered. */
     public static final int EPOLLET = 0x80000000;
+    /** One event only; the descriptor is silent until it is modified. */
+    public static final int EPOLLONESHOT = 0x40000000;
 
     private static final int EPOLL_CLOEXEC = 0x80000;
     private static final int EPOLL_CTL_ADD = 1;

@@ -29,6 +29,8 @@ public final class EngineEndpoint extends EndpointPort {
     private final PeerTable peers;
     private final Sender sender;
     private final Receiver receiver;
+    private final int transmitIndex;
+    private final int receiveIndex;
 
     EngineEndpoint(
         Engine engine,
@@ -44,9 +46,9 @@ public final class EngineEndpoint extends EndpointPort {
         this.links = links;
         this.addresses = addresses;
         this.peers = new PeerTable(addresses, links, local, new Context());
-        this.sender = new Sender(
-            settings, session.regions(), peers, transmitCompletions, transmitCompletions.addEndpoint());
-        int receiveIndex = receiveCompletions.addEndpoint();
+        this.transmitIndex = transmitCompletions.addEndpoint();
+        this.sender = new Sender(settings, session.regions(), peers, transmitCompletions, transmitIndex);
+        this.receiveIndex = receiveCompletions.addEndpoint();
         this.receiver = new Receiver(
             settings, engine.settings(), session.regions(), peers, receiveCompletions, receiveIndex);
     }
@@ -86,6 +88,24 @@ public final class EngineEndpoint extends EndpointPort {
      */
     public EndpointSettings settings() {
         return settings;
+    }
+
+    /**
+     * Which entries of the transmit completion queue are this endpoint's.
+     *
+     * @return its index in the queue's records.
+     */
+    public int transmitIndex() {
+        return transmitIndex;
+    }
+
+    /**
+     * Which entries of the receive completion queue are this endpoint's.
+     *
+     * @return its index in the queue's records.
+     */
+    public int receiveIndex() {
+        return receiveIndex;
     }
 
     /**

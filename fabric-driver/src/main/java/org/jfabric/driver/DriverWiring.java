@@ -1,0 +1,260 @@
+package org.jfabric.driver;
+
+import org.agrona.ErrorHandler;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.driver.conductor.ConductorContext;
+import org.jfabric.driver.conductor.ConductorSettings;
+import org.jfabric.driver.conductor.DriverConductor;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.EngineConfig;
+import org.jfabric.driver.engine.Engine;
+import org.jfabric.driver.engine.EngineSettings;
+import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.driver.link.PeerAcceptor;
+import org.jfabric.driver.progress.CycleClock;
+import org.jfabric.driver.progress.DriverLinkServices;
+import org.jfabric.driver.progress.FaultInspector;
+import org.jfabric.driver.progress.ProgressAgent;
+import org.jfabric.driver.progress.ProgressProxy;
+import org.jfabric.driver.progress.QueuePoller;
+import org.jfabric.driver.resource.DescriptorWatcher;
+import org.jfabric.driver.resource.Inbox;
+import org.jfabric.driver.resource.ResourceAgent;
+import org.jfabric.driver.resource.SharedFiles;
+import org.jfabric.driver.resource.SystemCounters;
+import org.jfabric.ffi.NativeCallException;
+import org.jfabric.ffi.UnixSocket;
+import org.jfabric.layout.OwnerId;
+
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Puts the driver's parts together for a threading mode, and takes them apart in the opposite order.
+ *
+ * <p>Which inbox wakes whom: SHARED has one thread and one inbox; in DEDICATED the progress thread never sleeps, the
+ * conductor sleeps in the watcher; in INVOKER the resource thread sleeps in the watcher and the cycles look at the
+ * inbox.
+ */
+final class DriverWiring implements AutoCloseable {
+    private static final int BACKLOG = 512;
+    private static final long BUSY_POLL_INTERVAL_NS = 100_000;
+    private static final int SEGMENT_BURST = 4;
+    private static final long CLOSE_TIMEOUT_NS = 5_000_000_000L;
+
+    private final DriverConfig config;
+    private final DriverDirectory directory;
+    private final OwnerId owner;
+    private final CncFile cnc;
+    private final DescriptorWatcher watcher;
+    private final DescriptorWatcher resourceWatcher;
+    private final ResourceAgent resource;
+    private final Inbox progressInbox;
+    private final Inbox conductorInbox;
+    private final Engine engine;
+    private final ProgressAgent progress;
+    private final DriverConductor conductor;
+
+    DriverWiring(DriverConfig config, PrintStream overflow) {
+        this.config = config;
+        List<LinkProvider> providers = LinkProviders.enabled(config.link());
+        ThreadingMode mode = config.threading().mode();
+        directory = DriverDirectory.open(config);
+        Undo undo = new Undo();
+        undo.push(directory);
+        try {
+            owner = OwnerId.random();
+            cnc = new CncFile(directory, owner, config, overflow);
+            undo.push(cnc);
+            watcher = new DescriptorWatcher();
+            undo.push(watcher);
+            resourceWatcher = mode == ThreadingMode.INVOKER ? watcher : new DescriptorWatcher();
+            undo.push(resourceWatcher);
+            resource = new ResourceAgent(resourceWatcher, cnc);
+            undo.push(resource);
+            conductorInbox = new Inbox();
+            progressInbox = mode == ThreadingMode.DEDICATED ? new Inbox() : conductorInbox;
+            if (mode != ThreadingMode.INVOKER) {
+                conductorInbox.waker(watcher::wake);
+            }
+            SharedFiles files = new SharedFiles(directory.fd(), owner, cnc.counters());
+            CycleClock clock = new CycleClock();
+            DriverLinkServices services = new DriverLinkServices(
+                directory.path(), files, resource, watcher, progressInbox, clock, cnc.countersManager(), cnc);
+            List<Link> links = new ArrayList<>();
+            for (LinkProvider provider : providers) {
+                Link link = provider.open(services, config);
+                undo.push(link::close);
+                links.add(link);
+            }
+            engine = new Engine(engineSettings(config.engine()), links, cnc);
+            progress = progress(files, clock);
+            int listenFd = listen();
+            conductor = new DriverConductor(
+                new ConductorContext(config, directory.path(), files, resource, conductorInbox,
+                    new ProgressProxy(progressInbox, conductorInbox, mode != ThreadingMode.DEDICATED),
+                    progress, engine, providers, cnc.counters(), cnc),
+                conductorSettings(mode),
+                watcher,
+                mode == ThreadingMode.DEDICATED ? new CycleClock() : clock,
+                listenFd,
+                acceptor(links));
+            undo.clear();
+        } finally {
+            undo.run();
+        }
+    }
+
+    DriverDirectory directory() {
+        return directory;
+    }
+
+    OwnerId owner() {
+        return owner;
+    }
+
+    ErrorHandler errorHandler() {
+        return cnc;
+    }
+
+    SystemCounters counters() {
+        return cnc.counters();
+    }
+
+    long cncAddress() {
+        return cnc.address();
+    }
+
+    DescriptorWatcher watcher() {
+        return watcher;
+    }
+
+    ResourceAgent resource() {
+        return resource;
+    }
+
+    Inbox conductorInbox() {
+        return conductorInbox;
+    }
+
+    ProgressAgent progress() {
+        return progress;
+    }
+
+    DriverConductor conductor() {
+        return conductor;
+    }
+
+    String driverName() {
+        return directory.path().getFileName().toString();
+    }
+
+    DriverConfig config() {
+        return config;
+    }
+
+    /** One cycle on the calling thread. */
+    int cycle() {
+        return progress.doWork() + conductor.doWork();
+    }
+
+    /** All threads have ended: what they did is finished here. */
+    @Override
+    public void close() {
+        conductor.closeClients("the driver closes");
+        long deadlineNs = System.nanoTime() + CLOSE_TIMEOUT_NS;
+        while (!conductor.isQuiet() && System.nanoTime() - deadlineNs < 0) {
+            if (cycle() == 0) {
+                Thread.yield();
+            }
+        }
+        engine.close();
+        resource.close();
+        conductorInbox.drain(Integer.MAX_VALUE);
+        progressInbox.drain(Integer.MAX_VALUE);
+        watcher.close();
+        if (resourceWatcher != watcher) {
+            resourceWatcher.close();
+        }
+        cnc.close();
+        directory.close();
+    }
+
+    private ProgressAgent progress(SharedFiles files, CycleClock clock) {
+        // the inspector ends clients through the agent, which needs the poller, which needs the inspector
+        ProgressAgent[] agent = new ProgressAgent[1];
+        FaultInspector faults = new FaultInspector(files, cnc.counters(), cnc, cut -> agent[0].onCut(cut));
+        QueuePoller poller = new QueuePoller(
+            config.engine().queuePollBatch(), config.engine().coldRotationCycles(), faults);
+        agent[0] = new ProgressAgent(
+            engine, poller, faults, progressInbox, clock, cnc.counters(), cnc.address(),
+            config.threading().mode() == ThreadingMode.INVOKER ? -1 : config.threading().progressCpu());
+        return agent[0];
+    }
+
+    private int listen() {
+        int fd = UnixSocket.listen(directory.path().resolve(DriverDirectory.SOCKET_NAME), BACKLOG);
+        if (fd < 0) {
+            throw new NativeCallException(
+                "bind", -fd, directory.path().resolve(DriverDirectory.SOCKET_NAME).toString());
+        }
+        return fd;
+    }
+
+    private ConductorSettings conductorSettings(ThreadingMode mode) {
+        return switch (mode) {
+            case DEDICATED -> new ConductorSettings(true, -1, config.threading().conductorCpu());
+            case SHARED -> new ConductorSettings(false, BUSY_POLL_INTERVAL_NS, -1);
+            case INVOKER -> new ConductorSettings(false, -1, -1);
+        };
+    }
+
+    private static PeerAcceptor acceptor(List<Link> links) {
+        for (Link link : links) {
+            if (link.acceptor() != null) {
+                return link.acceptor();
+            }
+        }
+        return null;
+    }
+
+    private static EngineSettings engineSettings(EngineConfig config) {
+        if (config.unexpectedBudgetBytes() > Integer.MAX_VALUE) {
+            throw new FabricException(FabricErrno.EINVAL,
+                EngineConfig.UNEXPECTED_BUDGET_BYTES.name() + " is " + config.unexpectedBudgetBytes()
+                    + " bytes, one endpoint can hold at most " + Integer.MAX_VALUE, "Lower it.");
+        }
+        return new EngineSettings(
+            (int) config.unexpectedBudgetBytes(),
+            (int) config.creditWindowBytes(),
+            config.announcementLimit(),
+            SEGMENT_BURST);
+    }
+
+    /** Closes in the opposite order what a failed start has opened. */
+    private static final class Undo {
+        private final List<AutoCloseable> opened = new ArrayList<>();
+
+        void push(AutoCloseable closeable) {
+            opened.add(closeable);
+        }
+
+        void clear() {
+            opened.clear();
+        }
+
+        void run() {
+            for (int i = opened.size() - 1; i >= 0; i--) {
+                try {
+                    opened.get(i).close();
+                } catch (Exception ex) {
+                    // the first failure, which is on its way, says more
+                    continue;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+package org.jfabric.driver;
+
+import org.agrona.concurrent.AgentRunner;
+import org.agrona.concurrent.BusySpinIdleStrategy;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.client.EmbeddedDriver;
+import org.jfabric.driver.conductor.ConductorIdleStrategy;
+import org.jfabric.driver.config.ConfigPrinter;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingConfig;
+import org.jfabric.driver.progress.ParkingIdleStrategy;
+import org.jfabric.ffi.CpuQuota;
+import org.jfabric.ffi.NativeAccess;
+import org.jfabric.ffi.NativeCallException;
+
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+
+/**
+ * A driver: launched in an application's process or as a daemon of its own.
+ *
+ * <p>Close it once, from any thread in DEDICATED and SHARED; in INVOKER from the thread that runs its cycles.
+ */
+public final class FabricDriver implements AutoCloseable {
+    private static final int CLOSE_RETRY_MS = 20;
+
+    private final DriverConfig config;
+    private final DriverWiring wiring;
+    private final AgentRunner progressRunner;
+    private final AgentRunner conductorRunner;
+    private final InvokedDriver invoked;
+    private boolean closed;
+
+    private FabricDriver(DriverConfig config) {
+        this.config = config;
+        this.wiring = new DriverWiring(config, System.err);
+        ThreadingConfig threading = config.threading();
+        switch (threading.mode()) {
+            case DEDICATED -> {
+                progressRunner = new AgentRunner(
+                    BusySpinIdleStrategy.INSTANCE, wiring.errorHandler(), null, wiring.progress());
+                conductorRunner = new AgentRunner(
+                    new ConductorIdleStrategy(
+                        wiring.conductor(), wiring.watcher(), wiring.conductorInbox(), threading.parkTimeoutNs()),
+                    wiring.errorHandler(), null, wiring.conductor());
+                invoked = null;
+            }
+            case SHARED -> {
+                progressRunner = new AgentRunner(
+                    new ParkingIdleStrategy(
+                        wiring.progress(), wiring.watcher(), wiring.conductorInbox(), wiring.counters(),
+                        wiring.cncAddress(), threading.idleSpinCount(), threading.parkTimeoutNs()),
+                    wiring.errorHandler(), null, new SharedAgent(wiring));
+                conductorRunner = null;
+                invoked = null;
+            }
+            default -> {
+                progressRunner = null;
+                conductorRunner = null;
+                invoked = new InvokedDriver(wiring);
+            }
+        }
+    }
+
+    /**
+     * Launches a driver in this process, in the mode that the configuration says.
+     *
+     * @param config its options.
+     * @return the running driver.
+     * @throws FabricException if the directory cannot be used ({@code FI_EBUSY}: a driver runs there), or there is too
+     *     little room.
+     * @throws IllegalStateException naming the flags that the java command lacks.
+     */
+    public static FabricDriver launchEmbedded(DriverConfig config) {
+        NativeAccess.check();
+        FabricDriver driver = new FabricDriver(config);
+        driver.start();
+        return driver;
+    }
+
+    /**
+     * Launches a driver with threads of its own.
+     *
+     * @param config its options; the mode must not be INVOKER.
+     * @return the running driver.
+     * @throws FabricException as {@link #launchEmbedded}, and {@code FI_EINVAL} for INVOKER.
+     */
+    public static FabricDriver launch(DriverConfig config) {
+        if (config.threading().mode().isManualProgress()) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "threading mode INVOKER of a driver without an application that runs its cycles",
+                "Use DEDICATED or SHARED, or launchEmbedded.");
+        }
+        return launchEmbedded(config);
+    }
+
+    /**
+     * Runs a daemon until it is told to end (SIGTERM, SIGINT).
+     *
+     * @param args properties files; a later one wins.
+     */
+    public static void main(String[] args) {
+        System.exit(run(args, System.out, System.err));
+    }
+
+    static int run(String[] args, PrintStream out, PrintStream err) {
+        try {
+            DriverConfig.Builder builder = DriverConfig.builder();
+            for (String file : args) {
+                builder.load(Path.of(file));
+            }
+            DriverConfig config = builder.build();
+            CountDownLatch end = new CountDownLatch(1);
+            CountDownLatch ended = new CountDownLatch(1);
+            try (FabricDriver driver = launch(config)) {
+                Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                    end.countDown();
+                    await(ended);
+                }, "jfabric-shutdown"));
+                String warning = driver.warning();
+                if (warning != null) {
+                    err.println(warning);
+                }
+                out.print(ConfigPrinter.print(config));
+                out.println("jfabric driver ready in " + driver.directory());
+                out.flush();
+                await(end);
+            } finally {
+                ended.countDown();
+            }
+            return 0;
+        } catch (FabricException | NativeCallException | IllegalStateException ex) {
+            err.println(ex.getMessage());
+            return 1;
+        }
+    }
+
+    /**
+     * Where the driver is.
+     *
+     * @return its directory; clients connect by it.
+     */
+    public Path directory() {
+        return wiring.directory().path();
+    }
+
+    /**
+     * Its options.
+     *
+     * @return the configuration that it was launched with.
+     */
+    public DriverConfig config() {
+        return config;
+    }
+
+    /**
+     * The driver as its embedding client uses it.
+     *
+     * @return the port to calls without queues.
+     * @throws FabricException {@code FI_EOPBADSTATE} in other modes than INVOKER.
+     */
+    public EmbeddedDriver embedded() {
+        if (invoked == null) {
+            throw new FabricException(FabricErrno.EOPBADSTATE,
+                "threading mode " + config.threading().mode() + " runs the cycles itself",
+                "Connect by the directory, or use INVOKER.");
+        }
+        return invoked;
+    }
+
+    /**
+     * Runs one duty cycle; INVOKER only.
+     *
+     * @return work done, 0 if there was nothing to do.
+     * @throws FabricException {@code FI_EOPBADSTATE} in other modes.
+     */
+    public int cycle() {
+        return embedded().cycle();
+    }
+
+    /**
+     * Says if threads would slow each other down.
+     *
+     * @return null, or what spins on how many cores and what to do.
+     */
+    public String warning() {
+        double cores = CpuQuota.availableCores();
+        if (config.threading().mode() != ThreadingMode.DEDICATED || cores > 1) {
+            return null;
+        }
+        return "the progress thread of mode DEDICATED spins, and this process has only " + cores
+            + " core(s): clients and driver will wait for each other's time slices. Use jfabric.threading.mode=SHARED";
+    }
+
+    /** Ends all clients, gives everything back and removes the driver's files. */
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        close(conductorRunner);
+        close(progressRunner);
+        wiring.close();
+    }
+
+    private void start() {
+        String warning = warning();
+        if (warning != null) {
+            wiring.errorHandler().onError(new FabricException(FabricErrno.EAGAIN, warning, "Or give it more cores."));
+        }
+        if (progressRunner != null) {
+            AgentRunner.startOnThread(progressRunner);
+        } else {
+            // nobody else could watch the sockets
+            wiring.resource().start();
+        }
+        if (conductorRunner != null) {
+            AgentRunner.startOnThread(conductorRunner);
+        }
+    }
+
+    private void close(AgentRunner runner) {
+        if (runner != null) {
+            wiring.watcher().wake();
+            runner.close(CLOSE_RETRY_MS, thread -> wiring.watcher().wake());
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        boolean interrupted = false;
+        for (;;) {
+            try {
+                latch.await();
+                break;
+            } catch (InterruptedException ex) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package org.jfabric.driver;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.client.Attachment;
+import org.jfabric.client.EmbeddedDriver;
+import org.jfabric.client.EndpointPort;
+import org.jfabric.driver.conductor.ClientSession;
+import org.jfabric.driver.conductor.EndpointResource;
+import org.jfabric.driver.conductor.OpenedClient;
+
+/**
+ * A driver in INVOKER mode as its embedding client uses it. Owner: the one thread that runs the cycles.
+ */
+final class InvokedDriver extends EmbeddedDriver {
+    private static final long ATTACH_TIMEOUT_NS = 10_000_000_000L;
+
+    private final DriverWiring wiring;
+
+    InvokedDriver(DriverWiring wiring) {
+        this.wiring = wiring;
+    }
+
+    @Override
+    public Attachment attach() {
+        Answer answer = new Answer();
+        wiring.conductor().attachEmbedded(answer);
+        long deadlineNs = System.nanoTime() + ATTACH_TIMEOUT_NS;
+        while (answer.session == null && answer.errno == 0) {
+            if (System.nanoTime() - deadlineNs > 0) {
+                throw new FabricException(FabricErrno.ETIMEDOUT,
+                    "the control file in " + wiring.directory().path() + " was not made within 10 s",
+                    "See whether the file system hangs.");
+            }
+            if (cycle() == 0) {
+                Thread.onSpinWait();
+            }
+        }
+        if (answer.errno != 0) {
+            throw new FabricException(answer.errno, answer.reason);
+        }
+        int ringLength = Math.toIntExact(wiring.config().queue().ctlRingBytes());
+        return new Attachment(
+            wiring.directory().path(),
+            wiring.driverName(),
+            wiring.owner(),
+            answer.session.id(),
+            answer.session.controlFile().number(),
+            ringLength,
+            ringLength);
+    }
+
+    @Override
+    public void detach(long clientId) {
+        wiring.conductor().detach(clientId);
+        cycle();
+    }
+
+    @Override
+    public int cycle() {
+        return wiring.cycle();
+    }
+
+    @Override
+    public EndpointPort port(long endpointId) {
+        EndpointResource endpoint = wiring.conductor().embeddedEndpoint(endpointId);
+        if (endpoint == null) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "endpoint " + endpointId + " is not enabled", "Enable it first, and do not use it after its close.");
+        }
+        return endpoint.endpoint();
+    }
+
+    private static final class Answer implements OpenedClient {
+        private ClientSession session;
+        private int errno;
+        private String reason;
+
+        @Override
+        public void onOpened(ClientSession opened) {
+            session = opened;
+        }
+
+        @Override
+        public void onRefused(int refusedErrno, String refusedReason) {
+            errno = refusedErrno;
+            reason = refusedReason;
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package org.jfabric.driver;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.driver.config.LinkConfig;
+import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
+import org.jfabric.driver.link.shm.ShmLinkProvider;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** The links that this driver has. */
+final class LinkProviders {
+    private static final List<LinkProvider> ALL = List.of(new LoopbackLinkProvider(), new ShmLinkProvider());
+
+    private LinkProviders() {
+    }
+
+    /**
+     * The providers of the links to be opened.
+     *
+     * @param config which are enabled.
+     * @return the preferred one first; only the pinned one if one is pinned.
+     * @throws FabricException {@code FI_ENODEV} if an enabled link does not exist.
+     */
+    static List<LinkProvider> enabled(LinkConfig config) {
+        List<String> names = ALL.stream().map(LinkProvider::name).toList();
+        List<String> missing = config.missingFrom(names);
+        if (!missing.isEmpty()) {
+            throw new FabricException(FabricErrno.ENODEV,
+                "links " + missing + " in jfabric.link.enabled do not exist, this driver has " + names,
+                "Take them out.");
+        }
+        List<LinkProvider> enabled = new ArrayList<>();
+        for (String name : config.isPinned() ? List.of(config.pin()) : config.enabled()) {
+            ALL.stream().filter(provider -> provider.name().equals(name)).forEach(enabled::add);
+        }
+        return enabled;
+    }
+}

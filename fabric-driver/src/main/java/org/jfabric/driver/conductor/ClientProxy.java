@@ -1,0 +1,314 @@
+package org.jfabric.driver.conductor;
+
+import org.agrona.ExpandableArrayBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.FabricErrno;
+import org.jfabric.Info;
+import org.jfabric.Verdict;
+import org.jfabric.codec.control.AddressReadyEncoder;
+import org.jfabric.codec.control.AddressVectorReadyEncoder;
+import org.jfabric.codec.control.ClientEndedEncoder;
+import org.jfabric.codec.control.CommandFailedEncoder;
+import org.jfabric.codec.control.CompletionQueueReadyEncoder;
+import org.jfabric.codec.control.CqFormat;
+import org.jfabric.codec.control.DoneEncoder;
+import org.jfabric.codec.control.EndpointReadyEncoder;
+import org.jfabric.codec.control.InfoEndEncoder;
+import org.jfabric.codec.control.InfoMatchEncoder;
+import org.jfabric.codec.control.InfoVerdictEncoder;
+import org.jfabric.codec.control.PeerDownEncoder;
+import org.jfabric.codec.control.RegionReadyEncoder;
+import org.jfabric.layout.RecordProducer;
+import org.jfabric.layout.RecordRingDescriptor;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+/**
+ * Sends answers and events to one client through its event ring.
+ *
+ * <p>A client that does not read keeps what it has asked for: what does not fit waits here, up to a bound that only
+ * events nobody asked for could exceed. Owner: conductor.
+ */
+public final class ClientProxy {
+    private static final int MAX_PENDING = 16 * 1024;
+    private static final int MAX_TEXT = 4096;
+
+    private final ExpandableArrayBuffer buffer = new ExpandableArrayBuffer(1024);
+    private final ArrayDeque<byte[]> pending = new ArrayDeque<>();
+    private final RecordProducer ring;
+    private final UnsafeBuffer records;
+    private final Runnable doorbell;
+    private boolean broken;
+    private boolean closed;
+
+    /**
+     * A proxy for a fresh ring.
+     *
+     * @param ring     the driver's end of the event ring.
+     * @param doorbell rung after each event.
+     */
+    public ClientProxy(RecordProducer ring, Runnable doorbell) {
+        this.ring = ring;
+        this.records = new UnsafeBuffer(ring.ringAddress(), ring.capacity());
+        this.doorbell = doorbell;
+    }
+
+    /**
+     * A command was refused.
+     *
+     * @param correlationId of the command.
+     * @param errno         positive fabric errno.
+     * @param message       with values and remedy.
+     */
+    public void commandFailed(long correlationId, int errno, String message) {
+        CommandFailedEncoder encoder = new CommandFailedEncoder().wrap(buffer, Long.BYTES)
+            .correlationId(correlationId).errno(errno).message(cut(message));
+        send(CommandFailedEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * A completion queue is open.
+     *
+     * @param correlationId of the command.
+     * @param queue         the queue.
+     * @param format        code of its format.
+     */
+    public void completionQueueReady(long correlationId, CompletionQueueResource queue, int format) {
+        CompletionQueueReadyEncoder encoder = new CompletionQueueReadyEncoder().wrap(buffer, Long.BYTES)
+            .correlationId(correlationId).cqId(queue.id()).fileNumber(queue.file().number())
+            .capacity(queue.capacity()).clientShare(queue.clientShare())
+            .driverShare(queue.driverShare()).format(CqFormat.get(format));
+        send(CompletionQueueReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * An address vector is open.
+     *
+     * @param correlationId of the command.
+     * @param avId          its number.
+     */
+    public void addressVectorReady(long correlationId, long avId) {
+        AddressVectorReadyEncoder encoder = new AddressVectorReadyEncoder().wrap(buffer, Long.BYTES)
+            .correlationId(correlationId).avId(avId);
+        send(AddressVectorReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * An address is inserted.
+     *
+     * @param correlationId of the command.
+     * @param fiAddr        its place in the address vector.
+     * @param address       as resolved.
+     */
+    public void addressReady(long correlationId, long fiAddr, String address) {
+        AddressReadyEncoder encoder = new AddressReadyEncoder().wrap(buffer, Long.BYTES)
+            .correlationId(correlationId).fiAddr(fiAddr).address(address);
+        send(AddressReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * A region is registered.
+     *
+     * @param correlationId of the command.
+     * @param region        the region.
+     */
+    public void regionReady(long correlationId, RegionResource region) {
+        RegionReadyEncoder encoder = new RegionReadyEncoder().wrap(buffer, Long.BYTES)
+            .correlationId(correlationId).fileNumber(region.region().number())
+            .generation(region.region().generation()).length(region.region().lengthBytes())
+            .regionIndex(region.index()).reserved(0);
+        send(RegionReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * An endpoint is enabled.
+     *
+     * @param correlationId of the command.
+     * @param endpoint      the endpoint.
+     */
+    public void endpointReady(long correlationId, EndpointResource endpoint) {
+        var settings = endpoint.endpoint().settings();
+        EndpointReadyEncoder encoder = new EndpointReadyEncoder().wrap(buffer, Long.BYTES)
+            .correlationId(correlationId).endpointId(endpoint.id())
+            .transmitQueueFile(endpoint.transmitFileNumber()).receiveQueueFile(endpoint.receiveFileNumber())
+            .transmitQueueLength(endpoint.transmitLength()).receiveQueueLength(endpoint.receiveLength())
+            .activityIndex(endpoint.activityIndex())
+            .txCqIndex(endpoint.endpoint().transmitIndex()).rxCqIndex(endpoint.endpoint().receiveIndex())
+            .txSize(settings.txSize()).rxSize(settings.rxSize()).injectSize(settings.injectSizeBytes())
+            .maxMsgSize(settings.maxMessageBytes()).address(settings.address());
+        send(EndpointReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * A command without result is done.
+     *
+     * @param correlationId of the command.
+     */
+    public void done(long correlationId) {
+        DoneEncoder encoder = new DoneEncoder().wrap(buffer, Long.BYTES).correlationId(correlationId);
+        send(DoneEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * A link meets the hints.
+     *
+     * @param correlationId of the command.
+     * @param info          what it offers.
+     */
+    public void infoMatch(long correlationId, Info info) {
+        InfoMatchEncoder encoder = new InfoMatchEncoder().wrap(buffer, Long.BYTES).correlationId(correlationId);
+        InfoBlock.encode(buffer, Long.BYTES + InfoMatchEncoder.capsEncodingOffset(), info);
+        byte[] key = info.epAttr().authKey();
+        encoder.srcAddr(text(info.srcAddr())).destAddr(text(info.destAddr())).linkName(text(info.linkName()))
+            .provName(text(info.fabricAttr().provName())).fabricName(text(info.fabricAttr().name()))
+            .domainName(text(info.domainAttr().name())).putAuthKey(key, 0, key.length);
+        send(InfoMatchEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * What became of a link.
+     *
+     * @param correlationId of the command.
+     * @param verdict       chosen or rejected, with reasons.
+     */
+    public void infoVerdict(long correlationId, Verdict verdict) {
+        StringBuilder reasons = new StringBuilder();
+        for (var reason : verdict.reasons()) {
+            reasons.append(reasons.isEmpty() ? "" : "\n").append(reason.condition()).append('\t').append(reason.seen())
+                .append('\t').append(reason.needed()).append('\t').append(reason.remedy());
+        }
+        InfoVerdictEncoder encoder = new InfoVerdictEncoder().wrap(buffer, Long.BYTES).correlationId(correlationId)
+            .chosen((short) (verdict.chosen() ? 1 : 0)).score(verdict.score()).linkName(verdict.linkName())
+            .reasons(cut(reasons.toString()));
+        send(InfoVerdictEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * No more matches and verdicts.
+     *
+     * @param correlationId of the command.
+     * @param errno         0, or positive fabric errno if nothing meets the hints.
+     */
+    public void infoEnd(long correlationId, int errno) {
+        InfoEndEncoder encoder = new InfoEndEncoder().wrap(buffer, Long.BYTES).correlationId(correlationId)
+            .errno(errno);
+        send(InfoEndEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * A peer of an endpoint is gone.
+     *
+     * @param endpointId the endpoint.
+     * @param fiAddr     the peer in its address vector, or -1.
+     * @param errno      positive fabric errno.
+     * @param address    of the peer.
+     */
+    public void peerDown(long endpointId, long fiAddr, int errno, String address) {
+        PeerDownEncoder encoder = new PeerDownEncoder().wrap(buffer, Long.BYTES).endpointId(endpointId)
+            .fiAddr(fiAddr).errno(errno).reserved(0).address(address);
+        send(PeerDownEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * The driver ends this client; the last event.
+     *
+     * @param errno  positive fabric errno.
+     * @param reason what was seen.
+     */
+    public void clientEnded(int errno, String reason) {
+        ClientEndedEncoder encoder = new ClientEndedEncoder().wrap(buffer, Long.BYTES).errno(errno).reserved(0)
+            .reason(cut(reason));
+        send(ClientEndedEncoder.TEMPLATE_ID, encoder.encodedLength());
+        closed = true;
+    }
+
+    /** Nothing is sent any more; the ring's memory is about to go. */
+    public void close() {
+        closed = true;
+        pending.clear();
+    }
+
+    /**
+     * Sends what did not fit before.
+     *
+     * @return events sent.
+     */
+    public int flush() {
+        int work = 0;
+        while (!closed && !pending.isEmpty() && offer(pending.peekFirst())) {
+            pending.removeFirst();
+            work++;
+        }
+        return work;
+    }
+
+    /**
+     * Whether events wait for room in the ring.
+     *
+     * @return true if {@link #flush()} has to be called again.
+     */
+    public boolean hasPending() {
+        return !closed && !pending.isEmpty();
+    }
+
+    /**
+     * Whether the client's end of the ring cannot be relied on.
+     *
+     * @return null, or the reason to end the client.
+     */
+    public String broken() {
+        if (broken) {
+            return "the position in its event ring is impossible";
+        }
+        return pending.size() > MAX_PENDING
+            ? "it does not read its events: " + pending.size() + " wait besides a full ring of " + ring.capacity()
+                + " bytes"
+            : null;
+    }
+
+    private void send(int type, int bodyLength) {
+        if (closed) {
+            return;
+        }
+        int length = RecordRingDescriptor.WORD_LENGTH + bodyLength;
+        byte[] record = new byte[length];
+        buffer.getBytes(0, record);
+        UnsafeBuffer view = new UnsafeBuffer(record);
+        view.putInt(Integer.BYTES, type, LITTLE_ENDIAN);
+        if (!pending.isEmpty() || !offer(record)) {
+            pending.addLast(record);
+        }
+    }
+
+    private boolean offer(byte[] record) {
+        int offset = ring.claim(record.length);
+        if (offset < 0) {
+            broken |= offset != -FabricErrno.EAGAIN;
+            return false;
+        }
+        records.putBytes(
+            offset + RecordRingDescriptor.WORD_LENGTH,
+            record,
+            RecordRingDescriptor.WORD_LENGTH,
+            record.length - RecordRingDescriptor.WORD_LENGTH);
+        ring.commit(offset, record.length, new UnsafeBuffer(record).getInt(Integer.BYTES, LITTLE_ENDIAN));
+        doorbell.run();
+        return true;
+    }
+
+    private static String text(String value) {
+        return value == null ? "" : value;
+    }
+
+    private static String cut(String text) {
+        if (text == null) {
+            return "";
+        }
+        // characters of up to three bytes each must not exceed the field
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        return bytes.length <= MAX_TEXT ? text : text.substring(0, Math.min(text.length(), MAX_TEXT / 3));
+    }
+}

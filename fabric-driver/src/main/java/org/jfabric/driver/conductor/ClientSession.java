@@ -1,0 +1,221 @@
+package org.jfabric.driver.conductor;
+
+import org.agrona.collections.Int2ObjectHashMap;
+import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.driver.progress.ProgressClient;
+import org.jfabric.driver.resource.SharedFile;
+import org.jfabric.layout.ControlFileDescriptor;
+import org.jfabric.layout.RecordConsumer;
+
+import java.util.BitSet;
+
+/**
+ * A client: its rings, its objects and its life. Owner: conductor.
+ */
+public final class ClientSession {
+    /** {@link #fd()} of the client that embeds the driver: both live and die together. */
+    public static final int EMBEDDED = -1;
+
+    private final long id;
+    private final String name;
+    private final int fd;
+    private final SharedFile controlFile;
+    private final RecordConsumer commands;
+    private final ClientProxy proxy;
+    private final ProgressClient progress;
+    private final Long2ObjectHashMap<CompletionQueueResource> completionQueues = new Long2ObjectHashMap<>();
+    private final Long2ObjectHashMap<AddressVectorResource> addressVectors = new Long2ObjectHashMap<>();
+    private final Long2ObjectHashMap<EndpointResource> endpoints = new Long2ObjectHashMap<>();
+    private final Int2ObjectHashMap<RegionResource> regions = new Int2ObjectHashMap<>();
+    private final BitSet activityIndices = new BitSet();
+    private int activeCommands;
+    private boolean ending;
+
+    /**
+     * A client without objects.
+     *
+     * @param id          its number.
+     * @param name        for people.
+     * @param fd          its socket, or {@link #EMBEDDED}.
+     * @param controlFile its {@code .ctl} file.
+     * @param commands    the driver's end of the command ring.
+     * @param proxy       the driver's end of the event ring.
+     * @param progress    the progress thread's part.
+     */
+    public ClientSession(
+        long id,
+        String name,
+        int fd,
+        SharedFile controlFile,
+        RecordConsumer commands,
+        ClientProxy proxy,
+        ProgressClient progress) {
+        this.id = id;
+        this.name = name;
+        this.fd = fd;
+        this.controlFile = controlFile;
+        this.commands = commands;
+        this.proxy = proxy;
+        this.progress = progress;
+    }
+
+    /**
+     * Its number.
+     *
+     * @return from 1.
+     */
+    public long id() {
+        return id;
+    }
+
+    /**
+     * Its socket.
+     *
+     * @return open while the client lives, or {@link #EMBEDDED}.
+     */
+    public int fd() {
+        return fd;
+    }
+
+    /**
+     * Whether it embeds the driver in INVOKER mode, so that it posts to the engine without queues.
+     *
+     * @return true for that one client.
+     */
+    public boolean isEmbedded() {
+        return fd == EMBEDDED;
+    }
+
+    /**
+     * Its control file.
+     *
+     * @return the {@code .ctl} file.
+     */
+    public SharedFile controlFile() {
+        return controlFile;
+    }
+
+    /**
+     * The driver's end of its command ring.
+     *
+     * @return the consumer.
+     */
+    public RecordConsumer commands() {
+        return commands;
+    }
+
+    /**
+     * The way back.
+     *
+     * @return the proxy.
+     */
+    public ClientProxy proxy() {
+        return proxy;
+    }
+
+    /**
+     * The progress thread's part; only for calls made there.
+     *
+     * @return the client as the progress agent has it.
+     */
+    public ProgressClient progress() {
+        return progress;
+    }
+
+    /**
+     * Open completion queues.
+     *
+     * @return by number.
+     */
+    public Long2ObjectHashMap<CompletionQueueResource> completionQueues() {
+        return completionQueues;
+    }
+
+    /**
+     * Open address vectors.
+     *
+     * @return by number.
+     */
+    public Long2ObjectHashMap<AddressVectorResource> addressVectors() {
+        return addressVectors;
+    }
+
+    /**
+     * Enabled endpoints.
+     *
+     * @return by number.
+     */
+    public Long2ObjectHashMap<EndpointResource> endpoints() {
+        return endpoints;
+    }
+
+    /**
+     * Registered regions.
+     *
+     * @return by index.
+     */
+    public Int2ObjectHashMap<RegionResource> regions() {
+        return regions;
+    }
+
+    /**
+     * Takes an activity byte.
+     *
+     * @return its index, or -1 if all are taken.
+     */
+    public int takeActivityIndex() {
+        int index = activityIndices.nextClearBit(0);
+        if (index >= ControlFileDescriptor.ACTIVITY_LENGTH) {
+            return -1;
+        }
+        activityIndices.set(index);
+        return index;
+    }
+
+    /**
+     * Gives an activity byte back.
+     *
+     * @param index from {@link #takeActivityIndex()}.
+     */
+    public void giveActivityIndex(int index) {
+        activityIndices.clear(index);
+    }
+
+    /** A command has begun that will touch the client's objects. */
+    public void onCommandBegun() {
+        activeCommands++;
+    }
+
+    /** A command has ended. */
+    public void onCommandEnded() {
+        activeCommands--;
+    }
+
+    /**
+     * Commands under way.
+     *
+     * @return how many.
+     */
+    public int activeCommands() {
+        return activeCommands;
+    }
+
+    /**
+     * Whether the client is gone or being ended: nothing of it is read any more.
+     *
+     * @return true from then on.
+     */
+    public boolean isEnding() {
+        return ending;
+    }
+
+    /** Nothing of the client is read any more. */
+    public void end() {
+        ending = true;
+    }
+
+    @Override
+    public String toString() {
+        return "client " + id + (name.isEmpty() ? "" : " (" + name + ')');
+    }
+}

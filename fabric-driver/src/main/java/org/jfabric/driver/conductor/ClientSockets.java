@@ -1,0 +1,297 @@
+package org.jfabric.driver.conductor;
+
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.codec.control.ClientHelloDecoder;
+import org.jfabric.codec.control.ClientWelcomeEncoder;
+import org.jfabric.codec.control.MessageHeaderDecoder;
+import org.jfabric.codec.control.MessageHeaderEncoder;
+import org.jfabric.codec.wire.HelloDecoder;
+import org.jfabric.driver.link.PeerAcceptor;
+import org.jfabric.driver.progress.ProgressCommand;
+import org.jfabric.driver.resource.DescriptorWatcher;
+import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.UnixSocket;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.layout.OwnerId;
+
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The driver's socket and its connections: clients of this user, and other drivers, which go to the link that connects
+ * drivers.
+ *
+ * <p>Who is not of this user, says something else than hello, or has another version, is turned away; nobody else
+ * notices. Owner: conductor.
+ */
+final class ClientSockets {
+    private static final int ACCEPT_BATCH = 64;
+    private static final int WELCOME_CAPACITY = 12 * 1024;
+    private static final int MAX_REASON = 1024;
+
+    private final ConductorContext context;
+    private final DriverConductor conductor;
+    private final DescriptorWatcher watcher;
+    private final int listenFd;
+    private final PeerAcceptor acceptor;
+    private final Map<Integer, ClientSocket> sockets = new HashMap<>();
+    private final UnsafeBuffer welcome = new UnsafeBuffer(ByteBuffer.allocateDirect(WELCOME_CAPACITY));
+    private final MessageHeaderDecoder header = new MessageHeaderDecoder();
+    private final long uid = Libc.geteuid();
+
+    /**
+     * Begins to watch the listening socket.
+     *
+     * @param context   what the conductor works with.
+     * @param conductor told of clients.
+     * @param watcher   of descriptors.
+     * @param listenFd  listening, non-blocking.
+     * @param acceptor  for other drivers, or null.
+     */
+    ClientSockets(
+        ConductorContext context,
+        DriverConductor conductor,
+        DescriptorWatcher watcher,
+        int listenFd,
+        PeerAcceptor acceptor) {
+        this.context = context;
+        this.conductor = conductor;
+        this.watcher = watcher;
+        this.listenFd = listenFd;
+        this.acceptor = acceptor;
+    }
+
+    /** Begins to accept. */
+    void open() {
+        watcher.watch(listenFd, this::onAcceptable, context.inbox());
+    }
+
+    /**
+     * Ends a client's connection.
+     *
+     * @param session of the client.
+     */
+    void close(ClientSession session) {
+        ClientSocket socket = sockets.get(session.fd());
+        if (socket != null && socket.session() == session) {
+            close(socket);
+        }
+    }
+
+    /** Ends all connections and stops listening. */
+    void closeAll() {
+        for (ClientSocket socket : sockets.values().toArray(new ClientSocket[0])) {
+            close(socket);
+        }
+        watcher.unwatch(listenFd);
+        Libc.close(listenFd);
+    }
+
+    private void onAcceptable(int fd) {
+        for (int i = 0; i < ACCEPT_BATCH; i++) {
+            int accepted = UnixSocket.accept4(fd, UnixSocket.SOCK_NONBLOCK);
+            if (accepted < 0) {
+                if (accepted != -FabricErrno.EAGAIN) {
+                    context.errorHandler().onError(new FabricException(-accepted,
+                        "a connection to the driver could not be accepted", "Raise the limit of open files (ulimit "
+                            + "-n) if it is reached."));
+                }
+                break;
+            }
+            onAccepted(accepted);
+        }
+        watcher.rearm(fd);
+    }
+
+    private void onAccepted(int fd) {
+        long peer = UnixSocket.peerCredentials(fd);
+        if (peer != uid) {
+            refused(new FabricException(FabricErrno.EACCES,
+                "a connection of user " + peer + ", this driver serves user " + uid, "Run a driver for that user."));
+            Libc.close(fd);
+            return;
+        }
+        sockets.put(fd, new ClientSocket(fd));
+        watcher.watch(fd, this::onReadable, context.inbox());
+    }
+
+    private void onReadable(int fd) {
+        ClientSocket socket = sockets.get(fd);
+        if (socket == null) {
+            return;
+        }
+        if (socket.isAnswered()) {
+            onDoorbell(socket);
+            return;
+        }
+        switch (socket.readMessage()) {
+            case COMPLETE -> onMessage(socket);
+            case PARTIAL -> watcher.rearm(fd);
+            case END -> close(socket);
+            default -> {
+                refused(new FabricException(FabricErrno.EINVAL,
+                    "a connection began with a message of " + socket.messageLength() + " bytes, allowed are 8 to "
+                        + ClientSocket.MAX_MESSAGE, "Connect with a client of JFabric."));
+                close(socket);
+            }
+        }
+    }
+
+    private void onDoorbell(ClientSocket socket) {
+        if (socket.drain()) {
+            conductor.onDoorbell(socket.session());
+            watcher.rearm(socket.fd());
+        } else {
+            onEnd(socket);
+        }
+    }
+
+    private void onEnd(ClientSocket socket) {
+        ClientSession session = socket.session();
+        close(socket);
+        if (session != null) {
+            conductor.onClientGone(session);
+        }
+    }
+
+    private void onMessage(ClientSocket socket) {
+        UnsafeBuffer buffer = socket.buffer();
+        int length = socket.messageLength();
+        header.wrap(buffer, Integer.BYTES);
+        int schema = header.schemaId();
+        int template = header.templateId();
+        if (schema == ClientHelloDecoder.SCHEMA_ID && template == ClientHelloDecoder.TEMPLATE_ID) {
+            onHello(socket, buffer, length);
+        } else if (schema == HelloDecoder.SCHEMA_ID && acceptor != null) {
+            onPeer(socket, buffer, length);
+        } else {
+            refused(new FabricException(FabricErrno.EINVAL,
+                "a connection began with template " + template + " of schema " + schema,
+                "Connect with a client or driver of JFabric."));
+            close(socket);
+        }
+    }
+
+    private void onPeer(ClientSocket socket, DirectBuffer buffer, int length) {
+        int fd = socket.fd();
+        sockets.remove(fd);
+        watcher.unwatch(fd);
+        byte[] hello = new byte[length];
+        buffer.getBytes(Integer.BYTES, hello);
+        context.proxy().execute(new ProgressCommand() {
+            @Override
+            protected void onProgress() {
+                acceptor.onPeer(fd, new UnsafeBuffer(hello), hello.length);
+            }
+
+            @Override
+            protected void onDone() {
+                // the descriptor is the acceptor's
+            }
+
+            @Override
+            protected void onFailed(Throwable cause) {
+                context.errorHandler().onError(cause);
+            }
+        });
+    }
+
+    private void onHello(ClientSocket socket, DirectBuffer buffer, int length) {
+        int bodyOffset = Integer.BYTES + MessageHeaderDecoder.ENCODED_LENGTH;
+        int body = length - MessageHeaderDecoder.ENCODED_LENGTH;
+        int textOffset = ClientHelloDecoder.BLOCK_LENGTH;
+        int text = body < textOffset + Integer.BYTES ? -1 : buffer.getInt(bodyOffset + textOffset);
+        if (text < 0 || text > body - textOffset - Integer.BYTES) {
+            refused(new FabricException(FabricErrno.EINVAL,
+                "a client's hello of " + length + " bytes is cut", "Connect with a client of JFabric."));
+            close(socket);
+            return;
+        }
+        ClientHelloDecoder hello = new ClientHelloDecoder().wrap(
+            buffer, bodyOffset, ClientHelloDecoder.BLOCK_LENGTH, ClientHelloDecoder.SCHEMA_VERSION);
+        String wrong = wrong(hello);
+        if (wrong != null) {
+            refused(new FabricException(FabricErrno.EINVAL, wrong, "Use the same major version on both sides."));
+            sendWelcome(socket, 0, null, FabricErrno.EINVAL, wrong);
+            close(socket);
+            return;
+        }
+        conductor.onHello(hello.name(), socket.fd(), socket::ring, new Opened(socket));
+    }
+
+    private static String wrong(ClientHelloDecoder hello) {
+        if (hello.magic() != FileHeaderDescriptor.MAGIC) {
+            return "the client's magic is 0x" + Long.toHexString(hello.magic()) + ", needed is 0x"
+                + Long.toHexString(FileHeaderDescriptor.MAGIC);
+        }
+        if (hello.majorVersion() != FileHeaderDescriptor.MAJOR_VERSION) {
+            return "the client speaks version " + hello.majorVersion() + '.' + hello.minorVersion()
+                + ", this driver version " + FileHeaderDescriptor.MAJOR_VERSION + '.'
+                + FileHeaderDescriptor.MINOR_VERSION;
+        }
+        return null;
+    }
+
+    private boolean sendWelcome(ClientSocket socket, long clientId, ClientSession session, int errno, String reason) {
+        OwnerId owner = context.files().owner();
+        int ringLength = (int) context.config().queue().ctlRingBytes();
+        ClientWelcomeEncoder encoder = new ClientWelcomeEncoder()
+            .wrapAndApplyHeader(welcome, Integer.BYTES, new MessageHeaderEncoder())
+            .magic(FileHeaderDescriptor.MAGIC).majorVersion(FileHeaderDescriptor.MAJOR_VERSION)
+            .minorVersion(FileHeaderDescriptor.MINOR_VERSION).errno(errno).features(0)
+            .ownerIdHigh(owner.high()).ownerIdLow(owner.low()).clientId(clientId)
+            .controlFile(session == null ? 0 : session.controlFile().number())
+            .commandRingLength(ringLength).eventRingLength(ringLength)
+            .driverName(context.driverName())
+            .reason(reason.length() > MAX_REASON ? reason.substring(0, MAX_REASON) : reason);
+        int length = MessageHeaderEncoder.ENCODED_LENGTH + encoder.encodedLength();
+        welcome.putInt(0, length);
+        int total = Integer.BYTES + length;
+        // the socket is new and empty: what does not fit at once is refused by a full system
+        return UnixSocket.send(socket.fd(), welcome.addressOffset(), total, UnixSocket.MSG_DONTWAIT) == total;
+    }
+
+    private void refused(FabricException reason) {
+        context.counters().add(SystemCounter.CONNECTIONS_REFUSED, 1);
+        context.errorHandler().onError(reason);
+    }
+
+    private void close(ClientSocket socket) {
+        sockets.remove(socket.fd());
+        watcher.unwatch(socket.fd());
+        UnixSocket.shutdown(socket.fd(), UnixSocket.SHUT_RDWR);
+        Libc.close(socket.fd());
+    }
+
+    /** Answers the hello when the client's control file is there. */
+    private final class Opened implements OpenedClient {
+        private final ClientSocket socket;
+
+        Opened(ClientSocket socket) {
+            this.socket = socket;
+        }
+
+        @Override
+        public void onOpened(ClientSession session) {
+            socket.session(session);
+            socket.onAnswered();
+            if (!sendWelcome(socket, session.id(), session, 0, "")) {
+                onEnd(socket);
+                return;
+            }
+            watcher.rearm(socket.fd());
+        }
+
+        @Override
+        public void onRefused(int errno, String reason) {
+            refused(new FabricException(errno, "a client could not be attached: " + reason));
+            sendWelcome(socket, 0, null, errno, reason);
+            close(socket);
+        }
+    }
+}

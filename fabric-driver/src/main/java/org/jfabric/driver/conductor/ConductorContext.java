@@ -1,0 +1,53 @@
+package org.jfabric.driver.conductor;
+
+import org.agrona.ErrorHandler;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.engine.Engine;
+import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.driver.progress.ProgressAgent;
+import org.jfabric.driver.progress.ProgressProxy;
+import org.jfabric.driver.resource.Inbox;
+import org.jfabric.driver.resource.ResourceAgent;
+import org.jfabric.driver.resource.SharedFiles;
+import org.jfabric.driver.resource.SystemCounters;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * What the conductor and its commands work with.
+ *
+ * @param config       options of the driver.
+ * @param directory    of the driver.
+ * @param files        shared with clients.
+ * @param resource     for slow work.
+ * @param inbox        of the conductor.
+ * @param proxy        to the progress thread.
+ * @param progress     only for calls made through the proxy.
+ * @param engine       only for calls made through the proxy.
+ * @param providers    of the enabled links, the preferred one first.
+ * @param counters     of the driver.
+ * @param errorHandler the driver's error log.
+ */
+public record ConductorContext(
+    DriverConfig config,
+    Path directory,
+    SharedFiles files,
+    ResourceAgent resource,
+    Inbox inbox,
+    ProgressProxy proxy,
+    ProgressAgent progress,
+    Engine engine,
+    List<LinkProvider> providers,
+    SystemCounters counters,
+    ErrorHandler errorHandler) {
+
+    /**
+     * The driver's name.
+     *
+     * @return last part of its directory, host part of its addresses.
+     */
+    public String driverName() {
+        return directory.getFileName().toString();
+    }
+}

@@ -1,0 +1,402 @@
+package org.jfabric.driver.conductor;
+
+import org.agrona.collections.Long2ObjectHashMap;
+import org.agrona.concurrent.Agent;
+import org.jfabric.AddressVectorType;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.Info;
+import org.jfabric.codec.control.OpenAddressVectorDecoder;
+import org.jfabric.codec.control.OpenCompletionQueueDecoder;
+import org.jfabric.codec.control.RegisterRegionDecoder;
+import org.jfabric.driver.conductor.command.CloseObjectCommand;
+import org.jfabric.driver.conductor.command.Command;
+import org.jfabric.driver.conductor.command.EnableEndpointCommand;
+import org.jfabric.driver.conductor.command.EndClientCommand;
+import org.jfabric.driver.conductor.command.InsertAddressCommand;
+import org.jfabric.driver.conductor.command.OpenClientCommand;
+import org.jfabric.driver.conductor.command.OpenCompletionQueueCommand;
+import org.jfabric.driver.conductor.command.PublishServiceCommand;
+import org.jfabric.driver.conductor.command.QueryInfoCommand;
+import org.jfabric.driver.conductor.command.RegisterRegionCommand;
+import org.jfabric.driver.conductor.command.RemoveAddressCommand;
+import org.jfabric.driver.engine.SessionListener;
+import org.jfabric.driver.link.FabricName;
+import org.jfabric.driver.link.PeerAcceptor;
+import org.jfabric.driver.progress.CycleClock;
+import org.jfabric.driver.progress.FaultInspector;
+import org.jfabric.driver.resource.DescriptorWatcher;
+import org.jfabric.driver.resource.SharedFiles;
+import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.ffi.Affinity;
+
+import java.util.ArrayList;
+
+/**
+ * Owns administration and lifetimes: accepts clients, takes their commands, ends those that are gone or broken.
+ *
+ * <p>Owner: its thread in DEDICATED; the thread of the progress agent in the other modes.
+ */
+public final class DriverConductor implements Agent {
+    private static final int INBOX_LIMIT = 64;
+
+    private final ConductorContext context;
+    private final ConductorSettings settings;
+    private final DescriptorWatcher watcher;
+    private final CycleClock clock;
+    private final FaultInspector faults;
+    private final ClientSockets sockets;
+    private final ClientCommandAdapter adapter = new ClientCommandAdapter(this);
+    private final ServiceNames names = new ServiceNames();
+    private final SessionListener listener = new Listener();
+    private final Long2ObjectHashMap<ClientSession> sessions = new Long2ObjectHashMap<>();
+    private final ArrayList<ClientSession> ringing = new ArrayList<>();
+    private final ArrayList<Command> commands = new ArrayList<>();
+    private ClientSession embedded;
+    private long lastId;
+    private long lastPollNs;
+    private boolean eventsWaiting;
+
+    /**
+     * Wiring of the agent.
+     *
+     * @param context  what commands work with.
+     * @param settings how it is run.
+     * @param watcher  of descriptors.
+     * @param clock    of the cycle.
+     * @param listenFd of the driver's socket, listening.
+     * @param acceptor for other drivers, or null.
+     */
+    public DriverConductor(
+        ConductorContext context,
+        ConductorSettings settings,
+        DescriptorWatcher watcher,
+        CycleClock clock,
+        int listenFd,
+        PeerAcceptor acceptor) {
+        this.context = context;
+        this.settings = settings;
+        this.watcher = watcher;
+        this.clock = clock;
+        this.faults = new FaultInspector(
+            context.files(), context.counters(), context.errorHandler(), this::onCut);
+        this.sockets = new ClientSockets(context, this, watcher, listenFd, acceptor);
+        sockets.open();
+    }
+
+    @Override
+    public void onStart() {
+        if (settings.cpu() >= 0) {
+            Affinity.bind(settings.cpu());
+        }
+    }
+
+    @Override
+    public int doWork() {
+        long nowNs = settings.ownClock() ? clock.update() : clock.nowNs();
+        int work = context.inbox().drain(INBOX_LIMIT);
+        if (settings.pollIntervalNs() >= 0 && nowNs - lastPollNs >= settings.pollIntervalNs()) {
+            lastPollNs = nowNs;
+            work += watcher.poll(0, context.inbox());
+        }
+        try {
+            work += pollCommands();
+            work += executeCommands(nowNs);
+            // events come from what was done above, or were waiting before
+            if (work > 0 || eventsWaiting) {
+                work += flushEvents();
+            }
+        } catch (InternalError ex) {
+            work += 1 + faults.onFault(ex);
+        }
+        return work;
+    }
+
+    @Override
+    public String roleName() {
+        return "jfabric-conductor";
+    }
+
+    /**
+     * Whether a client's event ring is full, so that the thread must look again soon.
+     *
+     * @return true if events wait.
+     */
+    public boolean hasPendingEvents() {
+        return eventsWaiting;
+    }
+
+    /**
+     * Attaches the client that embeds the driver in INVOKER mode.
+     *
+     * @param opened told in a later cycle.
+     */
+    public void attachEmbedded(OpenedClient opened) {
+        onHello("embedding", ClientSession.EMBEDDED, () -> {
+        }, opened);
+    }
+
+    /**
+     * Ends a client, as if its connection had ended.
+     *
+     * @param clientId the client; nothing happens if it is gone.
+     */
+    public void detach(long clientId) {
+        ClientSession session = sessions.get(clientId);
+        if (session != null) {
+            onClientGone(session);
+        }
+    }
+
+    /**
+     * Finds an endpoint of the embedding client.
+     *
+     * @param endpointId its number.
+     * @return the endpoint, or null.
+     */
+    public EndpointResource embeddedEndpoint(long endpointId) {
+        return embedded == null ? null : embedded.endpoints().get(endpointId);
+    }
+
+    /**
+     * Ends all clients; afterwards cycles are needed until {@link #isQuiet()}.
+     *
+     * @param reason told to the clients.
+     */
+    public void closeClients(String reason) {
+        for (ClientSession session : sessions.values().toArray(new ClientSession[0])) {
+            end(session, FabricErrno.ESHUTDOWN, reason);
+        }
+        sockets.closeAll();
+    }
+
+    /**
+     * Whether no command is under way.
+     *
+     * @return true if everything is taken back after {@link #closeClients}.
+     */
+    public boolean isQuiet() {
+        return commands.isEmpty() && context.inbox().isEmpty();
+    }
+
+    void onHello(String name, int fd, Runnable doorbell, OpenedClient opened) {
+        String printable = name.replaceAll("[^\\x20-\\x7e]", "?");
+        OpenedClient registering = new OpenedClient() {
+            @Override
+            public void onOpened(ClientSession session) {
+                sessions.put(session.id(), session);
+                if (session.isEmbedded()) {
+                    embedded = session;
+                }
+                opened.onOpened(session);
+            }
+
+            @Override
+            public void onRefused(int errno, String reason) {
+                opened.onRefused(errno, reason);
+            }
+        };
+        begin(new OpenClientCommand(context, ++lastId, printable, fd, doorbell, listener, registering));
+    }
+
+    void onDoorbell(ClientSession session) {
+        if (!session.isEnding() && !ringing.contains(session)) {
+            ringing.add(session);
+        }
+    }
+
+    void onClientGone(ClientSession session) {
+        if (!session.isEnding()) {
+            takeBack(session);
+        }
+    }
+
+    void onCorruption(ClientSession session, String reason) {
+        end(session, FabricErrno.EIO, reason);
+    }
+
+    void onRefused(ClientSession session, long correlationId, FabricException cause) {
+        context.counters().add(SystemCounter.COMMANDS_FAILED, 1);
+        session.proxy().commandFailed(correlationId, cause.errno(), cause.getMessage());
+    }
+
+    void onOpenCompletionQueue(ClientSession session, OpenCompletionQueueDecoder decoder) {
+        begin(new OpenCompletionQueueCommand(context, session, decoder, ++lastId));
+    }
+
+    void onOpenAddressVector(ClientSession session, OpenAddressVectorDecoder decoder) {
+        AddressVectorType.of(decoder.avTypeRaw());
+        if (decoder.flags() != 0) {
+            throw new FabricException(FabricErrno.EBADFLAGS,
+                "flags 0x" + Long.toHexString(decoder.flags()) + " of an address vector, needed 0",
+                "Open it without flags.");
+        }
+        if (decoder.nameLength() != 0 || decoder.rxCtxBits() != 0) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP,
+                "an address vector with a name or with " + decoder.rxCtxBits() + " receive context bits",
+                "Open one without name and bits.");
+        }
+        AddressVectorResource vector = new AddressVectorResource(++lastId);
+        session.addressVectors().put(vector.id(), vector);
+        session.proxy().addressVectorReady(decoder.correlationId(), vector.id());
+    }
+
+    void onInsertAddress(ClientSession session, long correlationId, long avId, long flags, String address) {
+        begin(new InsertAddressCommand(context, session, correlationId, avId, flags, address, names));
+    }
+
+    void onRemoveAddress(ClientSession session, long correlationId, long avId, long fiAddr, long flags) {
+        begin(new RemoveAddressCommand(context, session, correlationId, avId, fiAddr, flags));
+    }
+
+    void onRegisterRegion(ClientSession session, RegisterRegionDecoder decoder) {
+        begin(new RegisterRegionCommand(context, session, decoder));
+    }
+
+    void onEnableEndpoint(ClientSession session, EndpointRequest request) {
+        begin(new EnableEndpointCommand(context, session, request, names, ++lastId));
+    }
+
+    void onPublishService(ClientSession session, long correlationId, long endpointId, String service) {
+        begin(new PublishServiceCommand(context, session, correlationId, endpointId, service, names));
+    }
+
+    void onCloseObject(ClientSession session, long correlationId, int kind, long objectId) {
+        begin(new CloseObjectCommand(context, session, correlationId, kind, objectId, names));
+    }
+
+    void onQueryInfo(ClientSession session, long correlationId, Info hints, String node, String service) {
+        if (hints.destAddr() == null && !node.isEmpty()) {
+            hints.destAddr(node.startsWith(FabricName.SCHEME) || service.isEmpty()
+                ? node : FabricName.of(node, service));
+        }
+        begin(new QueryInfoCommand(context, session, correlationId, hints));
+    }
+
+    private int pollCommands() {
+        int work = 0;
+        if (embedded != null && !embedded.isEnding()) {
+            work += adapter.poll(embedded);
+        }
+        for (int i = ringing.size() - 1; i >= 0; i--) {
+            ClientSession session = ringing.get(i);
+            int taken = session.isEnding() ? 0 : adapter.poll(session);
+            work += taken;
+            if (!ClientCommandAdapter.isFull(taken)) {
+                ringing.remove(i);
+            }
+        }
+        if (work > 0) {
+            context.counters().add(SystemCounter.COMMANDS, work);
+        }
+        return work;
+    }
+
+    private int flushEvents() {
+        int work = 0;
+        eventsWaiting = false;
+        for (ClientSession session : sessions.values().toArray(new ClientSession[0])) {
+            if (session.proxy().hasPending()) {
+                work += session.proxy().flush();
+                String broken = session.proxy().broken();
+                if (broken != null) {
+                    end(session, FabricErrno.EIO, broken);
+                }
+                eventsWaiting |= session.proxy().hasPending();
+            }
+        }
+        return work;
+    }
+
+    private int executeCommands(long nowNs) {
+        int ended = 0;
+        for (int i = 0; i < commands.size(); i++) {
+            Command command = commands.get(i);
+            if (run(command, nowNs)) {
+                commands.remove(i--);
+                ended++;
+            }
+        }
+        return ended;
+    }
+
+    /** A fault in one client's memory must not keep the other commands from going on. */
+    private boolean run(Command command, long nowNs) {
+        boolean ended = true;
+        try {
+            ended = command.execute(nowNs);
+        } catch (InternalError ex) {
+            faults.onFault(ex);
+        }
+        if (ended && command.session() != null) {
+            command.session().onCommandEnded();
+        }
+        return ended;
+    }
+
+    private void begin(Command command) {
+        if (command.session() != null) {
+            command.session().onCommandBegun();
+        }
+        commands.add(command);
+    }
+
+    private void end(ClientSession session, int errno, String reason) {
+        if (session.isEnding()) {
+            return;
+        }
+        context.counters().add(SystemCounter.CLIENTS_ENDED, 1);
+        if (errno != FabricErrno.ESHUTDOWN) {
+            context.errorHandler().onError(new FabricException(errno, session + " was ended: " + reason,
+                "Only this client is concerned; it can connect again."));
+        }
+        try {
+            session.proxy().clientEnded(errno, reason);
+        } catch (InternalError ex) {
+            // its control file is the one that was cut: the end of file has to tell it
+            session.proxy().close();
+        }
+        takeBack(session);
+    }
+
+    private void takeBack(ClientSession session) {
+        session.end();
+        sessions.remove(session.id());
+        ringing.remove(session);
+        if (session == embedded) {
+            embedded = null;
+        }
+        sockets.close(session);
+        commands.add(new EndClientCommand(context, session, names));
+    }
+
+    private void onCut(SharedFiles.Cut cut) {
+        ClientSession session = sessions.get(cut.clientId());
+        if (session != null) {
+            onCorruption(session, cut.reason());
+        }
+    }
+
+    /** The engine's news, handed over from the progress thread. */
+    private final class Listener extends SessionListener {
+        @Override
+        public void onCorruption(long clientId, String reason) {
+            context.inbox().post(() -> {
+                ClientSession session = sessions.get(clientId);
+                if (session != null) {
+                    DriverConductor.this.onCorruption(session, reason);
+                }
+            });
+        }
+
+        @Override
+        public void onPeerDown(long clientId, long endpointId, long fiAddr, int errno, String address) {
+            context.inbox().post(() -> {
+                ClientSession session = sessions.get(clientId);
+                if (session != null) {
+                    session.proxy().peerDown(endpointId, fiAddr, errno, address);
+                }
+            });
+        }
+    }
+}

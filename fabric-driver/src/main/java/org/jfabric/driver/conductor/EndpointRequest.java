@@ -1,0 +1,43 @@
+package org.jfabric.driver.conductor;
+
+import org.jfabric.Info;
+
+/**
+ * What a client asks for when it enables an endpoint.
+ *
+ * @param correlationId   comes back in the answer.
+ * @param endpointContext context given at open.
+ * @param txCqId          completion queue for sends, or 0.
+ * @param txCqFlags       flags of its binding.
+ * @param rxCqId          completion queue for receives, or 0.
+ * @param rxCqFlags       flags of its binding.
+ * @param avId            address vector.
+ * @param eventQueueId    event queue, or 0.
+ * @param hints           attributes.
+ * @param endpointName    name for its address, or empty.
+ * @param service         name to be published, or empty.
+ */
+public record EndpointRequest(
+    long correlationId,
+    long endpointContext,
+    long txCqId,
+    long txCqFlags,
+    long rxCqId,
+    long rxCqFlags,
+    long avId,
+    long eventQueueId,
+    Info hints,
+    String endpointName,
+    String service) {
+
+    /**
+     * Whether a link may be used.
+     *
+     * @param linkName name of the link.
+     * @return true if the request names this link or none.
+     */
+    public boolean wants(String linkName) {
+        String wanted = hints.linkName();
+        return wanted == null || wanted.isEmpty() || wanted.equals(linkName);
+    }
+}

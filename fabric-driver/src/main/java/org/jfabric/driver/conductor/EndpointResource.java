@@ -1,0 +1,169 @@
+package org.jfabric.driver.conductor;
+
+import org.jfabric.driver.engine.EngineEndpoint;
+import org.jfabric.driver.progress.EndpointQueues;
+import org.jfabric.driver.resource.SharedFile;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** An enabled endpoint of a client. Owner: conductor; endpoint and queues belong to the progress thread. */
+public final class EndpointResource {
+    private final EngineEndpoint endpoint;
+    private final EndpointQueues queues;
+    private final SharedFile transmitFile;
+    private final SharedFile receiveFile;
+    private final int transmitLength;
+    private final int receiveLength;
+    private final int activityIndex;
+    private final CompletionQueueResource transmitCompletions;
+    private final CompletionQueueResource receiveCompletions;
+    private final AddressVectorResource addresses;
+    private final List<String> services = new ArrayList<>();
+
+    /**
+     * An endpoint and what it uses.
+     *
+     * @param endpoint            of the engine.
+     * @param queues              the driver's ends, or null for an embedding client.
+     * @param transmitFile        {@code .tq}, or null.
+     * @param receiveFile         {@code .rq}, or null.
+     * @param transmitLength      bytes of its ring, or 0.
+     * @param receiveLength       bytes of its ring, or 0.
+     * @param activityIndex       of its activity byte.
+     * @param transmitCompletions bound for sends.
+     * @param receiveCompletions  bound for receives.
+     * @param addresses           bound.
+     */
+    public EndpointResource(
+        EngineEndpoint endpoint,
+        EndpointQueues queues,
+        SharedFile transmitFile,
+        SharedFile receiveFile,
+        int transmitLength,
+        int receiveLength,
+        int activityIndex,
+        CompletionQueueResource transmitCompletions,
+        CompletionQueueResource receiveCompletions,
+        AddressVectorResource addresses) {
+        this.endpoint = endpoint;
+        this.queues = queues;
+        this.transmitFile = transmitFile;
+        this.receiveFile = receiveFile;
+        this.transmitLength = transmitLength;
+        this.receiveLength = receiveLength;
+        this.activityIndex = activityIndex;
+        this.transmitCompletions = transmitCompletions;
+        this.receiveCompletions = receiveCompletions;
+        this.addresses = addresses;
+        transmitCompletions.bind();
+        receiveCompletions.bind();
+        addresses.bind();
+    }
+
+    /**
+     * Its number.
+     *
+     * @return from 1.
+     */
+    public long id() {
+        return endpoint.settings().id();
+    }
+
+    /**
+     * Its name within the driver.
+     *
+     * @return last part of its address.
+     */
+    public String name() {
+        return endpoint.settings().name();
+    }
+
+    /**
+     * The engine's part.
+     *
+     * @return the endpoint.
+     */
+    public EngineEndpoint endpoint() {
+        return endpoint;
+    }
+
+    /**
+     * The driver's ends of its queues.
+     *
+     * @return the queues, or null for an embedding client.
+     */
+    public EndpointQueues queues() {
+        return queues;
+    }
+
+    /**
+     * Its queues' memory.
+     *
+     * @return two files, or none.
+     */
+    public List<SharedFile> files() {
+        return transmitFile == null ? List.of() : List.of(transmitFile, receiveFile);
+    }
+
+    /**
+     * Number of its transmit queue's file.
+     *
+     * @return from 1, or 0 if there is none.
+     */
+    public long transmitFileNumber() {
+        return transmitFile == null ? 0 : transmitFile.number();
+    }
+
+    /**
+     * Number of its receive queue's file.
+     *
+     * @return from 1, or 0 if there is none.
+     */
+    public long receiveFileNumber() {
+        return receiveFile == null ? 0 : receiveFile.number();
+    }
+
+    /**
+     * Length of its transmit queue.
+     *
+     * @return bytes of the ring.
+     */
+    public int transmitLength() {
+        return transmitLength;
+    }
+
+    /**
+     * Length of its receive queue.
+     *
+     * @return bytes of the ring.
+     */
+    public int receiveLength() {
+        return receiveLength;
+    }
+
+    /**
+     * Its activity byte.
+     *
+     * @return index in the client's control file.
+     */
+    public int activityIndex() {
+        return activityIndex;
+    }
+
+    /**
+     * Names published for it.
+     *
+     * @return the live list.
+     */
+    public List<String> services() {
+        return services;
+    }
+
+    /** It does not use its queues and address vector any more. */
+    public void unbind() {
+        transmitCompletions.unbind();
+        receiveCompletions.unbind();
+        addresses.unbind();
+    }
+}

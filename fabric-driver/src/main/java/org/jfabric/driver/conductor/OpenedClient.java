@@ -1,0 +1,19 @@
+package org.jfabric.driver.conductor;
+
+/** Told what became of a client that said hello. Owner: conductor. */
+public interface OpenedClient {
+    /**
+     * The client can be served.
+     *
+     * @param session of the client.
+     */
+    void onOpened(ClientSession session);
+
+    /**
+     * The client cannot be served.
+     *
+     * @param errno  positive fabric errno.
+     * @param reason with values and remedy.
+     */
+    void onRefused(int errno, String reason);
+}

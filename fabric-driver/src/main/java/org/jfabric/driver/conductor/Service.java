@@ -1,0 +1,11 @@
+package org.jfabric.driver.conductor;
+
+/**
+ * A published name.
+ *
+ * @param name         last part of the address that peers insert.
+ * @param endpointId   the endpoint behind it.
+ * @param endpointName the endpoint's own name.
+ */
+record Service(String name, long endpointId, String endpointName) {
+}

@@ -1,0 +1,143 @@
+package org.jfabric.driver.conductor;
+
+import org.jfabric.driver.link.FabricName;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Names of this driver's endpoints and the service names published for them. A service is a small file in the driver's
+ * directory with the endpoint's own address, so that other drivers of the host find it.
+ *
+ * <p>Owner: conductor, except for the static methods, which read and write files and belong to the resource thread.
+ */
+public final class ServiceNames {
+    private static final String SUFFIX = ".svc";
+
+    private final Map<String, Long> endpointIdByName = new HashMap<>();
+    private final Map<String, Service> serviceByName = new HashMap<>();
+
+    /** No names yet. */
+    ServiceNames() {
+    }
+
+    /**
+     * Takes a name for an endpoint.
+     *
+     * @param name       valid part of an address.
+     * @param endpointId the endpoint.
+     * @return false if an endpoint or a service has it already.
+     */
+    public boolean addEndpoint(String name, long endpointId) {
+        return !serviceByName.containsKey(name) && endpointIdByName.putIfAbsent(name, endpointId) == null;
+    }
+
+    /**
+     * Takes a name for a service.
+     *
+     * @param service      valid part of an address.
+     * @param endpointId   the endpoint behind it.
+     * @param endpointName the endpoint's own name.
+     * @return false if an endpoint or a service has it already.
+     */
+    public boolean addService(String service, long endpointId, String endpointName) {
+        return !endpointIdByName.containsKey(service)
+            && serviceByName.putIfAbsent(service, new Service(service, endpointId, endpointName)) == null;
+    }
+
+    /**
+     * Gives back the name of an endpoint.
+     *
+     * @param name as added.
+     */
+    public void removeEndpoint(String name) {
+        endpointIdByName.remove(name);
+    }
+
+    /**
+     * Gives back the name of a service.
+     *
+     * @param service as added.
+     */
+    public void removeService(String service) {
+        serviceByName.remove(service);
+    }
+
+    /**
+     * The endpoint behind a name of this driver.
+     *
+     * @param name of an endpoint or a service, or unknown.
+     * @return the endpoint's own name, or the same name if no service has it.
+     */
+    public String resolve(String name) {
+        Service service = serviceByName.get(name);
+        return service == null ? name : service.endpointName();
+    }
+
+    /**
+     * Writes the file of a service.
+     *
+     * @param directory of this driver.
+     * @param service   the name.
+     * @param address   of the endpoint behind it.
+     * @throws IOException if there is no room.
+     */
+    public static void write(Path directory, String service, String address) throws IOException {
+        Path target = directory.resolve(service + SUFFIX);
+        Path temporary = directory.resolve(service + SUFFIX + ".new");
+        Files.deleteIfExists(temporary);
+        // others must never read half an address
+        try (SeekableByteChannel channel = Files.newByteChannel(
+            temporary,
+            Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW),
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+            channel.write(ByteBuffer.wrap(address.getBytes(StandardCharsets.US_ASCII)));
+        }
+        Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /**
+     * Deletes the file of a service.
+     *
+     * @param directory of this driver.
+     * @param service   the name.
+     * @throws IOException if it cannot be deleted.
+     */
+    public static void delete(Path directory, String service) throws IOException {
+        Files.deleteIfExists(directory.resolve(service + SUFFIX));
+    }
+
+    /**
+     * Finds the endpoint behind a name of another driver.
+     *
+     * @param directory of that driver.
+     * @param driver    its name.
+     * @param name      of an endpoint or a service of it.
+     * @return the endpoint's own name, or the same name if no service has it.
+     */
+    public static String resolve(Path directory, String driver, String name) {
+        ByteBuffer bytes = ByteBuffer.allocate(FabricName.MAX_LENGTH);
+        Path file = directory.resolve(name + SUFFIX);
+        try (SeekableByteChannel channel = Files.newByteChannel(
+            file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
+            channel.read(bytes);
+        } catch (IOException ex) {
+            // no such service there: the name is an endpoint's own, or its driver will refuse it
+            return name;
+        }
+        String address = new String(bytes.array(), 0, bytes.position(), StandardCharsets.US_ASCII);
+        String endpoint = driver.equals(FabricName.driverOf(address)) ? FabricName.endpointOf(address) : null;
+        return endpoint != null && FabricName.isValidPart(endpoint) ? endpoint : name;
+    }
+}

@@ -1,0 +1,354 @@
+package org.jfabric.driver.conductor.command;
+
+import org.jfabric.EndpointType;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.Reason;
+import org.jfabric.Verdict;
+import org.jfabric.codec.queue.SendRequestDecoder;
+import org.jfabric.driver.conductor.AddressVectorResource;
+import org.jfabric.driver.conductor.ClientSession;
+import org.jfabric.driver.conductor.CompletionQueueResource;
+import org.jfabric.driver.conductor.ConductorContext;
+import org.jfabric.driver.conductor.EndpointRequest;
+import org.jfabric.driver.conductor.EndpointResource;
+import org.jfabric.driver.conductor.ServiceNames;
+import org.jfabric.driver.config.QueueConfig;
+import org.jfabric.driver.engine.EndpointSettings;
+import org.jfabric.driver.engine.EngineEndpoint;
+import org.jfabric.driver.link.FabricName;
+import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.driver.progress.EndpointQueues;
+import org.jfabric.driver.resource.SharedFile;
+import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.RecordRingDescriptor;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * {@code fi_endpoint}, {@code fi_ep_bind} and {@code fi_enable}: checks what was asked for against what the links
+ * offer, makes the queues' files, then opens the endpoint in the engine. Owner: conductor.
+ */
+public final class EnableEndpointCommand extends Command {
+    private static final long BIND_FLAGS =
+        Flags.TRANSMIT | Flags.RECV | Flags.SELECTIVE_COMPLETION;
+    private static final int MAX_EAGER_BYTES = 1 << 16;
+
+    private enum State {
+        CHECK,
+        MADE,
+        OPEN,
+        ANSWER
+    }
+
+    private final EndpointRequest request;
+    private final ServiceNames names;
+    private final long id;
+    private State state = State.CHECK;
+    private CompletionQueueResource transmitCompletions;
+    private CompletionQueueResource receiveCompletions;
+    private AddressVectorResource vector;
+    private final List<String> linkNames = new ArrayList<>();
+    private EndpointSettings settings;
+    private String takenName;
+    private String takenService;
+    private int activityIndex;
+    private int transmitLength;
+    private int receiveLength;
+    private SharedFile transmitFile;
+    private SharedFile receiveFile;
+    private EngineEndpoint endpoint;
+    private EndpointQueues queues;
+
+    /**
+     * Takes the request.
+     *
+     * @param context what commands work with.
+     * @param session who asks.
+     * @param request as decoded.
+     * @param names   of this driver.
+     * @param id      number for the endpoint.
+     */
+    public EnableEndpointCommand(
+        ConductorContext context, ClientSession session, EndpointRequest request, ServiceNames names, long id) {
+        super(context, session, request.correlationId());
+        this.request = request;
+        this.names = names;
+        this.id = id;
+    }
+
+    /**
+     * Refuses what cannot be part of an address.
+     *
+     * @param what to be named in the message.
+     * @param name any text.
+     */
+    static void checkName(String what, String name) {
+        if (!FabricName.isValidPart(name)) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "the " + what + "'s name \"" + (name.length() > 64 ? name.substring(0, 64) + "..." : name)
+                    + "\" has " + name.length() + " characters",
+                "Use 1 to 64 letters, digits, dots, hyphens and underscores, not beginning with a dot.");
+        }
+    }
+
+    @Override
+    protected Step step(long nowNs) {
+        switch (state) {
+            case CHECK -> {
+                bindings();
+                choose();
+                takeNames();
+                state = State.MADE;
+                if (!session().isEmbedded() || !takenService().isEmpty()) {
+                    background(this::make);
+                }
+            }
+            case MADE -> {
+                state = State.OPEN;
+                onProgress(this::open);
+            }
+            case OPEN -> {
+                EndpointResource resource = new EndpointResource(
+                    endpoint, queues, transmitFile, receiveFile, transmitLength, receiveLength, activityIndex,
+                    transmitCompletions, receiveCompletions, vector);
+                if (!takenService().isEmpty()) {
+                    resource.services().add(takenService);
+                }
+                session().endpoints().put(id, resource);
+                context().counters().add(SystemCounter.ENDPOINTS, 1);
+                session().proxy().endpointReady(correlationId(), resource);
+                return Step.ENDED;
+            }
+            default -> throw new IllegalStateException(state.toString());
+        }
+        return Step.AGAIN;
+    }
+
+    @Override
+    protected void undo() {
+        if (takenName != null) {
+            names.removeEndpoint(takenName);
+            session().giveActivityIndex(activityIndex);
+        }
+        String service = takenService();
+        if (!service.isEmpty()) {
+            names.removeService(service);
+            afterwards(() -> ServiceNames.delete(context().directory(), service));
+        }
+        discard(transmitFile);
+        discard(receiveFile);
+    }
+
+    private void discard(SharedFile file) {
+        if (file != null) {
+            file.delete();
+            afterwards(file::unmap);
+        }
+    }
+
+    private String takenService() {
+        return takenService == null ? "" : takenService;
+    }
+
+    private void bindings() {
+        vector = session().addressVectors().get(request.avId());
+        if (vector == null) {
+            throw new FabricException(FabricErrno.ENOAV,
+                "address vector " + request.avId() + " is not open, an endpoint of type RDM needs one",
+                "Bind an open address vector of this client before enabling.");
+        }
+        transmitCompletions = queue("transmit", request.txCqId(), request.txCqFlags(), Flags.TRANSMIT);
+        receiveCompletions = queue("receive", request.rxCqId(), request.rxCqFlags(), Flags.RECV);
+        long directions = request.hints().caps() & (Flags.SEND | Flags.RECV);
+        boolean sends = directions != Flags.RECV;
+        boolean receives = directions != Flags.SEND;
+        if (sends && transmitCompletions == null || receives && receiveCompletions == null) {
+            throw new FabricException(FabricErrno.ENOCQ,
+                "no completion queue is bound for " + (sends && transmitCompletions == null ? "sends" : "receives"),
+                "Bind one with FI_TRANSMIT, FI_RECV or both before enabling, or ask for the other direction only.");
+        }
+        if (transmitCompletions == null) {
+            transmitCompletions = receiveCompletions;
+        }
+        if (receiveCompletions == null) {
+            receiveCompletions = transmitCompletions;
+        }
+    }
+
+    private CompletionQueueResource queue(String side, long cqId, long flags, long needed) {
+        if (cqId == 0) {
+            return null;
+        }
+        CompletionQueueResource queue = session().completionQueues().get(cqId);
+        if (queue == null) {
+            throw new FabricException(FabricErrno.ENOCQ,
+                "completion queue " + cqId + ", bound for the " + side + " side, is not open",
+                "Bind an open completion queue of this client.");
+        }
+        if ((flags & ~BIND_FLAGS) != 0 || (flags & needed) == 0) {
+            throw new FabricException(FabricErrno.EBADFLAGS,
+                "completion queue " + cqId + " is bound for the " + side + " side with flags 0x"
+                    + Long.toHexString(flags),
+                "Bind it with FI_TRANSMIT, FI_RECV or both, and FI_SELECTIVE_COMPLETION if wanted.");
+        }
+        return queue;
+    }
+
+    private void choose() {
+        Info hints = request.hints();
+        EndpointType type = hints.epAttr().type();
+        if (type != EndpointType.UNSPEC && type != EndpointType.RDM) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP,
+                "endpoint type " + type + ", offered is RDM", "Use a reliable-datagram endpoint.");
+        }
+        if (request.eventQueueId() != 0) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP,
+                "event queue " + request.eventQueueId() + " cannot be bound", "Enable the endpoint without one.");
+        }
+        Info offer = null;
+        List<Verdict> rejected = new ArrayList<>();
+        boolean known = false;
+        for (LinkProvider provider : context().providers()) {
+            if (request.wants(provider.name())) {
+                known = true;
+                Verdict verdict = provider.verdict(hints, context().driverName(), context().config());
+                if (verdict.chosen()) {
+                    linkNames.add(provider.name());
+                    Info info = provider.info(hints, context().driverName(), context().config());
+                    offer = offer == null ? info : smaller(offer, info);
+                } else {
+                    rejected.add(verdict);
+                }
+            }
+        }
+        if (!known) {
+            throw new FabricException(FabricErrno.ENODEV,
+                "link " + hints.linkName() + " is not loaded in this driver",
+                "Add it to the option jfabric.link.enabled of the driver.");
+        }
+        if (offer == null) {
+            throw refusal(rejected);
+        }
+        settle(offer);
+    }
+
+    private static Info smaller(Info first, Info second) {
+        if (second.epAttr().maxMsgSize() < first.epAttr().maxMsgSize()) {
+            first.epAttr().maxMsgSize(second.epAttr().maxMsgSize());
+        }
+        return first;
+    }
+
+    private static FabricException refusal(List<Verdict> rejected) {
+        StringBuilder text = new StringBuilder("no link offers what the endpoint asks for");
+        int errno = FabricErrno.EINVAL;
+        for (Verdict verdict : rejected) {
+            text.append("; ").append(verdict);
+            for (Reason reason : verdict.reasons()) {
+                String condition = reason.condition();
+                if (condition.endsWith("op_flags") || condition.endsWith("caps") || condition.endsWith("type")) {
+                    errno = FabricErrno.EOPNOTSUPP;
+                }
+            }
+        }
+        return new FabricException(errno, text.toString(), "Ask for less; fabric info --why shows what is offered.");
+    }
+
+    private void settle(Info offer) {
+        String name = request.endpointName().isEmpty() ? "ep-" + id : request.endpointName();
+        checkName("endpoint", name);
+        if (!request.service().isEmpty()) {
+            checkName("service", request.service());
+        }
+        QueueConfig config = context().config().queue();
+        settings = new EndpointSettings(
+            id,
+            name,
+            FabricName.of(context().driverName(), name),
+            request.endpointContext(),
+            Math.toIntExact(offer.txAttr().size()),
+            Math.toIntExact(offer.rxAttr().size()),
+            config.injectSizeBytes(),
+            offer.epAttr().maxMsgSize(),
+            ((offer.caps() | offer.rxAttr().caps()) & request.hints().caps() & Flags.DIRECTED_RECV) != 0,
+            Math.min(context().config().engine().eagerLimitBytes(), MAX_EAGER_BYTES));
+    }
+
+    private void takeNames() {
+        int index = session().takeActivityIndex();
+        if (index < 0) {
+            throw new FabricException(FabricErrno.ENOSPC,
+                "the client has as many endpoints as its control file has activity bytes",
+                "Use several clients, or close endpoints.");
+        }
+        activityIndex = index;
+        if (!names.addEndpoint(settings.name(), id)) {
+            session().giveActivityIndex(index);
+            throw taken(settings.name());
+        }
+        takenName = settings.name();
+        if (!request.service().isEmpty()) {
+            if (!names.addService(request.service(), id, settings.name())) {
+                throw taken(request.service());
+            }
+            takenService = request.service();
+        }
+    }
+
+    private FabricException taken(String name) {
+        return new FabricException(FabricErrno.EADDRINUSE,
+            "the name " + name + " is taken in driver " + context().driverName(),
+            "Choose another, or close the endpoint that has it.");
+    }
+
+    private void make() throws Exception {
+        if (!session().isEmbedded()) {
+            QueueConfig config = context().config().queue();
+            transmitLength = Math.toIntExact(config.tqLengthBytes(settings.txSize()));
+            receiveLength = Math.toIntExact(config.rqLengthBytes(settings.rxSize()));
+            transmitFile = queueFile(FileType.TRANSMIT_QUEUE, transmitLength);
+            receiveFile = queueFile(FileType.RECEIVE_QUEUE, receiveLength);
+        }
+        if (!takenService().isEmpty()) {
+            ServiceNames.write(context().directory(), takenService, settings.address());
+        }
+    }
+
+    private SharedFile queueFile(FileType type, int ringLength) {
+        return context().files().create(
+            session().id(),
+            context().files().nextNumber(),
+            type,
+            SendRequestDecoder.SCHEMA_ID,
+            RecordRingDescriptor.HEADER_LENGTH + (long) ringLength,
+            ringLength,
+            ringLength,
+            0);
+    }
+
+    private void open() {
+        endpoint = context().engine().addEndpoint(
+            session().progress().session(),
+            settings,
+            linkNames,
+            vector.table(),
+            transmitCompletions.writer(),
+            receiveCompletions.writer());
+        if (transmitFile != null) {
+            queues = new EndpointQueues(
+                endpoint,
+                session().progress(),
+                activityIndex,
+                transmitFile.address(),
+                transmitLength,
+                receiveFile.address(),
+                receiveLength);
+            context().progress().addQueues(queues);
+        }
+    }
+}

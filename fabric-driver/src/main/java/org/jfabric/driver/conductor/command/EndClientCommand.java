@@ -1,0 +1,109 @@
+package org.jfabric.driver.conductor.command;
+
+import org.jfabric.driver.conductor.ClientSession;
+import org.jfabric.driver.conductor.CompletionQueueResource;
+import org.jfabric.driver.conductor.ConductorContext;
+import org.jfabric.driver.conductor.EndpointResource;
+import org.jfabric.driver.conductor.RegionResource;
+import org.jfabric.driver.conductor.ServiceNames;
+import org.jfabric.driver.resource.SharedFile;
+import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.driver.resource.SystemCounters;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Takes back everything of a client that is gone: first from the engine, then the names and the memory. Regions that
+ * operations of others still read go with the last of them. Owner: conductor.
+ */
+public final class EndClientCommand extends Command {
+    private enum State {
+        COMMANDS,
+        ENGINE,
+        FILES
+    }
+
+    private final ServiceNames names;
+    private State state = State.COMMANDS;
+
+    /**
+     * A client to be ended.
+     *
+     * @param context what commands work with.
+     * @param session of the client, already marked as ending.
+     * @param names   of this driver.
+     */
+    public EndClientCommand(ConductorContext context, ClientSession session, ServiceNames names) {
+        super(context, session, 0);
+        this.names = names;
+    }
+
+    @Override
+    protected Step step(long nowNs) {
+        switch (state) {
+            case COMMANDS -> {
+                // what is being made for the client has to be finished before it can be taken back
+                if (session().activeCommands() > 0) {
+                    return Step.LATER;
+                }
+                state = State.ENGINE;
+                onProgress(() -> context().progress().endClient(session().progress()));
+            }
+            case ENGINE -> {
+                state = State.FILES;
+                session().proxy().close();
+                List<SharedFile> deleted = new ArrayList<>();
+                List<SharedFile> unmapped = new ArrayList<>();
+                List<String> services = new ArrayList<>();
+                collect(deleted, unmapped, services);
+                background(() -> {
+                    deleted.forEach(SharedFile::delete);
+                    unmapped.forEach(SharedFile::unmap);
+                    for (String service : services) {
+                        ServiceNames.delete(context().directory(), service);
+                    }
+                });
+            }
+            default -> {
+                context().counters().add(SystemCounter.CLIENTS, -1);
+                return Step.ENDED;
+            }
+        }
+        return Step.AGAIN;
+    }
+
+    @Override
+    protected void onRefused(Throwable cause) {
+        context().counters().add(SystemCounter.CLIENTS, -1);
+        context().errorHandler().onError(cause);
+    }
+
+    private void collect(List<SharedFile> deleted, List<SharedFile> unmapped, List<String> services) {
+        ClientSession session = session();
+        SystemCounters counters = context().counters();
+        for (EndpointResource endpoint : session.endpoints().values()) {
+            unmapped.addAll(endpoint.files());
+            services.addAll(endpoint.services());
+            endpoint.services().forEach(names::removeService);
+            names.removeEndpoint(endpoint.name());
+        }
+        for (CompletionQueueResource queue : session.completionQueues().values()) {
+            unmapped.add(queue.file());
+        }
+        unmapped.add(session.controlFile());
+        deleted.addAll(unmapped);
+        for (RegionResource region : session.regions().values()) {
+            if (region.file() != null) {
+                deleted.add(region.file());
+            }
+        }
+        counters.add(SystemCounter.ENDPOINTS, -session.endpoints().size());
+        counters.add(SystemCounter.COMPLETION_QUEUES, -session.completionQueues().size());
+        counters.add(SystemCounter.REGIONS, -session.regions().size());
+        session.endpoints().clear();
+        session.completionQueues().clear();
+        session.addressVectors().clear();
+        session.regions().clear();
+    }
+}

@@ -1,0 +1,146 @@
+package org.jfabric.driver.conductor.command;
+
+import org.jfabric.CompletionFormat;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.WaitCondition;
+import org.jfabric.WaitObject;
+import org.jfabric.codec.control.OpenCompletionQueueDecoder;
+import org.jfabric.codec.queue.CompletionDecoder;
+import org.jfabric.driver.conductor.ClientSession;
+import org.jfabric.driver.conductor.CompletionQueueResource;
+import org.jfabric.driver.conductor.ConductorContext;
+import org.jfabric.driver.config.QueueConfig;
+import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.resource.SharedFile;
+import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.layout.CompletionQueueDescriptor;
+import org.jfabric.layout.FileType;
+
+/** {@code fi_cq_open}: makes the file, then gives it to the engine. Owner: conductor. */
+public final class OpenCompletionQueueCommand extends Command {
+    private enum State {
+        CHECK,
+        MADE,
+        SERVED
+    }
+
+    private final long size;
+    private final long flags;
+    private final int formatCode;
+    private final int waitObjectCode;
+    private final int waitConditionCode;
+    private final long waitSetId;
+    private final long id;
+    private State state = State.CHECK;
+    private int clientShare;
+    private int driverShare;
+    private int capacity;
+    private CompletionFormat format;
+    private boolean signals;
+    private SharedFile file;
+    private CompletionWriter writer;
+
+    /**
+     * Takes the command's fields.
+     *
+     * @param context what commands work with.
+     * @param session who asks.
+     * @param decoder over private memory; not kept.
+     * @param id      number for the queue.
+     */
+    public OpenCompletionQueueCommand(
+        ConductorContext context, ClientSession session, OpenCompletionQueueDecoder decoder, long id) {
+        super(context, session, decoder.correlationId());
+        size = decoder.size();
+        flags = decoder.flags();
+        formatCode = decoder.formatRaw();
+        waitObjectCode = decoder.waitObjRaw();
+        waitConditionCode = decoder.waitCondRaw();
+        waitSetId = decoder.waitSetId();
+        this.id = id;
+    }
+
+    @Override
+    protected Step step(long nowNs) {
+        switch (state) {
+            case CHECK -> {
+                check();
+                state = State.MADE;
+                background(this::make);
+            }
+            case MADE -> {
+                writer = new CompletionWriter(file.address(), capacity, signals);
+                state = State.SERVED;
+                onProgress(() -> context().progress().addCompletionQueue(session().progress(), writer));
+            }
+            default -> {
+                CompletionQueueResource queue =
+                    new CompletionQueueResource(id, file, writer, capacity, clientShare, driverShare);
+                session().completionQueues().put(id, queue);
+                context().counters().add(SystemCounter.COMPLETION_QUEUES, 1);
+                session().proxy().completionQueueReady(correlationId(), queue, format.code());
+                return Step.ENDED;
+            }
+        }
+        return Step.AGAIN;
+    }
+
+    @Override
+    protected void undo() {
+        if (file != null) {
+            file.delete();
+            SharedFile unused = file;
+            afterwards(unused::unmap);
+        }
+    }
+
+    private void check() {
+        CompletionFormat wanted = CompletionFormat.of(formatCode);
+        // the full format serves a client that does not say which one it reads
+        format = wanted == CompletionFormat.UNSPEC ? CompletionFormat.TAGGED : wanted;
+        WaitObject waitObject = WaitObject.of(waitObjectCode);
+        WaitCondition.of(waitConditionCode);
+        if (waitObject != WaitObject.NONE && waitObject != WaitObject.UNSPEC && waitObject != WaitObject.YIELD
+            || waitSetId != 0) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP,
+                "a completion queue with wait object " + waitObject + " cannot be opened",
+                "Use NONE, UNSPEC or YIELD.");
+        }
+        signals = waitObject != WaitObject.NONE;
+        if (flags != 0) {
+            throw new FabricException(FabricErrno.EBADFLAGS,
+                "flags 0x" + Long.toHexString(flags) + " of a completion queue, needed 0", "Open it without flags.");
+        }
+        QueueConfig config = context().config().queue();
+        long wantedSize = size == 0 ? config.cqSize() : size;
+        int most = CompletionQueueDescriptor.MAX_CAPACITY / 2;
+        if (wantedSize < 1 || wantedSize > most) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "a completion queue of " + Long.toUnsignedString(wantedSize) + " entries, at most " + most,
+                "Use several queues.");
+        }
+        clientShare = (int) wantedSize;
+        driverShare = config.cqDriverShare(clientShare);
+        long entries = config.cqRingEntries(clientShare);
+        if (entries > CompletionQueueDescriptor.MAX_CAPACITY) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "a completion queue with a ring of " + entries + " entries, at most "
+                    + CompletionQueueDescriptor.MAX_CAPACITY, "Use several queues.");
+        }
+        capacity = (int) entries;
+    }
+
+    private void make() {
+        long length = CompletionQueueDescriptor.fileLength(capacity);
+        file = context().files().create(
+            session().id(),
+            context().files().nextNumber(),
+            FileType.COMPLETION_QUEUE,
+            CompletionDecoder.SCHEMA_ID,
+            length,
+            length - CompletionQueueDescriptor.RECORDS_OFFSET,
+            capacity,
+            clientShare & 0xFFFF_FFFFL | (long) driverShare << Integer.SIZE);
+    }
+}

@@ -1,0 +1,166 @@
+package org.jfabric.driver.conductor.command;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.codec.control.RegisterRegionDecoder;
+import org.jfabric.driver.conductor.ClientSession;
+import org.jfabric.driver.conductor.ConductorContext;
+import org.jfabric.driver.conductor.RegionResource;
+import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.driver.resource.SharedFile;
+import org.jfabric.driver.resource.SharedFiles;
+import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.layout.MemoryRegionDescriptor;
+
+/**
+ * {@code fi_mr_reg}: makes a file for the region and reserves its blocks, or takes memory of the embedding process as
+ * it is. Owner: conductor.
+ */
+public final class RegisterRegionCommand extends Command {
+    private enum State {
+        CHECK,
+        MADE,
+        ADDED
+    }
+
+    private final long length;
+    private final long flags;
+    private final long requestedKey;
+    private final long nativeAddress;
+    private State state = State.CHECK;
+    private SharedFile file;
+    private RegisteredRegion region;
+    private int index;
+
+    /**
+     * Takes the command's fields.
+     *
+     * @param context what commands work with.
+     * @param session who asks.
+     * @param decoder over private memory; not kept.
+     */
+    public RegisterRegionCommand(ConductorContext context, ClientSession session, RegisterRegionDecoder decoder) {
+        super(context, session, decoder.correlationId());
+        length = decoder.length();
+        flags = decoder.flags();
+        requestedKey = decoder.requestedKey();
+        nativeAddress = decoder.nativeAddress();
+    }
+
+    @Override
+    protected Step step(long nowNs) {
+        switch (state) {
+            case CHECK -> {
+                check();
+                state = State.MADE;
+                if (nativeAddress == 0) {
+                    background(this::make);
+                }
+            }
+            case MADE -> {
+                region = region();
+                state = State.ADDED;
+                onProgress(this::add);
+            }
+            default -> {
+                RegionResource resource = new RegionResource(index, region, file);
+                session().regions().put(index, resource);
+                context().counters().add(SystemCounter.REGIONS, 1);
+                session().proxy().regionReady(correlationId(), resource);
+                return Step.ENDED;
+            }
+        }
+        return Step.AGAIN;
+    }
+
+    @Override
+    protected void undo() {
+        if (file != null) {
+            file.delete();
+            SharedFile unused = file;
+            afterwards(unused::unmap);
+        }
+    }
+
+    private void check() {
+        if (length < 1 || length > MemoryRegionDescriptor.MAX_LENGTH) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "a region of " + Long.toUnsignedString(length) + " bytes, allowed are 1 to "
+                    + MemoryRegionDescriptor.MAX_LENGTH, "Register several smaller regions.");
+        }
+        if (flags != 0) {
+            throw new FabricException(FabricErrno.EBADFLAGS,
+                "flags 0x" + Long.toHexString(flags) + " of a region, needed 0", "Register it without flags.");
+        }
+        if (requestedKey != 0) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP,
+                "requested key " + requestedKey + "; keys are not chosen by applications yet", "Leave it 0.");
+        }
+        if (nativeAddress != 0 && !session().isEmbedded()) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "memory at address 0x" + Long.toHexString(nativeAddress) + " cannot be registered with a driver that "
+                    + "does not run in this process in INVOKER mode",
+                "Let the driver allocate the region, or embed it in INVOKER mode.");
+        }
+    }
+
+    private void make() {
+        SharedFiles files = context().files();
+        file = files.createRegion(
+            session().id(),
+            files.nextNumber(),
+            SharedFiles.randomGeneration(),
+            Math.addExact(MemoryRegionDescriptor.DATA_OFFSET, length),
+            length);
+    }
+
+    private RegisteredRegion region() {
+        if (file == null) {
+            return new RegisteredRegion(0, SharedFiles.randomGeneration(), nativeAddress, length, () -> {
+            });
+        }
+        ConductorContext context = context();
+        SharedFile mapped = file;
+        long generation = mapped.generation();
+        return new RegisteredRegion(
+            mapped.number(),
+            generation,
+            mapped.address() + MemoryRegionDescriptor.DATA_OFFSET,
+            length,
+            () -> context.resource().submit(new Unmap(mapped), context.inbox()));
+    }
+
+    private void add() {
+        index = session().progress().session().regions().add(region);
+        if (index < 0) {
+            throw new FabricException(-index,
+                "the client has " + MemoryRegionDescriptor.MAX_REGIONS + " regions, more cannot be addressed",
+                "Register fewer, larger regions.");
+        }
+    }
+
+    /** The last operation that used the region has ended. */
+    private static final class Unmap extends ResourceTask {
+        private final SharedFile file;
+
+        Unmap(SharedFile file) {
+            this.file = file;
+        }
+
+        @Override
+        protected void execute() {
+            file.unmap();
+        }
+
+        @Override
+        protected void onDone() {
+            // nobody waits
+        }
+
+        @Override
+        protected void onFailed(Throwable cause) {
+            throw new IllegalStateException(file.name() + " could not be unmapped", cause);
+        }
+    }
+}

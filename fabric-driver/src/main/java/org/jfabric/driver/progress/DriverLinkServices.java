@@ -1,0 +1,143 @@
+package org.jfabric.driver.progress;
+
+import org.agrona.ErrorHandler;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.agrona.concurrent.status.CountersManager;
+import org.agrona.concurrent.status.CountersReader;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.resource.DescriptorWatcher;
+import org.jfabric.driver.resource.Inbox;
+import org.jfabric.driver.resource.ResourceAgent;
+import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.driver.resource.SharedFiles;
+import org.jfabric.ffi.Libc;
+import org.jfabric.layout.OwnerId;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+
+/**
+ * What this driver offers to its links: descriptors are watched by whichever thread sleeps in the native epoll, and
+ * what it finds is applied on the progress thread.
+ */
+public final class DriverLinkServices extends LinkServices {
+    private final Path directory;
+    private final String driverName;
+    private final SharedFiles files;
+    private final ResourceAgent resource;
+    private final DescriptorWatcher watcher;
+    private final Inbox inbox;
+    private final CycleClock clock;
+    private final CountersManager counters;
+    private final ErrorHandler errorHandler;
+    private final UnsafeBuffer spare = new UnsafeBuffer(ByteBuffer.allocateDirect(CountersReader.COUNTER_LENGTH));
+
+    /**
+     * Wiring.
+     *
+     * @param directory    of the driver.
+     * @param files        its descriptor, identity and numbers.
+     * @param resource     for slow work.
+     * @param watcher      of descriptors.
+     * @param inbox        of the progress agent.
+     * @param clock        of the progress agent.
+     * @param counters     of the {@code cnc} file.
+     * @param errorHandler the driver's error log.
+     */
+    public DriverLinkServices(
+        Path directory,
+        SharedFiles files,
+        ResourceAgent resource,
+        DescriptorWatcher watcher,
+        Inbox inbox,
+        CycleClock clock,
+        CountersManager counters,
+        ErrorHandler errorHandler) {
+        this.directory = directory;
+        this.driverName = directory.getFileName().toString();
+        this.files = files;
+        this.resource = resource;
+        this.watcher = watcher;
+        this.inbox = inbox;
+        this.clock = clock;
+        this.counters = counters;
+        this.errorHandler = errorHandler;
+    }
+
+    @Override
+    public Path directory() {
+        return directory;
+    }
+
+    @Override
+    public int directoryFd() {
+        return files.directoryFd();
+    }
+
+    @Override
+    public String driverName() {
+        return driverName;
+    }
+
+    @Override
+    public OwnerId ownerId() {
+        return files.owner();
+    }
+
+    @Override
+    public long nextFileNumber() {
+        return files.nextNumber();
+    }
+
+    @Override
+    public void submit(ResourceTask task) {
+        resource.submit(task, inbox);
+    }
+
+    @Override
+    public void watch(int fd, DescriptorHandler handler) {
+        watcher.watch(fd, handler::onReadable, inbox);
+    }
+
+    @Override
+    public void rearm(int fd) {
+        watcher.rearm(fd);
+    }
+
+    @Override
+    public void unwatch(int fd) {
+        watcher.unwatch(fd);
+    }
+
+    @Override
+    public void unwatchAndClose(int fd) {
+        watcher.unwatch(fd);
+        Libc.close(fd);
+    }
+
+    @Override
+    public void onError(Throwable error) {
+        errorHandler.onError(error);
+    }
+
+    @Override
+    public synchronized long counterAddress(String label) {
+        try {
+            int id = counters.allocate(label);
+            return counters.valuesBuffer().addressOffset() + CountersReader.counterOffset(id);
+        } catch (IllegalStateException ex) {
+            errorHandler.onError(new FabricException(
+                FabricErrno.ENOSPC,
+                "no room for the counter \"" + label + "\": " + ex.getMessage(),
+                "Raise jfabric.cnc.countersLengthBytes; the driver goes on without this counter", ex));
+            return spare.addressOffset();
+        }
+    }
+
+    @Override
+    public long nowNs() {
+        return clock.nowNs();
+    }
+}

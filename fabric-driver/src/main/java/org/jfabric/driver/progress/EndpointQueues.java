@@ -1,0 +1,83 @@
+package org.jfabric.driver.progress;
+
+import org.agrona.UnsafeApi;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.driver.engine.EngineEndpoint;
+import org.jfabric.layout.RecordConsumer;
+import org.jfabric.layout.RecordRingDescriptor;
+
+/**
+ * The driver's end of one endpoint's transmit and receive queue.
+ *
+ * <p>Owner: progress agent.
+ */
+public final class EndpointQueues {
+    /** Vectors and what comes after them are not executed yet: whoever writes them has another version. */
+    private static final int MAX_TYPE = QueuePoller.CANCEL_TYPE;
+
+    final EngineEndpoint endpoint;
+    final ProgressClient client;
+    final int activityIndex;
+    final RecordConsumer transmit;
+    final UnsafeBuffer transmitBuffer;
+    final RecordConsumer receive;
+    final UnsafeBuffer receiveBuffer;
+    int idleCycles;
+    boolean hot;
+    private final long completedSendsAddress;
+    private final long completedReceivesAddress;
+    private long completedSends;
+    private long completedReceives;
+
+    /**
+     * Both queues at their start.
+     *
+     * @param endpoint        that executes the requests.
+     * @param client          that writes them.
+     * @param activityIndex   index of the endpoint's byte in the client's control file.
+     * @param transmitAddress native address of the {@code .tq} file.
+     * @param transmitLength  bytes of its ring.
+     * @param receiveAddress  native address of the {@code .rq} file.
+     * @param receiveLength   bytes of its ring.
+     */
+    public EndpointQueues(
+        EngineEndpoint endpoint,
+        ProgressClient client,
+        int activityIndex,
+        long transmitAddress,
+        int transmitLength,
+        long receiveAddress,
+        int receiveLength) {
+        this.endpoint = endpoint;
+        this.client = client;
+        this.activityIndex = activityIndex;
+        this.transmit = consumer(transmitAddress, transmitLength);
+        this.transmitBuffer = new UnsafeBuffer(transmitAddress + RecordRingDescriptor.HEADER_LENGTH, transmitLength);
+        this.receive = consumer(receiveAddress, receiveLength);
+        this.receiveBuffer = new UnsafeBuffer(receiveAddress + RecordRingDescriptor.HEADER_LENGTH, receiveLength);
+        this.completedSendsAddress = transmitAddress + RecordRingDescriptor.COMPLETED_OFFSET;
+        this.completedReceivesAddress = receiveAddress + RecordRingDescriptor.COMPLETED_OFFSET;
+    }
+
+    /** Tells the client how many of its operations have ended, if that changed. */
+    void publishCompleted() {
+        long sends = endpoint.completedSends();
+        if (sends != completedSends) {
+            completedSends = sends;
+            UnsafeApi.putLongRelease(null, completedSendsAddress, sends);
+        }
+        long receives = endpoint.completedReceives();
+        if (receives != completedReceives) {
+            completedReceives = receives;
+            UnsafeApi.putLongRelease(null, completedReceivesAddress, receives);
+        }
+    }
+
+    private static RecordConsumer consumer(long fileAddress, int length) {
+        return new RecordConsumer(
+            fileAddress + RecordRingDescriptor.HEADER_LENGTH,
+            length,
+            fileAddress + RecordRingDescriptor.CONSUMER_POSITION_OFFSET,
+            MAX_TYPE);
+    }
+}

@@ -1,0 +1,101 @@
+package org.jfabric.driver.progress;
+
+import org.agrona.UnsafeApi;
+import org.agrona.concurrent.IdleStrategy;
+import org.jfabric.driver.resource.DescriptorWatcher;
+import org.jfabric.driver.resource.Inbox;
+import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.driver.resource.SystemCounters;
+import org.jfabric.layout.CncDescriptor;
+
+/**
+ * Puts a SHARED driver's thread to sleep in the native epoll when it was idle for some cycles.
+ *
+ * <p>Protocol with everybody who commits to memory that the driver reads: the driver stores {@code parked}, fences,
+ * looks at everything once more, then sleeps; the others commit, fence, load {@code parked} and ring if it is set. So
+ * either the driver sees the commit, or the other side sees the word.
+ *
+ * <p>Owner: the driver's thread.
+ */
+public final class ParkingIdleStrategy implements IdleStrategy {
+    private static final int NANOS_PER_MS = 1_000_000;
+
+    private final ProgressAgent progress;
+    private final DescriptorWatcher watcher;
+    private final Inbox inbox;
+    private final SystemCounters counters;
+    private final long parkedAddress;
+    private final int spinLimit;
+    private final int timeoutMs;
+    private int idleCycles;
+
+    /**
+     * A strategy for one thread.
+     *
+     * @param progress      looked at once more before each sleep.
+     * @param watcher       slept in.
+     * @param inbox         of the thread; its events are handled in the sleep's end.
+     * @param counters      of the driver.
+     * @param cncAddress    native address of the {@code cnc} file.
+     * @param spinLimit     cycles without work before sleep.
+     * @param parkTimeoutNs longest sleep in nanoseconds.
+     */
+    public ParkingIdleStrategy(
+        ProgressAgent progress,
+        DescriptorWatcher watcher,
+        Inbox inbox,
+        SystemCounters counters,
+        long cncAddress,
+        int spinLimit,
+        long parkTimeoutNs) {
+        this.progress = progress;
+        this.watcher = watcher;
+        this.inbox = inbox;
+        this.counters = counters;
+        this.parkedAddress = cncAddress + CncDescriptor.PARKED_OFFSET;
+        this.spinLimit = spinLimit;
+        this.timeoutMs = (int) Math.max(1, parkTimeoutNs / NANOS_PER_MS);
+    }
+
+    @Override
+    public void idle(int workCount) {
+        if (workCount > 0) {
+            idleCycles = 0;
+        } else {
+            idle();
+        }
+    }
+
+    @Override
+    public void idle() {
+        if (idleCycles < spinLimit) {
+            idleCycles++;
+            Thread.onSpinWait();
+        } else if (progress.hasScheduled()) {
+            Thread.yield();
+        } else {
+            park();
+        }
+    }
+
+    @Override
+    public void reset() {
+        idleCycles = 0;
+    }
+
+    private void park() {
+        UnsafeApi.putIntRelease(null, parkedAddress, 1);
+        UnsafeApi.fullFence();
+        int work = progress.lastLook();
+        if (work == 0 && inbox.isEmpty()) {
+            counters.add(SystemCounter.PARKED, 1);
+            work = watcher.poll(timeoutMs, inbox);
+        }
+        UnsafeApi.putIntRelease(null, parkedAddress, 0);
+        progress.onWoken();
+        // after a mere timeout one cycle is enough: an idle driver must not spin for each of them
+        if (work > 0) {
+            idleCycles = 0;
+        }
+    }
+}

@@ -1,0 +1,222 @@
+package org.jfabric.driver.progress;
+
+import org.agrona.UnsafeApi;
+import org.agrona.concurrent.Agent;
+import org.jfabric.driver.engine.Engine;
+import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.resource.Inbox;
+import org.jfabric.driver.resource.SharedFiles;
+import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.driver.resource.SystemCounters;
+import org.jfabric.ffi.Affinity;
+import org.jfabric.layout.CncDescriptor;
+
+/**
+ * The duty cycle of the data path: what other threads handed over, the clients' queues, then the engine with its links.
+ *
+ * <p>Everything of the engine, the queues of all clients and their completion queues belongs to the thread that
+ * runs it.
+ */
+public final class ProgressAgent implements Agent {
+    private static final int INBOX_LIMIT = 64;
+    private static final int LINK_BATCH = 64;
+    private static final int PUBLISH_CYCLES = 1 << 16;
+
+    private final Engine engine;
+    private final QueuePoller poller;
+    private final FaultInspector faults;
+    private final Inbox inbox;
+    private final CycleClock clock;
+    private final SystemCounters counters;
+    private final long cncAddress;
+    private final int cpu;
+    private long cycles;
+    private long lastCycleNs;
+    private long longestCycleNs;
+    private long publishedRequests;
+
+    /**
+     * Wiring of the agent.
+     *
+     * @param engine   semantics and links.
+     * @param poller   submission queues.
+     * @param faults   finds out whose file was cut.
+     * @param inbox    what other threads hand over.
+     * @param clock    read once in each cycle.
+     * @param counters of the driver.
+     * @param cncAddress native address of the {@code cnc} file.
+     * @param cpu      processor for the thread, -1 for any.
+     */
+    public ProgressAgent(
+        Engine engine,
+        QueuePoller poller,
+        FaultInspector faults,
+        Inbox inbox,
+        CycleClock clock,
+        SystemCounters counters,
+        long cncAddress,
+        int cpu) {
+        this.engine = engine;
+        this.poller = poller;
+        this.faults = faults;
+        this.inbox = inbox;
+        this.clock = clock;
+        this.counters = counters;
+        this.cncAddress = cncAddress;
+        this.cpu = cpu;
+    }
+
+    @Override
+    public void onStart() {
+        if (cpu >= 0) {
+            Affinity.bind(cpu);
+        }
+    }
+
+    @Override
+    public int doWork() {
+        onCycle(clock.update());
+        int work = inbox.drain(INBOX_LIMIT);
+        try {
+            work += poller.poll();
+            work += engine.poll(LINK_BATCH);
+        } catch (InternalError ex) {
+            work += 1 + faults.onFault(ex);
+        }
+        return work;
+    }
+
+    @Override
+    public String roleName() {
+        return "jfabric-progress";
+    }
+
+    /**
+     * Looks at everything once more, after the parked word was set.
+     *
+     * @return work done; 0 if the thread may sleep.
+     */
+    int lastLook() {
+        int work = inbox.drain(INBOX_LIMIT);
+        try {
+            work += poller.pollAll();
+            work += engine.poll(LINK_BATCH);
+            if (work == 0 && !engine.arm()) {
+                work = 1;
+            }
+        } catch (InternalError ex) {
+            work += 1 + faults.onFault(ex);
+        }
+        if (work == 0) {
+            publish();
+        }
+        return work;
+    }
+
+    /** Whether peers wait for room, so that the thread has to look again soon without being woken. */
+    boolean hasScheduled() {
+        return engine.hasScheduled();
+    }
+
+    /** The time asleep is not the length of a cycle. */
+    void onWoken() {
+        lastCycleNs = 0;
+    }
+
+    /**
+     * Serves a client; progress thread.
+     *
+     * @param client new.
+     */
+    public void addClient(ProgressClient client) {
+        poller.add(client);
+    }
+
+    /**
+     * Serves an endpoint's queues; progress thread.
+     *
+     * @param queues the driver's ends.
+     */
+    public void addQueues(EndpointQueues queues) {
+        poller.add(queues);
+    }
+
+    /**
+     * Does not touch an endpoint's queues any more; progress thread.
+     *
+     * @param queues added before.
+     */
+    public void removeQueues(EndpointQueues queues) {
+        poller.remove(queues);
+    }
+
+    /**
+     * Serves a completion queue; progress thread.
+     *
+     * @param client its owner.
+     * @param writer the driver's end.
+     */
+    public void addCompletionQueue(ProgressClient client, CompletionWriter writer) {
+        client.writers().add(writer);
+        engine.addCompletionQueue(writer);
+    }
+
+    /**
+     * Ends serving a completion queue; progress thread.
+     *
+     * @param client its owner.
+     * @param writer no endpoint uses it any more.
+     */
+    public void removeCompletionQueue(ProgressClient client, CompletionWriter writer) {
+        client.writers().remove(writer);
+        engine.removeCompletionQueue(writer);
+    }
+
+    /**
+     * Ends a client: nothing of its memory is touched afterwards, except regions that operations of others still read.
+     * Calling it again does nothing. Progress thread.
+     *
+     * @param client to be ended.
+     */
+    public void endClient(ProgressClient client) {
+        poller.remove(client);
+        engine.closeSession(client.session());
+        for (CompletionWriter writer : client.writers()) {
+            engine.removeCompletionQueue(writer);
+        }
+        client.writers().clear();
+    }
+
+    /**
+     * A client's file was cut: it is not served from now on, and the conductor is asked to end it. Progress thread.
+     *
+     * @param cut whose and how.
+     */
+    public void onCut(SharedFiles.Cut cut) {
+        for (ProgressClient client : poller.clients().toArray(new ProgressClient[0])) {
+            if (client.session().clientId() == cut.clientId()) {
+                client.session().corrupt(cut.reason());
+                endClient(client);
+            }
+        }
+    }
+
+    private void onCycle(long nowNs) {
+        long last = lastCycleNs;
+        lastCycleNs = nowNs;
+        if (last != 0 && nowNs - last > longestCycleNs) {
+            longestCycleNs = nowNs - last;
+            counters.max(SystemCounter.CYCLE_MAX_NS, longestCycleNs);
+        }
+        if ((++cycles & (PUBLISH_CYCLES - 1)) == 0) {
+            publish();
+        }
+    }
+
+    private void publish() {
+        UnsafeApi.putLongRelease(null, cncAddress + CncDescriptor.CYCLES_OFFSET, cycles);
+        long requests = poller.requests();
+        counters.addOwned(SystemCounter.REQUESTS, requests - publishedRequests);
+        publishedRequests = requests;
+    }
+}

@@ -1,0 +1,78 @@
+package org.jfabric.driver.progress;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.driver.engine.EngineSession;
+import org.jfabric.driver.engine.complete.CompletionWriter;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * What the progress thread holds for one client: its session, its completion queues and the queues of its endpoints by
+ * the index of their activity bytes.
+ *
+ * <p>Owner: progress agent.
+ */
+public final class ProgressClient {
+    private final EngineSession session;
+    private final long activityAddress;
+    private final List<CompletionWriter> writers = new ArrayList<>();
+    private EndpointQueues[] queuesByActivity = new EndpointQueues[8];
+    private int activityWords;
+
+    /**
+     * A client without endpoints.
+     *
+     * @param session         of the engine.
+     * @param activityAddress native address of the activity bytes in the client's control file.
+     */
+    public ProgressClient(EngineSession session, long activityAddress) {
+        this.session = session;
+        this.activityAddress = activityAddress;
+    }
+
+    /**
+     * The engine's part.
+     *
+     * @return the session.
+     */
+    public EngineSession session() {
+        return session;
+    }
+
+    List<CompletionWriter> writers() {
+        return writers;
+    }
+
+    /** Words of eight activity bytes that hold bytes of endpoints. */
+    int activityWords() {
+        return activityWords;
+    }
+
+    /** Eight activity bytes in one read. */
+    long activity(int word) {
+        return UnsafeApi.getLongAcquire(null, activityAddress + ((long) word << 3));
+    }
+
+    EndpointQueues queues(int activityIndex) {
+        return activityIndex < queuesByActivity.length ? queuesByActivity[activityIndex] : null;
+    }
+
+    void clearActivity(int activityIndex) {
+        UnsafeApi.putByte(activityAddress + activityIndex, (byte) 0);
+    }
+
+    void add(EndpointQueues queues) {
+        int index = queues.activityIndex;
+        if (index >= queuesByActivity.length) {
+            queuesByActivity = Arrays.copyOf(queuesByActivity, Math.max(queuesByActivity.length * 2, index + 1));
+        }
+        queuesByActivity[index] = queues;
+        activityWords = Math.max(activityWords, (index >> 3) + 1);
+    }
+
+    void remove(EndpointQueues queues) {
+        queuesByActivity[queues.activityIndex] = null;
+    }
+}

@@ -1,0 +1,55 @@
+package org.jfabric.driver.progress;
+
+import org.jfabric.driver.resource.Inbox;
+
+/**
+ * A change that the conductor wants made on the progress thread, and what becomes of it.
+ */
+public abstract class ProgressCommand implements Runnable {
+    private Inbox conductorInbox;
+    private Throwable failure;
+
+    /** For subclasses. */
+    protected ProgressCommand() {
+    }
+
+    /** The change; progress thread. */
+    protected abstract void onProgress();
+
+    /** The change is made; conductor. */
+    protected abstract void onDone();
+
+    /**
+     * The change was refused; conductor.
+     *
+     * @param cause what {@link #onProgress()} threw.
+     */
+    protected abstract void onFailed(Throwable cause);
+
+    /** Makes the change and sends the result back; progress thread. */
+    @Override
+    public final void run() {
+        execute();
+        conductorInbox.post(this::complete);
+    }
+
+    final void replyTo(Inbox inbox) {
+        conductorInbox = inbox;
+    }
+
+    final void execute() {
+        try {
+            onProgress();
+        } catch (RuntimeException | InternalError ex) {
+            failure = ex;
+        }
+    }
+
+    final void complete() {
+        if (failure == null) {
+            onDone();
+        } else {
+            onFailed(failure);
+        }
+    }
+}

@@ -1,0 +1,370 @@
+package org.jfabric.driver.progress;
+
+import org.agrona.UnsafeApi;
+import org.agrona.collections.ArrayListUtil;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.codec.queue.CancelRequestDecoder;
+import org.jfabric.codec.queue.ReceiveRequestDecoder;
+import org.jfabric.codec.queue.SendRequestDecoder;
+import org.jfabric.layout.RecordConsumer;
+import org.jfabric.layout.RecordRingDescriptor;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Takes work requests out of the transmit and receive queues of attached clients and posts them to the engine.
+ *
+ * <p>Queues that had work lately are <em>hot</em> and looked at in every cycle. The others are found by their activity
+ * byte; every one of them is looked at now and then without it, because a client writes the byte without a fence.
+ * Nothing in a queue is believed: what cannot be ends the client with a reason.
+ *
+ * <p>Owner: progress agent.
+ */
+public final class QueuePoller {
+    /** Cycles without work after which a queue is not looked at in every cycle any more. */
+    private static final int COOLING_CYCLES = 1024;
+    private static final int SEND_TYPE = 2;
+    private static final int RECEIVE_TYPE = 3;
+    static final int CANCEL_TYPE = 4;
+    private static final int SEND_LENGTH = RecordRingDescriptor.WORD_LENGTH + SendRequestDecoder.BLOCK_LENGTH;
+    private static final int RECEIVE_LENGTH = RecordRingDescriptor.WORD_LENGTH + ReceiveRequestDecoder.BLOCK_LENGTH;
+    private static final int CANCEL_LENGTH = RecordRingDescriptor.WORD_LENGTH + CancelRequestDecoder.BLOCK_LENGTH;
+
+    private final int batch;
+    private final int rotationCycles;
+    private final FaultInspector faults;
+    private final SendRequestDecoder send = new SendRequestDecoder();
+    private final ReceiveRequestDecoder receive = new ReceiveRequestDecoder();
+    private final CancelRequestDecoder cancel = new CancelRequestDecoder();
+    private final ArrayList<ProgressClient> clients = new ArrayList<>();
+    private final ArrayList<EndpointQueues> all = new ArrayList<>();
+    private final ArrayList<EndpointQueues> hot = new ArrayList<>();
+    private long rotationDebt;
+    private int rotation;
+    private long requests;
+
+    /**
+     * A poller without clients.
+     *
+     * @param batch          requests taken from one queue in one cycle at most.
+     * @param rotationCycles cycles in which every quiet queue is looked at once.
+     * @param faults         finds out whose file was cut.
+     */
+    public QueuePoller(int batch, int rotationCycles, FaultInspector faults) {
+        this.batch = batch;
+        this.rotationCycles = rotationCycles;
+        this.faults = faults;
+    }
+
+    /**
+     * Serves a client.
+     *
+     * @param client without endpoints.
+     */
+    public void add(ProgressClient client) {
+        clients.add(client);
+    }
+
+    /**
+     * Does not touch anything of a client any more.
+     *
+     * @param client served or not.
+     */
+    public void remove(ProgressClient client) {
+        clients.remove(client);
+        all.removeIf(queues -> queues.client == client);
+        hot.removeIf(queues -> queues.client == client);
+    }
+
+    /**
+     * Serves an endpoint.
+     *
+     * @param queues of one of the clients.
+     */
+    public void add(EndpointQueues queues) {
+        queues.client.add(queues);
+        all.add(queues);
+    }
+
+    /**
+     * Does not touch the queues of an endpoint any more.
+     *
+     * @param queues served before.
+     */
+    public void remove(EndpointQueues queues) {
+        queues.client.remove(queues);
+        all.remove(queues);
+        hot.remove(queues);
+    }
+
+    /**
+     * One bounded step over all queues that may have work.
+     *
+     * @return requests taken.
+     */
+    public int poll() {
+        int work = 0;
+        for (int i = 0, size = clients.size(); i < size; i++) {
+            warm(clients.get(i));
+        }
+        for (int i = hot.size() - 1; i >= 0; i--) {
+            EndpointQueues queues = hot.get(i);
+            int taken = poll(queues);
+            if (taken > 0) {
+                queues.idleCycles = 0;
+                work += taken;
+            } else if (++queues.idleCycles >= COOLING_CYCLES) {
+                work += cool(i, queues);
+            }
+        }
+        if (!all.isEmpty()) {
+            work += rotate();
+        }
+        requests += work;
+        return work;
+    }
+
+    /**
+     * Looks at every queue, hot or not; before the thread sleeps.
+     *
+     * @return requests taken.
+     */
+    public int pollAll() {
+        int work = 0;
+        for (int i = 0, size = all.size(); i < size; i++) {
+            EndpointQueues queues = all.get(i);
+            int taken = poll(queues);
+            if (taken > 0) {
+                heat(queues);
+                work += taken;
+            }
+        }
+        requests += work;
+        return work;
+    }
+
+    /**
+     * Requests taken since the start.
+     *
+     * @return a count.
+     */
+    public long requests() {
+        return requests;
+    }
+
+    /**
+     * Clients served.
+     *
+     * @return the live list.
+     */
+    List<ProgressClient> clients() {
+        return clients;
+    }
+
+    private void warm(ProgressClient client) {
+        try {
+            for (int word = 0, words = client.activityWords(); word < words; word++) {
+                long bytes = client.activity(word);
+                if (bytes != 0) {
+                    warm(client, word, bytes);
+                }
+            }
+        } catch (InternalError ex) {
+            faults.onFault(ex);
+        }
+    }
+
+    private void warm(ProgressClient client, int word, long bytes) {
+        for (int i = 0; i < Long.BYTES; i++) {
+            if ((byte) (bytes >>> (i << 3)) != 0) {
+                EndpointQueues queues = client.queues((word << 3) + i);
+                if (queues != null && !queues.hot) {
+                    heat(queues);
+                }
+            }
+        }
+    }
+
+    private void heat(EndpointQueues queues) {
+        queues.idleCycles = 0;
+        if (!queues.hot) {
+            queues.hot = true;
+            hot.add(queues);
+        }
+    }
+
+    private int cool(int index, EndpointQueues queues) {
+        int taken = 0;
+        try {
+            // the byte stayed set while the queue was hot, so that the client did not have to write it
+            queues.client.clearActivity(queues.activityIndex);
+            UnsafeApi.fullFence();
+            taken = poll(queues);
+        } catch (InternalError ex) {
+            faults.onFault(ex);
+        }
+        queues.idleCycles = 0;
+        if (taken == 0 && index < hot.size() && hot.get(index) == queues) {
+            queues.hot = false;
+            ArrayListUtil.fastUnorderedRemove(hot, index);
+        }
+        return taken;
+    }
+
+    private int rotate() {
+        int work = 0;
+        rotationDebt += all.size();
+        while (rotationDebt >= rotationCycles && !all.isEmpty()) {
+            rotationDebt -= rotationCycles;
+            rotation = rotation + 1 < all.size() ? rotation + 1 : 0;
+            EndpointQueues queues = all.get(rotation);
+            if (!queues.hot) {
+                int taken = poll(queues);
+                if (taken > 0) {
+                    heat(queues);
+                    work += taken;
+                }
+            }
+        }
+        return work;
+    }
+
+    /** Transmit before receive: what a peer in the same driver waits for is not behind our own receives. */
+    private int poll(EndpointQueues queues) {
+        if (queues.client.session().isEnded()) {
+            return 0;
+        }
+        int work = 0;
+        try {
+            work = pollTransmit(queues) + pollReceive(queues);
+            queues.publishCompleted();
+        } catch (InternalError ex) {
+            faults.onFault(ex);
+        }
+        return work;
+    }
+
+    private int pollTransmit(EndpointQueues queues) {
+        RecordConsumer ring = queues.transmit;
+        int work = 0;
+        int state = ring.poll();
+        while (state == RecordConsumer.RECORD) {
+            if (!onTransmitRecord(queues, ring)) {
+                return work;
+            }
+            ring.advance();
+            work++;
+            if (work == batch) {
+                break;
+            }
+            state = ring.poll();
+        }
+        if (state == RecordConsumer.CORRUPT) {
+            corrupt(queues, "transmit", ring.describe());
+        } else {
+            ring.release();
+        }
+        return work;
+    }
+
+    private int pollReceive(EndpointQueues queues) {
+        if (queues.client.session().isEnded()) {
+            return 0;
+        }
+        RecordConsumer ring = queues.receive;
+        int work = 0;
+        int state = ring.poll();
+        while (state == RecordConsumer.RECORD) {
+            if (!onReceiveRecord(queues, ring)) {
+                return work;
+            }
+            ring.advance();
+            work++;
+            if (work == batch) {
+                break;
+            }
+            state = ring.poll();
+        }
+        if (state == RecordConsumer.CORRUPT) {
+            corrupt(queues, "receive", ring.describe());
+        } else {
+            ring.release();
+        }
+        return work;
+    }
+
+    private boolean onTransmitRecord(EndpointQueues queues, RecordConsumer ring) {
+        int type = ring.type();
+        if (type == CANCEL_TYPE) {
+            return onCancel(queues, ring, "transmit");
+        }
+        int length = ring.length();
+        if (type != SEND_TYPE || length < SEND_LENGTH) {
+            return corrupt(queues, "transmit", unexpected(type, length));
+        }
+        send.wrap(queues.transmitBuffer, ring.offset() + RecordRingDescriptor.WORD_LENGTH,
+            SendRequestDecoder.BLOCK_LENGTH, SendRequestDecoder.SCHEMA_VERSION);
+        long flags = send.flags();
+        long bytes = send.length();
+        int result;
+        if ((flags & Flags.INJECT) != 0) {
+            if (bytes != length - SEND_LENGTH) {
+                return corrupt(queues, "transmit", "injected payload of " + bytes + " bytes in a record of " + length);
+            }
+            result = queues.endpoint.inject(flags, ring.address() + SEND_LENGTH, (int) bytes, send.destAddr(),
+                send.tag(), send.data(), send.context());
+        } else if (length != SEND_LENGTH) {
+            return corrupt(queues, "transmit", unexpected(type, length));
+        } else {
+            result = queues.endpoint.send(
+                flags, send.buf(), bytes, send.destAddr(), send.tag(), send.data(), send.context());
+        }
+        return result == 0 || refused(queues, "transmit", result);
+    }
+
+    private boolean onReceiveRecord(EndpointQueues queues, RecordConsumer ring) {
+        int type = ring.type();
+        if (type == CANCEL_TYPE) {
+            return onCancel(queues, ring, "receive");
+        }
+        int length = ring.length();
+        if (type != RECEIVE_TYPE || length != RECEIVE_LENGTH) {
+            return corrupt(queues, "receive", unexpected(type, length));
+        }
+        receive.wrap(queues.receiveBuffer, ring.offset() + RecordRingDescriptor.WORD_LENGTH,
+            ReceiveRequestDecoder.BLOCK_LENGTH, ReceiveRequestDecoder.SCHEMA_VERSION);
+        int result = queues.endpoint.receive(receive.flags(), receive.buf(), receive.length(), receive.srcAddr(),
+            receive.tag(), receive.ignore(), receive.context());
+        return result == 0 || refused(queues, "receive", result);
+    }
+
+    private boolean onCancel(EndpointQueues queues, RecordConsumer ring, String name) {
+        if (ring.length() != CANCEL_LENGTH) {
+            return corrupt(queues, name, unexpected(CANCEL_TYPE, ring.length()));
+        }
+        cancel.wrap(ring == queues.transmit ? queues.transmitBuffer : queues.receiveBuffer,
+            ring.offset() + RecordRingDescriptor.WORD_LENGTH, CancelRequestDecoder.BLOCK_LENGTH,
+            CancelRequestDecoder.SCHEMA_VERSION);
+        queues.endpoint.cancel(cancel.context());
+        return true;
+    }
+
+    private static boolean refused(EndpointQueues queues, String name, int result) {
+        return corrupt(queues, name, result == -FabricErrno.EAGAIN
+            ? "more operations submitted than the endpoint may have outstanding (" + queues.endpoint.settings().txSize()
+                + " sends, " + queues.endpoint.settings().rxSize() + " receives)"
+            : "the request was refused with " + FabricErrno.name(-result));
+    }
+
+    private static boolean corrupt(EndpointQueues queues, String name, String reason) {
+        queues.client.session().corrupt(
+            name + " queue of endpoint " + queues.endpoint.settings().address() + " is corrupt: " + reason);
+        return false;
+    }
+
+    private static String unexpected(int type, int length) {
+        return "a record of type " + type + " has " + length + " bytes";
+    }
+}

@@ -1,0 +1,151 @@
+package org.jfabric.driver.resource;
+
+import org.jfabric.ffi.Epoll;
+import org.jfabric.ffi.EventFd;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.NativeCallException;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntConsumer;
+
+/**
+ * One native epoll on which a driver's thread sleeps, and the descriptors that it watches.
+ *
+ * <p>Each watched descriptor reports once and is then silent until it is rearmed, so that whoever handles it on another
+ * thread has time. An event is handled at once if the polling thread owns the inbox, else it goes through the inbox.
+ * Any thread may watch, rearm, unwatch and wake; one thread polls.
+ */
+public final class DescriptorWatcher implements AutoCloseable {
+    private static final int MASK = Epoll.EPOLLIN | Epoll.EPOLLRDHUP | Epoll.EPOLLONESHOT;
+    private static final int MAX_EVENTS = 64;
+    private static final long WAKE_TOKEN = 0;
+
+    private final Epoll epoll = new Epoll(MAX_EVENTS);
+    private final int wakeFd;
+    private final Map<Long, Watch> watchByToken = new ConcurrentHashMap<>();
+    private final Map<Integer, Watch> watchByFd = new ConcurrentHashMap<>();
+    private final Object nextTokenLock = new Object();
+    private long nextToken = WAKE_TOKEN + 1;
+
+    /** A watcher of nothing. */
+    public DescriptorWatcher() {
+        wakeFd = EventFd.create();
+        if (wakeFd < 0) {
+            epoll.close();
+            throw new NativeCallException("eventfd", -wakeFd, "raise the limit of open files (ulimit -n)");
+        }
+        epoll.add(wakeFd, Epoll.EPOLLIN, WAKE_TOKEN);
+    }
+
+    /**
+     * Watches a descriptor for one event: readable, at its end or broken.
+     *
+     * @param fd      non-blocking, not watched yet.
+     * @param handler told once; after {@link #rearm} again.
+     * @param inbox   of the thread that handles.
+     */
+    public void watch(int fd, IntConsumer handler, Inbox inbox) {
+        long token;
+        synchronized (nextTokenLock) {
+            token = nextToken++;
+        }
+        Watch watch = new Watch(fd, token, handler, inbox);
+        watchByToken.put(token, watch);
+        watchByFd.put(fd, watch);
+        int result = epoll.add(fd, MASK, token);
+        if (result < 0) {
+            watchByToken.remove(token);
+            watchByFd.remove(fd);
+            throw new NativeCallException("epoll_ctl", -result, "descriptor " + fd);
+        }
+    }
+
+    /**
+     * Watches for the next event.
+     *
+     * @param fd watched before.
+     */
+    public void rearm(int fd) {
+        Watch watch = watchByFd.get(fd);
+        if (watch != null) {
+            epoll.modify(fd, MASK, watch.token);
+        }
+    }
+
+    /**
+     * Ends watching; an event on its way is dropped. The descriptor stays open.
+     *
+     * @param fd watched before, or not.
+     */
+    public void unwatch(int fd) {
+        Watch watch = watchByFd.remove(fd);
+        if (watch != null) {
+            watchByToken.remove(watch.token);
+            epoll.delete(fd);
+        }
+    }
+
+    /**
+     * Waits for events and hands them on.
+     *
+     * @param timeoutMs longest sleep; 0 only looks.
+     * @param own       inbox of the polling thread: its events are handled before the return.
+     * @return events handed on.
+     */
+    public int poll(int timeoutMs, Inbox own) {
+        int count = epoll.poll(timeoutMs);
+        int work = 0;
+        for (int i = 0; i < count; i++) {
+            long token = epoll.data(i);
+            if (token == WAKE_TOKEN) {
+                EventFd.drain(wakeFd);
+                continue;
+            }
+            // a token is never reused, so an event of a descriptor closed meanwhile finds nothing
+            Watch watch = watchByToken.get(token);
+            if (watch == null) {
+                continue;
+            }
+            work++;
+            if (watch.inbox == own) {
+                watch.run();
+            } else {
+                watch.inbox.post(watch);
+            }
+        }
+        return work;
+    }
+
+    /** Ends the sleep of the polling thread, now or when it is about to begin; any thread. */
+    public void wake() {
+        EventFd.write(wakeFd, 1);
+    }
+
+    @Override
+    public void close() {
+        epoll.close();
+        Libc.close(wakeFd);
+    }
+
+    private final class Watch implements Runnable {
+        private final int fd;
+        private final long token;
+        private final IntConsumer handler;
+        private final Inbox inbox;
+
+        Watch(int fd, long token, IntConsumer handler, Inbox inbox) {
+            this.fd = fd;
+            this.token = token;
+            this.handler = handler;
+            this.inbox = inbox;
+        }
+
+        @Override
+        public void run() {
+            if (watchByToken.get(token) == this) {
+                handler.accept(fd);
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package org.jfabric.driver.resource;
+
+import org.agrona.concurrent.ManyToOneConcurrentLinkedQueue;
+
+/**
+ * What other threads have for one thread to do: results of slow work, readable descriptors, commands.
+ *
+ * <p>Never full, so that nobody who posts has to wait; what is posted is bounded by what clients may have under way.
+ * Any thread posts; the owner drains.
+ */
+public final class Inbox {
+    private final ManyToOneConcurrentLinkedQueue<Runnable> queue = new ManyToOneConcurrentLinkedQueue<>();
+    private volatile Runnable waker = () -> {
+    };
+
+    /** An inbox whose owner never sleeps. */
+    public Inbox() {
+    }
+
+    /**
+     * Says how to wake the owner.
+     *
+     * @param newWaker run after each post, by the thread that posts.
+     */
+    public void waker(Runnable newWaker) {
+        waker = newWaker;
+    }
+
+    /**
+     * Hands something over; any thread.
+     *
+     * @param item run by the owner in a later cycle.
+     */
+    public void post(Runnable item) {
+        queue.offer(item);
+        waker.run();
+    }
+
+    /**
+     * Runs what was posted, at most as much as was there at the start and a bit more; owner only.
+     *
+     * @param limit items to run at most.
+     * @return how many were run.
+     */
+    public int drain(int limit) {
+        int work = 0;
+        while (work < limit) {
+            Runnable item = queue.poll();
+            if (item == null) {
+                break;
+            }
+            work++;
+            item.run();
+        }
+        return work;
+    }
+
+    /**
+     * Whether there is nothing to drain.
+     *
+     * @return true if empty at this moment.
+     */
+    public boolean isEmpty() {
+        return queue.isEmpty();
+    }
+}

@@ -1,0 +1,169 @@
+package org.jfabric.driver.resource;
+
+import org.agrona.collections.LongHashSet;
+import org.jfabric.ffi.MappedFile;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.OwnerId;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Makes the files that the driver shares with its clients, and knows those that are mapped.
+ *
+ * <p>Any thread; making and unmapping files takes time and belongs to the resource thread.
+ */
+public final class SharedFiles {
+    /** A client whose file was cut. */
+    public record Cut(long clientId, String reason) {
+    }
+
+    private final int directoryFd;
+    private final OwnerId owner;
+    private final SystemCounters counters;
+    private final AtomicLong lastNumber = new AtomicLong();
+    private final Map<Long, SharedFile> fileByNumber = new ConcurrentHashMap<>();
+
+    /**
+     * No files yet.
+     *
+     * @param directoryFd open descriptor of the driver's directory.
+     * @param owner       identity of this driver.
+     * @param counters    for the bytes mapped.
+     */
+    public SharedFiles(int directoryFd, OwnerId owner, SystemCounters counters) {
+        this.directoryFd = directoryFd;
+        this.owner = owner;
+        this.counters = counters;
+    }
+
+    /**
+     * Descriptor of the directory.
+     *
+     * @return open while the driver runs.
+     */
+    public int directoryFd() {
+        return directoryFd;
+    }
+
+    /**
+     * Identity that stands in every file.
+     *
+     * @return the driver's random id.
+     */
+    public OwnerId owner() {
+        return owner;
+    }
+
+    /**
+     * A number for a new file.
+     *
+     * @return from 1; never twice.
+     */
+    public long nextNumber() {
+        return lastNumber.incrementAndGet();
+    }
+
+    /**
+     * What becomes of a new file before anybody can know its name.
+     *
+     * @param clientId    who will share it.
+     * @param number      from {@link #nextNumber()}.
+     * @param type        what it holds.
+     * @param schemaId    SBE schema of its records, 0 for none.
+     * @param lengthBytes of the whole file; its blocks are reserved.
+     * @param dataLength  bytes of the data part, for the header.
+     * @param parameter1  of the file type.
+     * @param parameter2  of the file type.
+     * @return the mapped file.
+     * @throws org.jfabric.ffi.NativeCallException if there is no room, with the numbers.
+     */
+    public SharedFile create(
+        long clientId,
+        long number,
+        FileType type,
+        int schemaId,
+        long lengthBytes,
+        long dataLength,
+        long parameter1,
+        long parameter2) {
+        return create(clientId, number, number, type, schemaId, lengthBytes, dataLength, parameter1, parameter2);
+    }
+
+    /**
+     * Makes a file for registered memory.
+     *
+     * @param clientId    who registers.
+     * @param number      from {@link #nextNumber()}.
+     * @param generation  from {@link #randomGeneration()}.
+     * @param lengthBytes of the whole file.
+     * @param dataLength  bytes that can be named in requests.
+     * @return the mapped file.
+     * @throws org.jfabric.ffi.NativeCallException if there is no room, with the numbers.
+     */
+    public SharedFile createRegion(long clientId, long number, long generation, long lengthBytes, long dataLength) {
+        return create(clientId, number, generation, FileType.MEMORY_REGION, 0, lengthBytes, dataLength, 0, 0);
+    }
+
+    /**
+     * A generation that a later region in the same place does not share.
+     *
+     * @return random, never 0.
+     */
+    public static long randomGeneration() {
+        long generation;
+        do {
+            generation = ThreadLocalRandom.current().nextLong();
+        } while (generation == 0);
+        return generation;
+    }
+
+    /**
+     * Looks for files that were cut.
+     *
+     * @return one entry for each client that owns one.
+     */
+    public List<Cut> inspect() {
+        List<Cut> cuts = new ArrayList<>();
+        LongHashSet seen = new LongHashSet();
+        for (SharedFile file : fileByNumber.values()) {
+            String reason = file.inspect();
+            if (reason != null && seen.add(file.clientId())) {
+                cuts.add(new Cut(file.clientId(), reason));
+            }
+        }
+        return cuts;
+    }
+
+    void forget(SharedFile file) {
+        if (fileByNumber.remove(file.number()) != null) {
+            counters.add(SystemCounter.MAPPED_BYTES, -file.lengthBytes());
+        }
+    }
+
+    private SharedFile create(
+        long clientId,
+        long number,
+        long generation,
+        FileType type,
+        int schemaId,
+        long lengthBytes,
+        long dataLength,
+        long parameter1,
+        long parameter2) {
+        MappedFile mapping = MappedFile.create(directoryFd, type.fileName(number), lengthBytes);
+        var header = mapping.buffer(0, FileHeaderDescriptor.HEADER_LENGTH);
+        header.putLong(FileHeaderDescriptor.PARAMETER_1_OFFSET, parameter1);
+        header.putLong(FileHeaderDescriptor.PARAMETER_2_OFFSET, parameter2);
+        FileHeaderDescriptor.write(header, type, schemaId, 0, owner, generation, dataLength);
+        SharedFile file = new SharedFile(this, clientId, number, generation, type, mapping);
+        fileByNumber.put(number, file);
+        counters.add(SystemCounter.MAPPED_BYTES, mapping.lengthBytes());
+        return file;
+    }
+}

@@ -1,0 +1,64 @@
+package org.jfabric.driver.resource;
+
+import org.agrona.concurrent.status.AtomicCounter;
+import org.agrona.concurrent.status.CountersManager;
+
+/**
+ * The counters of {@link SystemCounter}, made in the order of the constants so that the id is the ordinal.
+ *
+ * <p>Any thread may add; what only one thread counts is written without a locked instruction.
+ */
+public final class SystemCounters {
+    private final AtomicCounter[] counters = new AtomicCounter[SystemCounter.count()];
+
+    /**
+     * Makes the counters.
+     *
+     * @param manager of a fresh {@code cnc} file.
+     */
+    public SystemCounters(CountersManager manager) {
+        for (SystemCounter counter : SystemCounter.values()) {
+            counters[counter.ordinal()] = manager.newCounter(counter.label());
+        }
+    }
+
+    /**
+     * Adds to a counter; any thread.
+     *
+     * @param counter which.
+     * @param amount  may be negative.
+     */
+    public void add(SystemCounter counter, long amount) {
+        counters[counter.ordinal()].getAndAdd(amount);
+    }
+
+    /**
+     * Adds to a counter that only the calling thread writes.
+     *
+     * @param counter which.
+     * @param amount  may be negative.
+     */
+    public void addOwned(SystemCounter counter, long amount) {
+        counters[counter.ordinal()].getAndAddRelease(amount);
+    }
+
+    /**
+     * Raises a counter that only the calling thread writes.
+     *
+     * @param counter which.
+     * @param value   the new value, if it is the greatest so far.
+     */
+    public void max(SystemCounter counter, long value) {
+        counters[counter.ordinal()].proposeMaxRelease(value);
+    }
+
+    /**
+     * The value of a counter.
+     *
+     * @param counter which.
+     * @return its value.
+     */
+    public long value(SystemCounter counter) {
+        return counters[counter.ordinal()].get();
+    }
+}
