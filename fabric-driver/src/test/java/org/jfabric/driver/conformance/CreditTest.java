@@ -1,0 +1,121 @@
+package org.jfabric.driver.conformance;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.MemoryRegion;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Completion queues that cannot overrun, receivers that do not post, requests that name something invalid. */
+class CreditTest {
+    private static final long ANY = -1L;
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    @Requirement("CQ-008")
+    void shouldRefuseSubmissionsWhenTheQueueIsFullAndTakeThemAgainWhenItWasRead(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup, new Info().caps(Flags.TAGGED), 17)) {
+            for (int round = 0; round < 5; round++) {
+                int posted = 0;
+                int result;
+                while ((result = pair.b.endpoint.trecv(pair.b.memory.address(0), 64, ANY, 1, 0, posted)) == 0) {
+                    posted++;
+                    assertTrue(posted < 1000);
+                }
+                assertEquals(-FabricErrno.EAGAIN, result);
+                assertTrue(posted >= 17, "only " + posted + " fit");
+                for (int i = 0; i < posted; i++) {
+                    while (pair.a.endpoint.tsend(pair.a.memory.address(0), 8, pair.toB, 1, i) != 0) {
+                        pair.a.poll();
+                    }
+                }
+                for (int i = 0; i < posted; i++) {
+                    pair.b.await(i);
+                }
+                while (pair.a.poll() != null) {
+                    continue;
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldHoldASenderWhoseReceiverNeverPostsAndStillDeliverAnotherTag(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            int sent = 0;
+            int quiet = 0;
+            while (quiet < 2000) {
+                int result = pair.a.endpoint.tsend(pair.a.memory.address(0), 4096, pair.toB, 1, 1);
+                sent += result == 0 ? 1 : 0;
+                boolean progress = result == 0 | pair.a.poll() != null;
+                pair.b.poll();
+                quiet = progress ? 0 : quiet + 1;
+                Thread.yield();
+            }
+            long budget = 4L << 20;
+            assertTrue(sent * 4096L < 2 * budget, sent + " messages were taken");
+            assertTrue(sent > 10);
+            pair.b.endpoint.trecv(pair.b.memory.address(0), 4096, ANY, 1, 0, 7);
+            pair.b.await(7);
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldEndInvalidRequestsWithAnErrorEntryAndGoOn(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            long good = pair.a.memory.address(0);
+            long otherRegion = good + (1L << 48);
+            long otherGeneration = good ^ (1L << 40);
+            MemoryRegion closed = pair.a.domain.allocate(4096);
+            long closedAddress = closed.address(0);
+            closed.close();
+            long[] bad = {otherRegion, otherGeneration, closedAddress, good + FabricNode.MEMORY - 8, 0, -1L};
+            for (long address : bad) {
+                assertEquals(0, pair.a.endpoint.tsend(address, 64, pair.toB, 1, 5));
+                FabricNode.Entry entry = pair.a.await();
+                assertEquals(FabricErrno.EFAULT, entry.err(), () -> Long.toHexString(address));
+                assertEquals(5, entry.context());
+                assertEquals(0, pair.a.endpoint.trecv(address, 64, ANY, 1, 0, 6));
+                entry = pair.a.await();
+                assertEquals(FabricErrno.EFAULT, entry.err());
+                assertEquals(6, entry.context());
+            }
+            assertEquals(0, pair.a.endpoint.tsend(good, 64, 99, 1, 8));
+            assertEquals(FabricErrno.EINVAL, pair.a.await().err());
+            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.tsend(good, -1, pair.toB, 1, 8));
+            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.tsend(good, 64, ANY, 1, 8));
+            pair.b.endpoint.trecv(pair.b.memory.address(0), 64, ANY, 2, 0, 9);
+            pair.a.endpoint.tsend(good, 64, pair.toB, 2, 10);
+            pair.b.await(9);
+            pair.a.await(10);
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldFailSendsToAnEndpointThatIsGone(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            pair.b.endpoint.trecv(pair.b.memory.address(0), 64, ANY, 1, 0, 1);
+            pair.a.endpoint.tsend(pair.a.memory.address(0), 64, pair.toB, 1, 2);
+            pair.b.await(1);
+            pair.a.await(2);
+            pair.a.endpoint.tsend(pair.a.memory.address(0), 1 << 20, pair.toB, 3, 3);
+            pair.a.assertQuiet(50);
+            pair.b.endpoint.close();
+            FabricNode.Entry failed = pair.a.await();
+            assertEquals(FabricErrno.ECONNRESET, failed.err());
+            assertEquals(3, failed.context());
+            pair.a.endpoint.tsend(pair.a.memory.address(0), 64, pair.toB, 3, 4);
+            assertEquals(FabricErrno.ECONNREFUSED, pair.a.await().err());
+            assertEquals(-FabricErrno.EOPBADSTATE,
+                pair.b.endpoint.tsend(pair.b.memory.address(0), 8, pair.toA, 1, 1));
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package org.jfabric.driver.conformance;
+
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.AddressVector;
+import org.jfabric.AddressVectorAttr;
+import org.jfabric.CompletionError;
+import org.jfabric.CompletionFormat;
+import org.jfabric.CompletionQueue;
+import org.jfabric.CompletionQueueAttr;
+import org.jfabric.Domain;
+import org.jfabric.Endpoint;
+import org.jfabric.Fabric;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.MemoryRegion;
+
+import java.util.concurrent.TimeUnit;
+
+/** One application's objects: an endpoint with one completion queue, an address vector and some memory. */
+public final class FabricNode implements AutoCloseable {
+    static final int MEMORY = 16 << 20;
+    private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);
+
+    final Fabric fabric;
+    final Info info;
+    final Domain domain;
+    final CompletionQueue cq;
+    final AddressVector av;
+    final MemoryRegion memory;
+    final Endpoint endpoint;
+    private final Runnable pump;
+    private final UnsafeBuffer entry = new UnsafeBuffer(new byte[48]);
+    private final long[] source = new long[1];
+
+    /** What a reader sees of a completion; err is 0 for success. */
+    record Entry(long context, long flags, long len, long data, long tag, long source, int err, long olen) {
+    }
+
+    FabricNode(Fabric fabric, String link, Info hints, int cqSize, long endpointContext, Runnable pump) {
+        this.fabric = fabric;
+        this.pump = pump;
+        Info wanted = hints.copy();
+        info = fabric.info(wanted).matches().stream().filter(match -> match.linkName().equals(link)).findFirst()
+            .orElseThrow(() -> new AssertionError(fabric.info(wanted).explain()));
+        domain = fabric.domain(info);
+        cq = domain.openCompletionQueue(new CompletionQueueAttr().size(cqSize).format(CompletionFormat.TAGGED));
+        av = domain.openAddressVector(new AddressVectorAttr());
+        memory = domain.allocate(MEMORY);
+        endpoint = domain.openEndpoint(info, endpointContext);
+        endpoint.bind(cq, Flags.TRANSMIT | Flags.RECV);
+        endpoint.bind(av);
+        endpoint.enable();
+    }
+
+    /** Reads one completion if there is one. */
+    Entry poll() {
+        int read = cq.readFrom(entry, 0, 1, source);
+        if (read == 1) {
+            return new Entry(entry.getLong(0), entry.getLong(8), entry.getLong(16), entry.getLong(32),
+                entry.getLong(40), source[0], 0, 0);
+        }
+        if (read == -FabricErrno.EAVAIL) {
+            CompletionError error = new CompletionError();
+            if (cq.readErr(error, 0) != 1) {
+                throw new AssertionError("readErr found nothing after -FI_EAVAIL");
+            }
+            return new Entry(error.opContext(), error.flags(), error.len(), error.data(), error.tag(),
+                error.srcAddr(), error.err(), error.olen());
+        }
+        if (read != -FabricErrno.EAGAIN) {
+            throw new AssertionError("read answered " + FabricErrno.name(read));
+        }
+        return null;
+    }
+
+    /** Reads the next completion. */
+    Entry await() {
+        long deadline = System.nanoTime() + DEADLINE_NS;
+        while (System.nanoTime() - deadline < 0) {
+            Entry next = poll();
+            if (next != null) {
+                return next;
+            }
+            pump.run();
+            Thread.yield();
+        }
+        throw new AssertionError("no completion at " + endpoint);
+    }
+
+    /** Reads the next completion, which must be a success with that context. */
+    Entry await(long context) {
+        Entry next = await();
+        if (next.err != 0 || next.context != context) {
+            throw new AssertionError("expected context " + context + ", got " + next);
+        }
+        return next;
+    }
+
+    /** Lets everything that is on its way arrive: nothing may complete in many rounds. */
+    void assertQuiet(int rounds) {
+        for (int i = 0; i < rounds; i++) {
+            Entry next = poll();
+            if (next != null) {
+                throw new AssertionError("unexpected " + next);
+            }
+            pump.run();
+            Thread.yield();
+        }
+    }
+
+    void fill(long offset, int length, int seed) {
+        UnsafeBuffer buffer = memory.buffer();
+        for (int i = 0; i < length; i++) {
+            buffer.putByte((int) offset + i, pattern(seed, i));
+        }
+    }
+
+    void assertFilled(long offset, int length, int seed) {
+        UnsafeBuffer buffer = memory.buffer();
+        for (int i = 0; i < length; i++) {
+            if (buffer.getByte((int) offset + i) != pattern(seed, i)) {
+                throw new AssertionError("byte " + i + " of " + length + " differs, seed " + seed);
+            }
+        }
+    }
+
+    static byte pattern(int seed, int index) {
+        return (byte) (seed * 31 + index * 7 + (index >> 8) + 1);
+    }
+
+    @Override
+    public void close() {
+        fabric.close();
+    }
+}

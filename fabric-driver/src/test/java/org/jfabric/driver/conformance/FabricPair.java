@@ -1,0 +1,111 @@
+package org.jfabric.driver.conformance;
+
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.DriverConfig;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.Deque;
+
+/** Two endpoints that can reach each other, set up as a {@link Setup} says; everything goes with {@link #close}. */
+public final class FabricPair implements AutoCloseable {
+    final Setup setup;
+    final FabricNode a;
+    final FabricNode b;
+    /** The other one in the address vector of each. */
+    final long toB;
+    final long toA;
+    private final Deque<AutoCloseable> resources = new ArrayDeque<>();
+    private final Path base;
+
+    FabricPair(Setup setup) {
+        this(setup, new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV), 512);
+    }
+
+    FabricPair(Setup setup, Info hints, int cqSize) {
+        this.setup = setup;
+        this.base = newBase();
+        boolean twoDrivers = setup.link.equals("shm");
+        Fabric first;
+        Fabric second;
+        Runnable pump = () -> { };
+        if (setup.daemon) {
+            first = attach(startProcess("alpha"));
+            second = attach(twoDrivers ? startProcess("beta") : base.resolve("alpha"));
+        } else {
+            FabricDriver alpha = embed("alpha");
+            first = Fabric.embedded(alpha.embedded(), new FabricConfig());
+            FabricDriver beta = twoDrivers ? embed("beta") : alpha;
+            second = twoDrivers ? Fabric.embedded(beta.embedded(), new FabricConfig()) : first;
+            pump = () -> {
+                alpha.cycle();
+                if (beta != alpha) {
+                    beta.cycle();
+                }
+            };
+        }
+        a = new FabricNode(first, setup.link, hints, cqSize, 0xAA, pump);
+        b = new FabricNode(second, setup.link, hints, cqSize, 0xBB, pump);
+        resources.push(a);
+        resources.push(b);
+        toB = a.av.insert(b.endpoint.name());
+        toA = b.av.insert(a.endpoint.name());
+    }
+
+    static Path newBase() {
+        try {
+            Path shm = Path.of("/dev/shm");
+            var mode = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+            return Files.isWritable(shm) ? Files.createTempDirectory(shm, "jfabric-test", mode)
+                : Files.createTempDirectory("jfabric-test", mode);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    static void delete(Path tree) {
+        try (var files = Files.walk(tree)) {
+            files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private Path startProcess(String name) {
+        DriverProcess process = DriverProcess.start(base.resolve(name));
+        resources.push(process);
+        return process.directory();
+    }
+
+    private FabricDriver embed(String name) {
+        FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder()
+            .directory(base.resolve(name)).threadingMode(ThreadingMode.INVOKER).build());
+        resources.push(driver);
+        return driver;
+    }
+
+    private static Fabric attach(Path directory) {
+        return Fabric.connect(new FabricConfig().directory(directory));
+    }
+
+    @Override
+    public void close() {
+        while (!resources.isEmpty()) {
+            try {
+                resources.pop().close();
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        }
+        delete(base);
+    }
+}
