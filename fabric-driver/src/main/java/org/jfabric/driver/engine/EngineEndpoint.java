@@ -215,6 +215,11 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
+        public void forget(Peer peer) {
+            peers.forget(peer);
+        }
+
+        @Override
         public void onPeerDown(Peer peer, int errno) {
             session.listener().onPeerDown(
                 session.clientId(), settings.id(), peer.sourceAddress(), errno, peer.address());

@@ -54,9 +54,10 @@ public abstract class Channel {
     /**
      * Sends a whole message with its payload.
      *
-     * <p>After {@link #PENDING} the payload of an operation without region is at the address that the operation has when
-     * the call has returned, and stays there. A single operation that is reported as failed later leaves the channel
-     * usable only if the peer has seen its header, so that both ends agree on the credit; else the channel goes down.
+     * <p>After {@link #PENDING} the payload of an operation without region is at the address that the operation has
+     * when the call has returned, and stays there. A single operation that is reported as failed later leaves the
+     * channel usable only if the peer has seen its header, so that both ends agree on the credit; else the channel goes
+     * down.
      *
      * @param operation with kind, tag, data, address and length; at most {@link ChannelLimits#eagerLimitBytes()}.
      * @param grant     low 32 bits of the byte credit granted to the peer so far, which travels along.

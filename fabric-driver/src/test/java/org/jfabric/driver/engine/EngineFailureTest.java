@@ -194,6 +194,27 @@ class EngineFailureTest {
     }
 
     @Test
+    void shouldForgetPeersThatCameAndWent() {
+        for (int i = 0; i < 20; i++) {
+            Rig.Node guest = rig.add("g" + i);
+            b.trecv(0, 64, 1, 200);
+            guest.tsend(b, 0, 8, 1, 100);
+            assertEquals(0, b.next().errno());
+            guest.engine.removeEndpoint(guest.endpoint);
+            rig.settle();
+            guest.enable();
+            b.trecv(0, 64, 1, 200);
+            guest.tsend(b, 0, 8, 1, 100);
+            assertEquals(0, b.next().errno());
+            assertEquals(1, b.endpoint.peers().all().size());
+            guest.engine.removeEndpoint(guest.endpoint);
+            rig.settle();
+            assertEquals(0, b.endpoint.peers().all().size());
+        }
+        assertEquals(1 << 20, b.endpoint.receiver().unreservedBytes());
+    }
+
+    @Test
     void shouldFailDirectedReceivesOfADeadPeerOnly() {
         Script own = new Script(5);
         Rig directed = new Rig(own);

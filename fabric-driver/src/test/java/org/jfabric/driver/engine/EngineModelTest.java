@@ -23,8 +23,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * Random schedules of sends, receives, cancels and deaths between some endpoints, against a naive model of matching that
- * sees messages in the order in which the link delivers them.
+ * Random schedules of sends, receives, cancels and deaths between some endpoints, against a naive model of matching
+ * that sees messages in the order in which the link delivers them.
  */
 class EngineModelTest {
     private static final int MAX_LENGTH = 3000;

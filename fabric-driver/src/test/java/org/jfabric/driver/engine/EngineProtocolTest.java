@@ -30,7 +30,8 @@ class EngineProtocolTest {
         b.fiAddr(a);
     }
 
-    private void assertDelivered(CompletionReader.Entry entry, long context, int length, long tag, int seed, int offset) {
+    private void assertDelivered(
+        CompletionReader.Entry entry, long context, int length, long tag, int seed, int offset) {
         assertEquals(0, entry.errno());
         assertEquals(context, entry.context());
         assertEquals(Flags.RECV | Flags.TAGGED, entry.flags());

@@ -78,7 +78,8 @@ final class Rig {
             EndpointSettings endpointSettings = new EndpointSettings(
                 3, address, address, 0, txSize, rxSize, INJECT_SIZE, MEMORY, directed, eagerLimitBytes);
             endpoint = engine.addEndpoint(
-                session, endpointSettings, List.of(ScriptedLink.NAME), addresses, completions.writer, completions.writer);
+                session, endpointSettings, List.of(ScriptedLink.NAME), addresses, completions.writer,
+                completions.writer);
         }
 
         long fiAddr(Node other) {

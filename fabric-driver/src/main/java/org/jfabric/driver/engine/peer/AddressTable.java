@@ -18,6 +18,7 @@ public final class AddressTable {
 
     private final List<String> addresses = new ArrayList<>();
     private final Map<String, Integer> indices = new HashMap<>();
+    private int holes;
     private final List<PeerTable> peers = new ArrayList<>();
 
     /** An empty address vector. */
@@ -35,7 +36,7 @@ public final class AddressTable {
         if (known != null) {
             return known;
         }
-        int index = addresses.indexOf(null);
+        int index = holes == 0 ? -1 : addresses.indexOf(null);
         if (index < 0) {
             index = addresses.size();
             if (index == MAX_ENTRIES) {
@@ -44,6 +45,7 @@ public final class AddressTable {
             addresses.add(address);
         } else {
             addresses.set(index, address);
+            holes--;
         }
         indices.put(address, index);
         for (PeerTable table : peers) {
@@ -64,6 +66,7 @@ public final class AddressTable {
             return -FabricErrno.EINVAL;
         }
         addresses.set((int) fiAddr, null);
+        holes++;
         indices.remove(address);
         for (PeerTable table : peers) {
             table.onRemoved(fiAddr);

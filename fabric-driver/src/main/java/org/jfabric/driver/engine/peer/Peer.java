@@ -397,6 +397,9 @@ public final class Peer extends ChannelHandler {
     @Override
     public void onDown(int errno) {
         fail(errno);
+        if (source < 0 && credit.heldBytes() == 0) {
+            context.forget(this);
+        }
     }
 
     @Override
@@ -514,7 +517,8 @@ public final class Peer extends ChannelHandler {
         if (errno == 0) {
             context.sender().complete(operation);
         } else {
-            context.sender().fail(operation, errno);
+            // the number may come from the peer: an entry has a positive one
+            context.sender().fail(operation, errno > 0 ? errno : FabricErrno.EIO);
         }
     }
 

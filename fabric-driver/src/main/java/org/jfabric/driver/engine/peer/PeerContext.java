@@ -56,6 +56,13 @@ public abstract class PeerContext {
     public abstract void schedule(Peer peer);
 
     /**
+     * A peer is gone that nothing here knows any more; if it comes back it is a new one.
+     *
+     * @param peer without a place in the address vector and without stored messages.
+     */
+    public abstract void forget(Peer peer);
+
+    /**
      * A peer is gone; for the application's eyes.
      *
      * @param peer  failed.

@@ -126,6 +126,15 @@ public final class PeerTable {
     }
 
     /**
+     * Drops a peer, so that an endpoint that many others come to and leave does not keep them all.
+     *
+     * @param peer down and in no address vector.
+     */
+    public void forget(Peer peer) {
+        byAddress.remove(peer.address(), peer);
+    }
+
+    /**
      * All peers.
      *
      * @return a copy.

@@ -15,9 +15,9 @@ import java.util.Arrays;
  *  +---------+---------+---------+-----
  * </pre>
  *
- * <p>Blocks taken in one order and given back in another can leave every chunk in use by a few blocks, and a peer's limit
- * for eager messages may be above ours. What fits no chunk then is allocated for itself: the peers' credit bounds the sum,
- * and a peer that keeps to its credit is never refused. Otherwise nothing allocates. Owner: progress agent.
+ * <p>Blocks taken in one order and given back in another can leave every chunk in use by a few blocks, and a peer's
+ * limit for eager messages may be above ours. What fits no chunk then is allocated for itself: the peers' credit bounds
+ * the sum, and a peer that keeps to its credit is never refused. Otherwise nothing allocates. Owner: progress agent.
  */
 final class BlockStore {
     private static final int MIN_SHIFT = 6;

@@ -33,15 +33,13 @@ public final class Receiver {
 
     private final RegionTable regions;
     private final PeerTable peers;
-    private final CompletionWriter completions;
-    private final int completionIndex;
+    private final ReceiveEntries entries;
     private final boolean directed;
     private final ReceivePool pool;
     private final TagMatcher tagged;
     private final TagMatcher untagged;
     private final UnexpectedStore store;
     private final Pulls pulls;
-    private long completed;
 
     /**
      * A receiver without operations.
@@ -62,8 +60,7 @@ public final class Receiver {
         int completionIndex) {
         this.regions = regions;
         this.peers = peers;
-        this.completions = completions;
-        this.completionIndex = completionIndex;
+        this.entries = new ReceiveEntries(completions, completionIndex);
         this.directed = settings.directedReceive();
         this.pool = new ReceivePool(settings.rxSize());
         this.tagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
@@ -378,7 +375,7 @@ public final class Receiver {
      * @return a count.
      */
     public long completed() {
-        return completed;
+        return entries.completed();
     }
 
     /**
@@ -433,45 +430,14 @@ public final class Receiver {
                 operation.region = null;
             }
         }
-        completions.retire(unfinished);
+        entries.retire(unfinished);
         pool.close();
         store.close();
     }
 
     /** Writes the entry of a receive whose message is placed. */
     void complete(ReceiveOperation operation) {
-        long placed = operation.placedBytes();
-        long flags = Flags.RECV | operation.messageFlags;
-        long source = operation.peer.sourceAddress();
-        if (operation.messageLength > operation.length) {
-            completions.error(
-                completionIndex,
-                0,
-                operation.context,
-                flags,
-                placed,
-                operation.messageData,
-                operation.messageTag,
-                source,
-                operation.messageLength - placed,
-                FabricErrno.ETRUNC,
-                FabricErrno.ETRUNC,
-                null);
-        } else if ((operation.flags & Flags.COMPLETION) != 0) {
-            completions.success(
-                completionIndex,
-                0,
-                operation.context,
-                flags,
-                placed,
-                0,
-                operation.messageData,
-                operation.messageTag,
-                source);
-        } else {
-            completions.retire();
-        }
-        completed++;
+        entries.complete(operation);
     }
 
     /** Writes the error entry of a receive and ends it. */
@@ -482,20 +448,7 @@ public final class Receiver {
 
     /** Writes the error entry of a receive, which goes on to tell its peer. */
     void writeError(ReceiveOperation operation, long placed, int errno) {
-        completions.error(
-            completionIndex,
-            0,
-            operation.context,
-            Flags.RECV | operation.messageFlags,
-            placed,
-            operation.messageData,
-            operation.messageTag,
-            operation.peer == null ? -1L : operation.peer.sourceAddress(),
-            0,
-            errno,
-            errno,
-            null);
-        completed++;
+        entries.error(operation, placed, 0, errno);
     }
 
     /** Gives the record back; its entry is written. */

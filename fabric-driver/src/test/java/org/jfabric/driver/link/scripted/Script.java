@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * What happens on the scripted links of one test: a seed, how often each event occurs, and a clock of steps. The same seed
- * gives the same run. Percentages are of the calls in question; a new script has none of the events and delivers each frame
- * in the next poll.
+ * What happens on the scripted links of one test: a seed, how often each event occurs, and a clock of steps. The same
+ * seed gives the same run. Percentages are of the calls in question; a new script has none of the events and delivers
+ * each frame in the next poll.
  *
  * <p>All links of a script run on one thread.
  */

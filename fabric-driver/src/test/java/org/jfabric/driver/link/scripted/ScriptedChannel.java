@@ -399,7 +399,8 @@ public final class ScriptedChannel extends Channel {
                 break;
             }
         }
-        if (state == UP && wantsWritable && other.inbox.size() < script.capacityFrames && script.random().nextBoolean()) {
+        if (state == UP && wantsWritable && other.inbox.size() < script.capacityFrames
+            && script.random().nextBoolean()) {
             wantsWritable = false;
             handler().onWritable();
             work++;

@@ -1,6 +1,5 @@
 package org.jfabric.driver.link.scripted;
 
-import org.jfabric.FabricErrno;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Link;
@@ -16,8 +15,8 @@ import java.util.Map;
  * A link without a medium: connects the engines of one test on one thread and does to their messages what a
  * {@link Script} says. There is one for each engine.
  *
- * <p>It opens like a link between two processes: opens of both sides can cross on their way, and then the lesser address
- * wins; an end can be dead before its other end notices.
+ * <p>It opens like a link between two processes: opens of both sides can cross on their way, and then the lesser
+ * address wins; an end can be dead before its other end notices.
  */
 public final class ScriptedLink extends Link {
     /** The link's name. */
