@@ -1,0 +1,124 @@
+package org.jfabric.driver;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.driver.config.DriverConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** The daemon as a process of its own. */
+@Tag("slow")
+@Timeout(120)
+class DriverProcessTest {
+    @TempDir
+    private Path temporary;
+
+    private final List<Process> processes = new ArrayList<>();
+
+    @AfterEach
+    void kill() throws InterruptedException {
+        for (Process process : processes) {
+            process.destroyForcibly().waitFor();
+        }
+    }
+
+    @Test
+    void shouldEndOrderlyWhenTerminated() throws Exception {
+        Process daemon = start();
+        ControlClient client = client();
+        client.open("", "");
+        FabricException busy = assertThrows(FabricException.class, () -> FabricDriver.launch(config()));
+        assertEquals(FabricErrno.EBUSY, busy.errno());
+        assertTrue(busy.getMessage().contains("process " + daemon.pid()), busy.getMessage());
+        daemon.destroy();
+        assertTrue(daemon.waitFor(20, TimeUnit.SECONDS));
+        assertTrue(client.expectEnded().contains("closes"));
+        assertFalse(Files.exists(path()));
+        client.close();
+    }
+
+    @Test
+    void shouldStartAgainAfterAKill() throws Exception {
+        Process daemon = start();
+        ControlClient client = client();
+        client.open("mine", "service");
+        client.register(1 << 20);
+        daemon.destroyForcibly().waitFor();
+        client.await("the end of file", client::isEnded);
+        client.close();
+        start();
+        try (ControlClient again = client()) {
+            again.open("mine", "service");
+        }
+    }
+
+    @Test
+    void shouldTakeAtMostOnePercentOfACoreWhenIdle() throws Exception {
+        Process daemon = start();
+        try (ControlClient client = client()) {
+            client.open("", "");
+            client.await("the driver to park", client::isParked);
+            // what is compiled at start is not idleness
+            TimeUnit.SECONDS.sleep(2);
+            Duration before = daemon.info().totalCpuDuration().orElseThrow();
+            TimeUnit.SECONDS.sleep(10);
+            Duration used = daemon.info().totalCpuDuration().orElseThrow().minus(before);
+            assertTrue(used.toMillis() <= 100, () -> "used " + used + " of 10 s");
+        }
+    }
+
+    private Path path() {
+        return temporary.resolve("base").resolve("driver");
+    }
+
+    private DriverConfig config() {
+        return DriverConfig.builder().directory(path()).build();
+    }
+
+    private ControlClient client() {
+        return new ControlClient(path(), () -> {
+        });
+    }
+
+    private Process start() throws IOException {
+        Process process = new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
+            "--enable-native-access=ALL-UNNAMED",
+            "-Xmx128m",
+            "-cp", System.getProperty("java.class.path"),
+            "-Djfabric.dir.base=" + path().getParent(),
+            "-Djfabric.dir.name=" + path().getFileName(),
+            FabricDriver.class.getName()).redirectErrorStream(true).start();
+        processes.add(process);
+        BufferedReader output =
+            new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        StringBuilder seen = new StringBuilder();
+        for (String line = output.readLine(); line != null; line = output.readLine()) {
+            seen.append(line).append('\n');
+            if (line.startsWith("jfabric driver ready")) {
+                return process;
+            }
+        }
+        throw new AssertionError("the daemon ended: " + seen);
+    }
+}
