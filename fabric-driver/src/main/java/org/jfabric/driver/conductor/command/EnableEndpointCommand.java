@@ -20,6 +20,7 @@ import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
 import org.jfabric.driver.progress.EndpointQueues;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SystemCounter;
@@ -234,7 +235,17 @@ public final class EnableEndpointCommand extends Command {
         if (offer == null) {
             throw refusal(rejected);
         }
+        addOwnDriver();
         settle(offer);
+    }
+
+    /** Endpoints of this driver are reached without a wire, whatever link was asked for. */
+    private void addOwnDriver() {
+        String loopback = LoopbackLinkProvider.NAME;
+        boolean loaded = context().providers().stream().anyMatch(provider -> provider.name().equals(loopback));
+        if (loaded && !linkNames.contains(loopback)) {
+            linkNames.addFirst(loopback);
+        }
     }
 
     private static Info smaller(Info first, Info second) {
