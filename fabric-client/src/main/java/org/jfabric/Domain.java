@@ -316,6 +316,7 @@ public final class Domain implements AutoCloseable {
                 fabric.onClosed(endpoint);
                 if (enabled) {
                     closeInDriver(ObjectKind.ENDPOINT, endpoint.id());
+                    endpoint.onClosedInDriver();
                 }
             }
         }

@@ -500,6 +500,16 @@ public final class Endpoint implements AutoCloseable {
         bindings.unbind();
     }
 
+    /** The driver has closed it: what it did not take out of the queues gives its completion credit back. */
+    void onClosedInDriver() {
+        if (transmitQueue != null && txCredits != null) {
+            txCredits.giveBack(transmitQueue.untaken());
+        }
+        if (receiveQueue != null && rxCredits != null) {
+            rxCredits.giveBack(receiveQueue.untaken());
+        }
+    }
+
     /** Sends that have not reached their level. */
     long outstandingSends() {
         if (state != ENABLED || txCredits == null) {

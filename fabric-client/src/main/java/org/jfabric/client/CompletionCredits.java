@@ -18,7 +18,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 public final class CompletionCredits {
     /** Far enough from the array's ends that no other object shares the line, or its neighbour. */
     private static final int RELEASED_INDEX = 16;
-    private static final int PADDED_LENGTH = 32;
+    private static final int GIVEN_BACK_INDEX = 32;
+    private static final int PADDED_LENGTH = 48;
 
     private final AtomicLongArray shared = new AtomicLongArray(PADDED_LENGTH);
     private final long share;
@@ -65,6 +66,17 @@ public final class CompletionCredits {
     }
 
     /**
+     * Gives back the slots of requests that the driver will never take, because their endpoint was closed. Any thread.
+     *
+     * @param count requests.
+     */
+    public void giveBack(long count) {
+        if (count != 0) {
+            shared.getAndAdd(GIVEN_BACK_INDEX, count);
+        }
+    }
+
+    /**
      * Slots that are free now.
      *
      * @return 0 to the share.
@@ -76,7 +88,8 @@ public final class CompletionCredits {
 
     private boolean refresh() {
         long released = shared.getAcquire(RELEASED_INDEX);
-        limit = share + released + UnsafeApi.getLongAcquire(null, retiredAddress);
+        limit = share + released + shared.getAcquire(GIVEN_BACK_INDEX)
+            + UnsafeApi.getLongAcquire(null, retiredAddress);
         return reserved < limit;
     }
 }

@@ -20,6 +20,7 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
 
     final RecordProducer producer;
     final long ring;
+    private final long consumerPositionAddress;
     private final long completedAddress;
     private final QueueSignal signal;
     private final Object memory;
@@ -29,8 +30,8 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
 
     RequestQueue(long fileAddress, int ringLength, int size, QueueSignal signal, Object memory) {
         this.ring = fileAddress + RecordRingDescriptor.HEADER_LENGTH;
-        this.producer = new RecordProducer(
-            ring, ringLength, fileAddress + RecordRingDescriptor.CONSUMER_POSITION_OFFSET);
+        this.consumerPositionAddress = fileAddress + RecordRingDescriptor.CONSUMER_POSITION_OFFSET;
+        this.producer = new RecordProducer(ring, ringLength, consumerPositionAddress);
         this.completedAddress = fileAddress + RecordRingDescriptor.COMPLETED_OFFSET;
         this.signal = signal;
         this.memory = memory;
@@ -74,6 +75,30 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
     public final long sizeLeft() {
         refresh();
         return limit - submitted;
+    }
+
+    /**
+     * Operations that the driver has not taken out of the ring. After the endpoint was closed it never will, and their
+     * completion credit belongs to nobody.
+     *
+     * @return a count, 0 to the size.
+     */
+    public final long untaken() {
+        long end = producer.position();
+        long position = UnsafeApi.getLongAcquire(null, consumerPositionAddress);
+        long count = 0;
+        while (position >= 0 && position < end) {
+            long word = UnsafeApi.getLong(ring + (position & (producer.capacity() - 1)));
+            int type = (int) (word >>> Integer.SIZE);
+            int taken = RecordRingDescriptor.alignedLength((int) word);
+            if (taken <= 0) {
+                break;
+            }
+            count += type == RecordRingDescriptor.PADDING_TYPE || type == CANCEL_TYPE ? 0 : 1;
+            position += taken;
+        }
+        Reference.reachabilityFence(memory);
+        return Math.min(count, size);
     }
 
     /** Claims a record for an operation, or says why not. */

@@ -1,0 +1,105 @@
+package org.jfabric.client;
+
+import org.agrona.ExpandableArrayBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.AddressFormat;
+import org.jfabric.AddressVectorType;
+import org.jfabric.EndpointType;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.Info;
+import org.jfabric.Progress;
+import org.jfabric.Protocol;
+import org.jfabric.Reason;
+import org.jfabric.ResourceManagement;
+import org.jfabric.Threading;
+import org.jfabric.codec.control.EnableEndpointEncoder;
+import org.jfabric.codec.control.InfoMatchEncoder;
+import org.jfabric.codec.control.QueryInfoEncoder;
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+class InfoCodecTest {
+    private final ExpandableArrayBuffer buffer = new ExpandableArrayBuffer(64);
+
+    @Test
+    void shouldBeTheSameRunOfFieldsInAllThreeMessages() {
+        int match = InfoMatchEncoder.apiVersionEncodingOffset() - InfoMatchEncoder.capsEncodingOffset();
+        assertEquals(match, QueryInfoEncoder.apiVersionEncodingOffset() - QueryInfoEncoder.capsEncodingOffset());
+        assertEquals(
+            match, EnableEndpointEncoder.apiVersionEncodingOffset() - EnableEndpointEncoder.capsEncodingOffset());
+        assertEquals(InfoMatchEncoder.domMrModeEncodingOffset() - InfoMatchEncoder.capsEncodingOffset(),
+            EnableEndpointEncoder.domMrModeEncodingOffset() - EnableEndpointEncoder.capsEncodingOffset());
+        assertEquals(match + Integer.BYTES, InfoCodec.FIXED_LENGTH);
+    }
+
+    @Test
+    void shouldKeepEveryMember() {
+        Info info = info();
+        InfoCodec.putFixed(buffer, 16, info);
+        int end = InfoCodec.putTexts(buffer, 16 + InfoCodec.FIXED_LENGTH, info);
+        Info read = InfoCodec.getFixed(buffer, 16);
+        InfoCodec.getTexts(new VarDataReader(buffer, 16 + InfoCodec.FIXED_LENGTH, end), read);
+        assertEquals(info.toString(), read.toString());
+        assertEquals(7, read.epAttr().authKey()[1]);
+        assertNull(read.destAddr());
+    }
+
+    @Test
+    void shouldRefuseTextsThatCannotBeWritten() {
+        Info accented = new Info().srcAddr("jfabric://d/\u00e9");
+        assertEquals(FabricErrno.EINVAL,
+            assertThrows(FabricException.class, () -> InfoCodec.putTexts(buffer, 0, accented)).errno());
+        Info tooLong = new Info().destAddr("x".repeat(4097));
+        assertEquals(FabricErrno.EINVAL,
+            assertThrows(FabricException.class, () -> InfoCodec.putTexts(buffer, 0, tooLong)).errno());
+    }
+
+    @Test
+    void shouldNotReadBeyondTheMessage() {
+        UnsafeBuffer message = new UnsafeBuffer(new byte[16]);
+        for (int length : new int[] {9, -1, Integer.MAX_VALUE}) {
+            message.putInt(4, length);
+            assertThrows(FabricException.class, () -> new VarDataReader(message, 4, 16).bytes());
+        }
+        message.putInt(4, 8);
+        VarDataReader reader = new VarDataReader(message, 4, 16);
+        assertEquals(8, reader.bytes().length);
+        assertThrows(FabricException.class, reader::ascii);
+        assertThrows(FabricException.class, () -> new VarDataReader(message, 13, 16).bytes());
+    }
+
+    @Test
+    void shouldKeepReasonsAndShowWhatItCannotSplit() {
+        List<Reason> reasons = List.of(new Reason("caps", "MSG", "TAGGED", ""), new Reason("a\tb", "c\nd", "e", "f"));
+        List<Reason> read = ReasonText.parse(ReasonText.format(reasons));
+        assertEquals(reasons.get(0), read.get(0));
+        assertEquals(new Reason("a b", "c d", "e", "f"), read.get(1));
+        assertEquals("just text", ReasonText.parse("just text\n").get(0).seen());
+        assertEquals(List.of(), ReasonText.parse(""));
+    }
+
+    private static Info info() {
+        Info info = new Info().caps(1).mode(2).addrFormat(AddressFormat.ADDR_STR);
+        info.srcAddr("jfabric://d/e").linkName("shm");
+        info.txAttr().caps(3).mode(4).opFlags(5).msgOrder(6).compOrder(7).injectSize(8).size(9).iovLimit(10)
+            .rmaIovLimit(11).tclass(12);
+        info.rxAttr().caps(13).mode(14).opFlags(15).msgOrder(16).compOrder(17).totalBufferedRecv(18).size(19)
+            .iovLimit(20);
+        info.epAttr().type(EndpointType.RDM).protocol(Protocol.UNSPEC).protocolVersion(21).maxMsgSize(22)
+            .msgPrefixSize(23).maxOrderRawSize(24).maxOrderWarSize(25).maxOrderWawSize(26).memTagFormat(27)
+            .txCtxCnt(28).rxCtxCnt(29).authKey(new byte[] {6, 7});
+        info.domainAttr().threading(Threading.SAFE).controlProgress(Progress.AUTO).dataProgress(Progress.MANUAL)
+            .resourceManagement(ResourceManagement.ENABLED).avType(AddressVectorType.TABLE).mrMode(30).mrKeySize(31)
+            .cqDataSize(32).cqCnt(33).epCnt(34).txCtxCnt(35).rxCtxCnt(36).maxEpTxCtx(37).maxEpRxCtx(38)
+            .maxEpStxCtx(39).maxEpSrxCtx(40).cntrCnt(41).mrIovLimit(42).caps(43).mode(44).maxErrDataSize(45)
+            .mrCnt(46).tclass(47).name("domain").authKey(new byte[] {6, 7});
+        info.fabricAttr().name("fabric").provName("prov").provVersion(48).apiVersion(49);
+        return info;
+    }
+}

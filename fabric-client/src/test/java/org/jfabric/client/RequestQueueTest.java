@@ -1,0 +1,180 @@
+package org.jfabric.client;
+
+import org.agrona.UnsafeApi;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.codec.queue.CancelRequestDecoder;
+import org.jfabric.codec.queue.ReceiveRequestDecoder;
+import org.jfabric.codec.queue.SendRequestDecoder;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.UnixSocket;
+import org.jfabric.layout.RecordConsumer;
+import org.jfabric.layout.RecordRingDescriptor;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+class RequestQueueTest {
+    private static final int RING_LENGTH = 4096;
+    private static final int SIZE = 4;
+
+    private final MemorySegment file = Arena.ofAuto().allocate(RecordRingDescriptor.HEADER_LENGTH + RING_LENGTH, 4096);
+    private final MemorySegment words = Arena.ofAuto().allocate(128, 64);
+    private final QueueSignal signal = new QueueSignal(words.address(), 0, null);
+    private final TransmitQueue transmit = new TransmitQueue(file.address(), RING_LENGTH, SIZE, signal, file);
+    private final ReceiveQueue receive = new ReceiveQueue(file.address(), RING_LENGTH, SIZE, signal, file);
+    private final RecordConsumer consumer = new RecordConsumer(
+        file.address() + RecordRingDescriptor.HEADER_LENGTH, RING_LENGTH,
+        file.address() + RecordRingDescriptor.CONSUMER_POSITION_OFFSET, 7);
+    private final UnsafeBuffer ring =
+        new UnsafeBuffer(file.address() + RecordRingDescriptor.HEADER_LENGTH, RING_LENGTH);
+
+    @Test
+    void shouldWriteASendAsTheSchemaSays() {
+        assertEquals(0, transmit.send(Flags.TAGGED, 11, 22, 33, 44, 55, 66));
+        assertEquals(RecordConsumer.RECORD, consumer.poll());
+        assertEquals(SendRequestDecoder.TEMPLATE_ID, consumer.type());
+        assertEquals(64, consumer.length());
+        SendRequestDecoder send = new SendRequestDecoder().wrap(
+            ring, consumer.offset() + 8, SendRequestDecoder.BLOCK_LENGTH, 0);
+        assertEquals(11, send.buf());
+        assertEquals(22, send.length());
+        assertEquals(33, send.destAddr());
+        assertEquals(44, send.tag());
+        assertEquals(55, send.data());
+        assertEquals(66, send.context());
+        assertEquals(Flags.TAGGED, send.flags());
+    }
+
+    @Test
+    void shouldWriteAReceiveAsTheSchemaSays() {
+        assertEquals(0, receive.receive(Flags.MSG, 11, 22, 33, 44, 55, 66));
+        assertEquals(RecordConsumer.RECORD, consumer.poll());
+        assertEquals(ReceiveRequestDecoder.TEMPLATE_ID, consumer.type());
+        ReceiveRequestDecoder request = new ReceiveRequestDecoder().wrap(
+            ring, consumer.offset() + 8, ReceiveRequestDecoder.BLOCK_LENGTH, 0);
+        assertEquals(11, request.buf());
+        assertEquals(22, request.length());
+        assertEquals(33, request.srcAddr());
+        assertEquals(44, request.tag());
+        assertEquals(55, request.ignore());
+        assertEquals(66, request.context());
+        assertEquals(Flags.MSG, request.flags());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 7, 8, 13, 64, 191, 192, 193, 500})
+    void shouldCarryAnInjectedPayloadBehindTheBlock(int length) {
+        byte[] payload = new byte[length + 3];
+        for (int i = 0; i < payload.length; i++) {
+            payload[i] = (byte) (i * 31);
+        }
+        UnsafeBuffer direct = new UnsafeBuffer(Arena.ofAuto().allocate(payload.length).asByteBuffer());
+        direct.putBytes(0, payload);
+        for (UnsafeBuffer source : new UnsafeBuffer[] {new UnsafeBuffer(payload), direct}) {
+            assertEquals(0, transmit.inject(Flags.TAGGED | Flags.INJECT, source, 3, length, 9, 8, 0, 7));
+            assertEquals(RecordConsumer.RECORD, consumer.poll());
+            assertEquals(64 + length, consumer.length());
+            for (int i = 0; i < length; i++) {
+                assertEquals(payload[3 + i], ring.getByte(consumer.offset() + 64 + i));
+            }
+            consumer.advance();
+            consumer.release();
+        }
+    }
+
+    @Test
+    void shouldRefuseMoreThanItsSizeUntilOperationsEnd() {
+        for (int i = 0; i < SIZE; i++) {
+            assertEquals(0, transmit.send(0, 0, 0, 0, 0, 0, i));
+        }
+        assertEquals(-FabricErrno.EAGAIN, transmit.send(0, 0, 0, 0, 0, 0, 9));
+        assertEquals(SIZE, transmit.outstanding());
+        assertEquals(SIZE, transmit.untaken());
+        take(3);
+        assertEquals(1, transmit.untaken());
+        assertEquals(-FabricErrno.EAGAIN, transmit.send(0, 0, 0, 0, 0, 0, 9));
+        completed(2);
+        assertEquals(2, transmit.outstanding());
+        assertEquals(2, transmit.sizeLeft());
+        assertEquals(0, transmit.send(0, 0, 0, 0, 0, 0, 9));
+        assertEquals(0, transmit.cancel(9));
+        assertEquals(2, transmit.untaken());
+        assertEquals(3, transmit.outstanding());
+    }
+
+    @Test
+    void shouldRefuseWhileTheRingIsFullAndWrapWithPadding() {
+        UnsafeBuffer payload = new UnsafeBuffer(new byte[960]);
+        TransmitQueue large = new TransmitQueue(file.address(), RING_LENGTH, 1000, signal, file);
+        long posted = 0;
+        for (int i = 0; i < 50; i++) {
+            while (large.inject(Flags.INJECT, payload, 0, 700 + i, 0, 0, 0, 0) == 0) {
+                posted++;
+            }
+            assertEquals(posted - i, large.untaken());
+            take(1);
+        }
+        assertTrue(posted > 50);
+    }
+
+    @Test
+    void shouldWriteACancelWithoutCountingIt() {
+        assertEquals(0, receive.cancel(77));
+        assertEquals(0, receive.outstanding());
+        assertEquals(RecordConsumer.RECORD, consumer.poll());
+        assertEquals(CancelRequestDecoder.TEMPLATE_ID, consumer.type());
+        assertEquals(16, consumer.length());
+        assertEquals(77, ring.getLong(consumer.offset() + 8));
+        assertEquals(0, receive.untaken());
+    }
+
+    @Test
+    void shouldSetTheActivityByteAndRingOnlyForAParkedDriver(@TempDir Path folder) {
+        int listener = UnixSocket.listen(folder.resolve("s"), 1);
+        int client = UnixSocket.connect(folder.resolve("s"), 0);
+        int server = UnixSocket.accept4(listener, 0);
+        long parked = words.address() + 64;
+        long received = words.address() + 96;
+        Doorbell doorbell = new Doorbell(client);
+        try {
+            TransmitQueue queue = new TransmitQueue(
+                file.address(), RING_LENGTH, SIZE, new QueueSignal(words.address(), parked, doorbell), file);
+            assertEquals(0, queue.send(0, 0, 0, 0, 0, 0, 0));
+            assertEquals(1, UnsafeApi.getByte(words.address()));
+            assertEquals(-FabricErrno.EAGAIN, UnixSocket.recv(server, received, 8, UnixSocket.MSG_DONTWAIT));
+            UnsafeApi.putInt(parked, 1);
+            assertEquals(0, queue.send(0, 0, 0, 0, 0, 0, 0));
+            assertEquals(1, UnixSocket.recv(server, received, 8, UnixSocket.MSG_DONTWAIT));
+            doorbell.close();
+            doorbell.close();
+            assertEquals(0, queue.send(0, 0, 0, 0, 0, 0, 0));
+            assertEquals(0, UnixSocket.recv(server, received, 8, UnixSocket.MSG_DONTWAIT));
+        } finally {
+            doorbell.close();
+            Libc.close(server);
+            Libc.close(listener);
+        }
+    }
+
+    private void take(int count) {
+        for (int i = 0; i < count; i++) {
+            assertEquals(RecordConsumer.RECORD, consumer.poll());
+            consumer.advance();
+        }
+        consumer.release();
+    }
+
+    private void completed(long count) {
+        UnsafeApi.putLongRelease(null, file.address() + RecordRingDescriptor.COMPLETED_OFFSET, count);
+    }
+}
