@@ -2,6 +2,8 @@ package org.jfabric.driver;
 
 import org.agrona.concurrent.AgentRunner;
 import org.agrona.concurrent.BusySpinIdleStrategy;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.client.EmbeddedDriver;
@@ -168,6 +170,27 @@ public final class FabricDriver implements AutoCloseable {
                 "Connect by the directory, or use INVOKER.");
         }
         return invoked;
+    }
+
+    /**
+     * Opens a fabric on this driver with default settings.
+     *
+     * @return as {@link #fabric(FabricConfig)}.
+     */
+    public Fabric fabric() {
+        return fabric(new FabricConfig());
+    }
+
+    /**
+     * Opens a fabric on this driver: in INVOKER its calls run the cycles and post without queues, in the other modes it
+     * attaches like any client.
+     *
+     * @param fabricConfig timeouts, name and listener; the directory is this driver's.
+     * @return an open fabric.
+     */
+    public Fabric fabric(FabricConfig fabricConfig) {
+        return invoked != null
+            ? Fabric.embedded(invoked, fabricConfig) : Fabric.connect(fabricConfig.directory(directory()));
     }
 
     /**

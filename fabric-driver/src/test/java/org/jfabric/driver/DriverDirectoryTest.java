@@ -160,7 +160,8 @@ class DriverDirectoryTest {
 
     @Test
     void shouldSayWhatIsNeededWhenThereIsTooLittleRoom() {
-        DriverConfig greedy = DriverConfig.builder().directory(path).set("jfabric.dir.reserveFreeBytes", "1024GiB").build();
+        DriverConfig greedy =
+            DriverConfig.builder().directory(path).set("jfabric.dir.reserveFreeBytes", "1024GiB").build();
         FabricException refused = assertThrows(FabricException.class, () -> DriverDirectory.open(greedy));
         assertEquals(FabricErrno.ENOSPC, refused.errno());
         assertTrue(refused.getMessage().contains("this configuration needs"), refused.getMessage());

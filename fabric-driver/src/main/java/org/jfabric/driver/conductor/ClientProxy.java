@@ -5,6 +5,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.Info;
 import org.jfabric.Verdict;
+import org.jfabric.client.ReasonText;
 import org.jfabric.codec.control.AddressReadyEncoder;
 import org.jfabric.codec.control.AddressVectorReadyEncoder;
 import org.jfabric.codec.control.ClientEndedEncoder;
@@ -175,14 +176,9 @@ public final class ClientProxy {
      * @param verdict       chosen or rejected, with reasons.
      */
     public void infoVerdict(long correlationId, Verdict verdict) {
-        StringBuilder reasons = new StringBuilder();
-        for (var reason : verdict.reasons()) {
-            reasons.append(reasons.isEmpty() ? "" : "\n").append(reason.condition()).append('\t').append(reason.seen())
-                .append('\t').append(reason.needed()).append('\t').append(reason.remedy());
-        }
         InfoVerdictEncoder encoder = new InfoVerdictEncoder().wrap(buffer, Long.BYTES).correlationId(correlationId)
             .chosen((short) (verdict.chosen() ? 1 : 0)).score(verdict.score()).linkName(verdict.linkName())
-            .reasons(cut(reasons.toString()));
+            .reasons(cut(ReasonText.format(verdict.reasons())));
         send(InfoVerdictEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 

@@ -1,0 +1,156 @@
+package org.jfabric.driver;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.AddressVector;
+import org.jfabric.AddressVectorAttr;
+import org.jfabric.CompletionFormat;
+import org.jfabric.CompletionQueue;
+import org.jfabric.CompletionQueueAttr;
+import org.jfabric.Domain;
+import org.jfabric.Endpoint;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.InfoResult;
+import org.jfabric.MemoryRegion;
+import org.jfabric.driver.config.DriverConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The public client on real drivers, in every threading mode. */
+@Timeout(60)
+class FabricMessagesTest {
+    private static final long DEADLINE_NS = 20_000_000_000L;
+    private static final int[] LENGTHS = {0, 1, 8, 40, 41, 128, 4096, 8192, 8193, 65_536, 1 << 20};
+
+    @TempDir
+    private Path temporary;
+
+    private final List<AutoCloseable> opened = new ArrayList<>();
+
+    /** One side of a conversation. */
+    private final class Side {
+        final Domain domain;
+        final CompletionQueue queue;
+        final AddressVector vector;
+        final Endpoint endpoint;
+        final MemoryRegion region;
+
+        Side(Fabric fabric, String link, String name) {
+            Info hints = new Info();
+            hints.caps(Flags.TAGGED | Flags.MSG).linkName(link);
+            InfoResult result = fabric.info(hints);
+            domain = opened(fabric.domain(result.best()));
+            queue = opened(domain.openCompletionQueue(new CompletionQueueAttr().format(CompletionFormat.TAGGED)));
+            vector = opened(domain.openAddressVector(new AddressVectorAttr()));
+            region = opened(domain.allocate(4 << 20));
+            endpoint = opened(domain.openEndpoint(result.best()));
+            endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
+            endpoint.bind(vector);
+            endpoint.enable();
+            endpoint.publish(name);
+        }
+
+        int read() {
+            UnsafeBuffer entry = new UnsafeBuffer(new byte[48]);
+            int count = queue.read(entry, 0, 1);
+            assertTrue(count >= 0 || count == -FabricErrno.EAGAIN, () -> "read answered " + count);
+            return Math.max(count, 0);
+        }
+    }
+
+    @AfterEach
+    void closeAll() throws Exception {
+        for (int i = opened.size() - 1; i >= 0; i--) {
+            opened.get(i).close();
+        }
+    }
+
+    @ParameterizedTest(name = "link=loopback {0}")
+    @EnumSource(ThreadingMode.class)
+    void shouldCarryMessagesOfAllLengthsOverLoopback(ThreadingMode mode) {
+        FabricDriver driver = launch("one", mode);
+        Fabric fabric = opened(driver.fabric());
+        Side left = new Side(fabric, "loopback", "left");
+        Side right = new Side(fabric, "loopback", "right");
+        exchange(left, right, left.vector.insertService("one", "right"));
+    }
+
+    @ParameterizedTest(name = "link=loopback attached to {0}")
+    @EnumSource(ThreadingMode.class)
+    void shouldCarryMessagesBetweenTwoClientsOfOneDriver(ThreadingMode mode) {
+        if (mode == ThreadingMode.INVOKER) {
+            // the attached client would wait for cycles that nobody runs meanwhile
+            return;
+        }
+        FabricDriver driver = launch("one", mode);
+        Side left = new Side(opened(driver.fabric()), "loopback", "left");
+        Side right = new Side(
+            opened(Fabric.connect(new FabricConfig().directory(driver.directory()))), "loopback", "right");
+        exchange(left, right, left.vector.insertService("one", "right"));
+    }
+
+    @ParameterizedTest(name = "link=shm {0} {1}")
+    @CsvSource({"SHARED,SHARED", "INVOKER,INVOKER", "DEDICATED,SHARED", "INVOKER,SHARED"})
+    void shouldCarryMessagesOfAllLengthsOverShm(ThreadingMode first, ThreadingMode second) {
+        FabricDriver one = launch("one", first);
+        FabricDriver two = launch("two", second);
+        Side left = new Side(opened(one.fabric()), "shm", "left");
+        Side right = new Side(opened(two.fabric()), "shm", "right");
+        exchange(left, right, left.vector.insertService("two", "right"));
+        exchange(right, left, right.vector.insertService("one", "left"));
+    }
+
+    private void exchange(Side from, Side to, long dest) {
+        for (int length : LENGTHS) {
+            UnsafeBuffer source = from.region.buffer();
+            UnsafeBuffer sink = to.region.buffer();
+            for (int i = 0; i < length; i++) {
+                source.putByte(i, (byte) (i * 31 + length));
+                sink.putByte(i, (byte) 0);
+            }
+            long tag = 1000 + length;
+            assertEquals(0, to.endpoint.trecv(to.region.address(), 2 << 20, -1L, tag, 0, 1));
+            assertEquals(0, from.endpoint.tsend(from.region.address(), length, dest, tag, 2));
+            int sent = 0;
+            int received = 0;
+            long deadline = System.nanoTime() + DEADLINE_NS;
+            while (sent + received < 2) {
+                received += to.read();
+                sent += from.read();
+                assertFalse(System.nanoTime() - deadline > 0,
+                    "in vain for length " + length + ": sent " + sent + ", received " + received);
+            }
+            assertEquals(1, sent);
+            for (int i = 0; i < length; i++) {
+                if (sink.getByte(i) != source.getByte(i)) {
+                    throw new AssertionError("byte " + i + " of " + length);
+                }
+            }
+        }
+    }
+
+    private FabricDriver launch(String name, ThreadingMode mode) {
+        return opened(FabricDriver.launchEmbedded(DriverConfig.builder()
+            .directory(temporary.resolve("base").resolve(name)).threadingMode(mode).build()));
+    }
+
+    private <T extends AutoCloseable> T opened(T closeable) {
+        opened.add(closeable);
+        return closeable;
+    }
+}
