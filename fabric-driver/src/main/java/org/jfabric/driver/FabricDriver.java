@@ -2,6 +2,8 @@ package org.jfabric.driver;
 
 import org.agrona.concurrent.AgentRunner;
 import org.agrona.concurrent.BusySpinIdleStrategy;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.client.EmbeddedDriver;
@@ -111,7 +113,23 @@ public final class FabricDriver implements AutoCloseable {
             for (String file : args) {
                 builder.load(Path.of(file));
             }
-            DriverConfig config = builder.build();
+            return run(builder.build(), out, err);
+        } catch (FabricException ex) {
+            err.println(ex.getMessage());
+            return 1;
+        }
+    }
+
+    /**
+     * Runs a daemon until the process is told to end (SIGTERM, SIGINT).
+     *
+     * @param config its options; the mode must not be INVOKER.
+     * @param out    told of the options and when the driver is ready.
+     * @param err    told of what went wrong.
+     * @return exit status: 0, or 1 if it could not be launched.
+     */
+    public static int run(DriverConfig config, PrintStream out, PrintStream err) {
+        try {
             CountDownLatch end = new CountDownLatch(1);
             CountDownLatch ended = new CountDownLatch(1);
             try (FabricDriver driver = launch(config)) {
@@ -168,6 +186,17 @@ public final class FabricDriver implements AutoCloseable {
                 "Connect by the directory, or use INVOKER.");
         }
         return invoked;
+    }
+
+    /**
+     * Connects this process to the driver; in INVOKER the calls of the fabric and its objects run the duty cycle.
+     *
+     * @return an open fabric; close it before the driver.
+     * @throws FabricException as {@link Fabric#connect(FabricConfig)}.
+     */
+    public Fabric fabric() {
+        FabricConfig client = new FabricConfig().directory(directory());
+        return invoked == null ? Fabric.connect(client) : Fabric.embedded(invoked, client);
     }
 
     /**
