@@ -222,7 +222,13 @@ final class CncView implements AutoCloseable {
         return fd;
     }
 
-    private static ToolException noDriver(Path directory, String because) {
+    /**
+     * What is said when there is no driver.
+     *
+     * @param directory that was looked at.
+     * @param because   how one can tell.
+     */
+    static ToolException noDriver(Path directory, String because) {
         return new ToolException("No driver runs in " + directory + ": " + because
             + ". Start one with 'fabric driver --dir " + directory + "', or name its directory with --dir.");
     }

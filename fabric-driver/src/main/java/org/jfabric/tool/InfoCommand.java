@@ -85,8 +85,13 @@ final class InfoCommand implements Callable<Integer> {
     }
 
     private InfoResult ask(Info hints) {
-        FabricConfig config = new FabricConfig().directory(directory.path()).connectTimeoutNs(0);
-        if (directory.isGiven() || CncView.isRunning(config.directory())) {
+        FabricConfig config = new FabricConfig().directory(directory.path());
+        boolean running = CncView.isRunning(config.directory());
+        if (directory.isGiven() && !running) {
+            CncView.requireOwn(config.directory());
+            throw CncView.noDriver(config.directory(), "nobody holds its lock");
+        }
+        if (running) {
             try (Fabric fabric = Fabric.connect(config)) {
                 return fabric.info(hints);
             }

@@ -40,8 +40,9 @@ final class PingPongCoordinator implements AutoCloseable {
     private final List<ChildJvm> children = new ArrayList<>();
     private final Map<ChildJvm, Deque<String>> unread = new HashMap<>();
     private final Map<PingPongRole, ChildJvm> byRole = new EnumMap<>(PingPongRole.class);
-    private final Thread hook = new Thread(this::end, "pingpong-end");
-    private boolean ended;
+    private final Thread hook = new Thread(() -> end(false), "pingpong-end");
+    private boolean finished;
+    private volatile boolean ended;
 
     private String stage = "";
     private long stageRounds;
@@ -84,6 +85,7 @@ final class PingPongCoordinator implements AutoCloseable {
         stage("warming up with clocks", 0);
         pass(PingPongPhase.CLOCKED, Math.min(CLOCKED_WARM_ROUNDS, count), null);
         long[] found = pass(PingPongPhase.CLOCKED, count, "timing each round trip");
+        finished = true;
         return PingPongResult.of(plan, count, verified, elapsedNs, new PingPongResult.Latency(
             found[1] / 2.0, found[2] / 2.0, found[3] / 2.0, found[4] / 2.0, found[5] / 2.0));
     }
@@ -91,7 +93,7 @@ final class PingPongCoordinator implements AutoCloseable {
     /** Ends the processes and deletes their folder. */
     @Override
     public void close() {
-        end();
+        end(finished);
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException ex) {
@@ -230,6 +232,9 @@ final class PingPongCoordinator implements AutoCloseable {
             unread.get(line.child()).add(text);
             return;
         }
+        if (ended) {
+            throw new ToolException("The run was ended.");
+        }
         // Who speaks first is not always who has the reason: when one dies, the other's sends fail.
         List<String> reasons = new ArrayList<>();
         reasons.add(reason(line));
@@ -263,13 +268,17 @@ final class PingPongCoordinator implements AutoCloseable {
         }
     }
 
-    private synchronized void end() {
+    /** Who is in the middle of a pass does not listen, so an end before the end is a hard one. */
+    private synchronized void end(boolean asked) {
         if (ended) {
             return;
         }
         ended = true;
         // Applications before drivers, so that nobody is told of a death.
         for (int i = children.size() - 1; i >= 0; i--) {
+            if (!asked) {
+                children.get(i).kill();
+            }
             children.get(i).close();
         }
         directory.close();

@@ -162,6 +162,7 @@ final class PingPongPeer implements Callable<Integer> {
             line = null;
         }
         if (line == null) {
+            TemporaryDirectory.deleteOf(directory);
             Runtime.getRuntime().halt(ORPHANED);
         }
     }

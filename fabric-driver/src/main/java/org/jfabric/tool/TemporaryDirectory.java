@@ -72,6 +72,22 @@ final class TemporaryDirectory implements AutoCloseable {
     /** Deletes it with everything in it. */
     @Override
     public void close() {
+        delete(path);
+    }
+
+    /**
+     * Deletes what a run has left that cannot do it itself any more.
+     *
+     * @param driver directory of one of its drivers; others than those made here are left alone.
+     */
+    static void deleteOf(Path driver) {
+        Path parent = driver.toAbsolutePath().getParent();
+        if (parent.getFileName() != null && parent.getFileName().toString().startsWith(PREFIX)) {
+            delete(parent);
+        }
+    }
+
+    private static void delete(Path path) {
         try {
             Files.walkFileTree(path, new SimpleFileVisitor<>() {
                 @Override
