@@ -1,0 +1,174 @@
+package org.jfabric.tool;
+
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStreamWriter;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A process of this program's own commands: same java, same class path, same flags. It takes lines on its standard
+ * input; of its standard output the marked lines become {@link Line}s in a queue, everything else goes to the standard
+ * error. Owner: any thread.
+ */
+final class ChildJvm implements AutoCloseable {
+    private static final String ADD_OPENS = "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED";
+    private static final String NATIVE_ACCESS = "--enable-native-access=ALL-UNNAMED";
+    private static final long QUIT_MS = 3_000;
+    private static final long TERMINATE_MS = 1_000;
+
+    /**
+     * Something a child said.
+     *
+     * @param child which.
+     * @param text  without the mark; null when it has ended.
+     */
+    record Line(ChildJvm child, String text) {
+    }
+
+    private final String title;
+    private final Process process;
+    private final BufferedWriter input;
+    private final Thread reader;
+
+    /**
+     * Starts a process.
+     *
+     * @param title     how to call it in messages.
+     * @param arguments of {@link FabricTool}.
+     * @param mark      what the lines for the queue begin with.
+     * @param lines     receives them, and at last one without text.
+     */
+    ChildJvm(String title, List<String> arguments, String mark, BlockingQueue<Line> lines) {
+        this.title = title;
+        try {
+            process = new ProcessBuilder(command(arguments)).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        } catch (IOException ex) {
+            throw new ToolException("The process " + title + " cannot be started: " + ex.getMessage() + '.', ex);
+        }
+        input = new BufferedWriter(new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));
+        reader = new Thread(() -> read(mark, lines), title);
+        reader.setDaemon(true);
+        reader.start();
+    }
+
+    /** How to call it in messages. */
+    String title() {
+        return title;
+    }
+
+    /**
+     * Writes a line to its input; one that has ended hears nothing, which the queue of lines will tell.
+     */
+    synchronized void send(String line) {
+        try {
+            input.write(line);
+            input.newLine();
+            input.flush();
+        } catch (IOException ex) {
+            // Broken pipe: its end is reported by the reader, with the exit status.
+            return;
+        }
+    }
+
+    /**
+     * How it ended.
+     *
+     * @return for example {@code exit status 1}.
+     */
+    String end() {
+        if (process.isAlive()) {
+            return "still running";
+        }
+        int status = process.exitValue();
+        return status > 128 ? "signal " + (status - 128) : "exit status " + status;
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** Number of the process, for people. */
+    long pid() {
+        return process.pid();
+    }
+
+    /** Ends it at once. */
+    void kill() {
+        process.destroyForcibly();
+    }
+
+    /** Ends it: asked first, then told, then forced; returns when it is gone. */
+    @Override
+    public void close() {
+        send("quit");
+        try {
+            if (!process.waitFor(QUIT_MS, TimeUnit.MILLISECONDS)) {
+                process.destroy();
+                if (!process.waitFor(TERMINATE_MS, TimeUnit.MILLISECONDS)) {
+                    process.destroyForcibly().waitFor();
+                }
+            }
+            reader.join(TERMINATE_MS);
+        } catch (InterruptedException ex) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * The command line of a child.
+     *
+     * @param arguments of {@link FabricTool}.
+     * @return java, flags, class path, main class, arguments.
+     */
+    static List<String> command(List<String> arguments) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        for (String flag : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
+            // A debugger's port and a flight recorder's file are there once.
+            if (!flag.startsWith("-agentlib:jdwp") && !flag.startsWith("-Xrunjdwp")
+                && !flag.startsWith("-XX:StartFlightRecording")) {
+                command.add(flag);
+            }
+        }
+        // Of a runnable jar, java takes these from the manifest; of a class path it does not.
+        command.add(ADD_OPENS);
+        command.add(NATIVE_ACCESS);
+        command.add("-cp");
+        command.add(System.getProperty("java.class.path"));
+        command.add(FabricTool.class.getName());
+        command.addAll(arguments);
+        return command;
+    }
+
+    private void read(String mark, BlockingQueue<Line> lines) {
+        try (BufferedReader output = new BufferedReader(
+            new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+            String line;
+            while ((line = output.readLine()) != null) {
+                if (line.startsWith(mark)) {
+                    lines.add(new Line(this, line.substring(mark.length())));
+                } else {
+                    System.err.println(title + ": " + line);
+                }
+            }
+        } catch (IOException ex) {
+            System.err.println(title + ": its output cannot be read: " + ex.getMessage());
+        } finally {
+            try {
+                process.waitFor(QUIT_MS, TimeUnit.MILLISECONDS);
+            } catch (InterruptedException ex) {
+                Thread.currentThread().interrupt();
+            }
+            lines.add(new Line(this, null));
+        }
+    }
+}

@@ -1,0 +1,235 @@
+package org.jfabric.tool;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+import org.agrona.concurrent.AtomicBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.agrona.concurrent.errors.ErrorConsumer;
+import org.agrona.concurrent.errors.ErrorLogReader;
+import org.agrona.concurrent.status.CountersReader;
+import org.jfabric.FabricErrno;
+import org.jfabric.driver.DriverDirectory;
+import org.jfabric.ffi.FileStatus;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.MappedFile;
+import org.jfabric.ffi.NativeAccess;
+import org.jfabric.ffi.NativeCallException;
+import org.jfabric.layout.CncDescriptor;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.layout.FileType;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+/**
+ * The {@code cnc} file of a driver, mapped read-only after its header was checked; the driver runs, or was killed and
+ * left it. Looking disturbs nobody: no connection is made and no lock is taken. Owner: one thread.
+ */
+final class CncView implements AutoCloseable {
+    private static final Path LOCKS = Path.of("/proc/locks");
+    private static final int INODE_FIELD = 5;
+
+    private final Path directory;
+    private final MappedFile file;
+    private final UnsafeBuffer header;
+    private final CountersReader counters;
+    private final AtomicBuffer errorLog;
+
+    private CncView(Path directory, MappedFile file) {
+        this.directory = directory;
+        this.file = file;
+        header = file.buffer(0, CncDescriptor.METADATA_OFFSET);
+        int metadata = length("counters' metadata", CncDescriptor.METADATA_LENGTH_OFFSET);
+        int values = length("counters' values", CncDescriptor.VALUES_LENGTH_OFFSET);
+        int log = length("error log", CncDescriptor.ERROR_LOG_LENGTH_OFFSET);
+        long needed = (long) CncDescriptor.METADATA_OFFSET + metadata + values + log;
+        if (needed > file.lengthBytes()) {
+            throw new ToolException(directory.resolve(CncDescriptor.FILE_NAME) + " has " + file.lengthBytes()
+                + " bytes, its header says " + needed + ": it was cut; restart the driver.");
+        }
+        long valuesOffset = (long) CncDescriptor.METADATA_OFFSET + metadata;
+        counters = new CountersReader(
+            file.buffer(CncDescriptor.METADATA_OFFSET, metadata), file.buffer(valuesOffset, values));
+        errorLog = file.buffer(valuesOffset + values, log);
+    }
+
+    /**
+     * Maps the file.
+     *
+     * @param directory of the driver.
+     * @throws ToolException if there is none, or it is another user's or another version's.
+     */
+    static CncView open(Path directory) {
+        NativeAccess.check();
+        int fd = openDirectory(directory);
+        MappedFile file = null;
+        CncView view = null;
+        try {
+            file = MappedFile.open(fd, CncDescriptor.FILE_NAME, true, CncDescriptor.METADATA_OFFSET);
+            String wrong = FileHeaderDescriptor.verify(file.buffer(0, CncDescriptor.METADATA_OFFSET), FileType.CNC);
+            if (wrong != null) {
+                throw new ToolException(directory.resolve(CncDescriptor.FILE_NAME) + " cannot be read: " + wrong + '.');
+            }
+            view = new CncView(directory, file);
+            return view;
+        } catch (NativeCallException ex) {
+            if (ex.errno() == FabricErrno.ENOENT) {
+                throw noDriver(directory, "there is no file " + CncDescriptor.FILE_NAME + " in it");
+            }
+            throw new ToolException(ex.getMessage() + '.', ex);
+        } finally {
+            Libc.close(fd);
+            if (view == null && file != null) {
+                file.close();
+            }
+        }
+    }
+
+    /**
+     * Checks that a directory is one of this user.
+     *
+     * @param directory of a driver.
+     * @throws ToolException if it does not exist or is another user's.
+     */
+    static void requireOwn(Path directory) {
+        NativeAccess.check();
+        Libc.close(openDirectory(directory));
+    }
+
+    /**
+     * Whether a driver holds the directory's lock now.
+     *
+     * @param directory of a driver.
+     */
+    static boolean isRunning(Path directory) {
+        FileStatus lock;
+        List<String> held;
+        try {
+            lock = FileStatus.of(Libc.AT_FDCWD, directory.resolve(DriverDirectory.LOCK_NAME).toString());
+            held = Files.readAllLines(LOCKS);
+        } catch (NativeCallException | IOException ex) {
+            return false;
+        }
+        if (lock == null) {
+            return false;
+        }
+        String inode = ":" + lock.inode();
+        for (String line : held) {
+            // 1: OFDLCK ADVISORY WRITE -1 00:1b:1234 0 EOF; waiting ones have an arrow before the kind
+            String[] fields = line.split("\\s+");
+            if (fields.length > INODE_FIELD && fields[INODE_FIELD].endsWith(inode)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    /** Whether the driver that wrote this file runs: the lock is held and the file is still the directory's. */
+    boolean isRunning() {
+        try {
+            FileStatus named = FileStatus.of(
+                Libc.AT_FDCWD, directory.resolve(CncDescriptor.FILE_NAME).toString());
+            return named != null && named.isSameFile(file.status()) && isRunning(directory);
+        } catch (NativeCallException ex) {
+            return false;
+        }
+    }
+
+    CountersReader counters() {
+        return counters;
+    }
+
+    /**
+     * Reads the distinct errors.
+     *
+     * @return how many.
+     */
+    int readErrors(ErrorConsumer consumer) {
+        return ErrorLogReader.read(errorLog, consumer);
+    }
+
+    /** Milliseconds since 1970. */
+    long startTimeMs() {
+        return header.getLong(FileHeaderDescriptor.PARAMETER_1_OFFSET, LITTLE_ENDIAN);
+    }
+
+    long pid() {
+        return header.getLong(CncDescriptor.PID_OFFSET, LITTLE_ENDIAN);
+    }
+
+    /** Duty cycles so far, written rarely. */
+    long cycles() {
+        return header.getLongVolatile(CncDescriptor.CYCLES_OFFSET);
+    }
+
+    boolean isParked() {
+        return header.getIntVolatile(CncDescriptor.PARKED_OFFSET) != 0;
+    }
+
+    String layoutVersion() {
+        return Short.toUnsignedInt(header.getShort(FileHeaderDescriptor.MAJOR_OFFSET, LITTLE_ENDIAN)) + "."
+            + Short.toUnsignedInt(header.getShort(FileHeaderDescriptor.MINOR_OFFSET, LITTLE_ENDIAN));
+    }
+
+    /** What is said when the file is cut while it is read. */
+    ToolException cut() {
+        return new ToolException(directory.resolve(CncDescriptor.FILE_NAME)
+            + " was cut while it was read; restart the driver.");
+    }
+
+    @Override
+    public void close() {
+        file.close();
+    }
+
+    private int length(String part, int offset) {
+        int length = header.getInt(offset, LITTLE_ENDIAN);
+        if (length < 0 || (length & 7) != 0) {
+            throw new ToolException(directory.resolve(CncDescriptor.FILE_NAME) + " cannot be read: the length of the "
+                + part + " is " + length + ", needed is a multiple of 8 from 0; restart the driver.");
+        }
+        return length;
+    }
+
+    private static int openDirectory(Path directory) {
+        FileStatus status;
+        try {
+            status = FileStatus.of(Libc.AT_FDCWD, directory.toString());
+        } catch (NativeCallException ex) {
+            throw new ToolException(directory + " cannot be looked at: " + ex.getMessage() + '.', ex);
+        }
+        if (status == null) {
+            throw noDriver(directory, "the directory does not exist");
+        }
+        if (!status.isDirectory()) {
+            throw noDriver(directory, "it is not a directory");
+        }
+        long uid = Libc.geteuid();
+        if (status.uid() != uid) {
+            throw new ToolException(directory + " belongs to user " + status.uid() + ", this command runs as user "
+                + uid + "; run it as that user.");
+        }
+        int fd = Libc.openDirectory(directory);
+        if (fd < 0) {
+            throw new ToolException(directory + " cannot be opened: " + FabricErrno.describe(-fd) + '.');
+        }
+        return fd;
+    }
+
+    /**
+     * What is said when there is no driver.
+     *
+     * @param directory that was looked at.
+     * @param because   how one can tell.
+     */
+    static ToolException noDriver(Path directory, String because) {
+        return new ToolException("No driver runs in " + directory + ": " + because
+            + ". Start one with 'fabric driver --dir " + directory + "', or name its directory with --dir.");
+    }
+}

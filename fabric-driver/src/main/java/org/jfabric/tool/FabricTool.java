@@ -1,0 +1,103 @@
+package org.jfabric.tool;
+
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+
+import org.jfabric.FabricException;
+import org.jfabric.ffi.NativeCallException;
+
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * The operators' commands, see {@code fabric --help}.
+ *
+ * <p>The exit status is 0 only if a command did what it was asked for, 2 for a command line that cannot be understood,
+ * 1 for everything else; the reason is one sentence on the standard error.
+ */
+@Command(
+    name = "fabric",
+    description = "Checks, runs and watches JFabric on this host.",
+    mixinStandardHelpOptions = true,
+    versionProvider = ToolVersion.class,
+    synopsisSubcommandLabel = "COMMAND",
+    subcommands = {
+        PingPongCommand.class,
+        DriverCommand.class,
+        InfoCommand.class,
+        StatCommand.class,
+        ErrorsCommand.class,
+        OptionsCommand.class,
+        PingPongPeer.class
+    })
+public final class FabricTool implements Runnable {
+    private static final int FAILED = 1;
+
+    @Spec
+    private CommandSpec spec;
+
+    FabricTool() {
+    }
+
+    /**
+     * Runs a command and ends the process with its exit status.
+     *
+     * @param args command and options.
+     */
+    public static void main(String[] args) {
+        PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
+        PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
+        int status = run(out, err, args);
+        out.flush();
+        err.flush();
+        System.exit(status);
+    }
+
+    /**
+     * Runs a command.
+     *
+     * @param out  results.
+     * @param err  reasons and progress.
+     * @param args command and options.
+     * @return exit status.
+     */
+    static int run(PrintWriter out, PrintWriter err, String... args) {
+        CommandLine line = new CommandLine(new FabricTool());
+        line.setOut(out);
+        line.setErr(err);
+        line.setCaseInsensitiveEnumValuesAllowed(true);
+        line.setParameterExceptionHandler(FabricTool::onWrongUse);
+        line.setExecutionExceptionHandler((failure, command, parsed) -> onFailure(failure, command));
+        return line.execute(args);
+    }
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "No command given");
+    }
+
+    private static int onWrongUse(ParameterException wrong, String[] args) {
+        CommandLine command = wrong.getCommandLine();
+        PrintWriter err = command.getErr();
+        String text = wrong.getMessage();
+        err.println("fabric: " + text + (text.endsWith(".") ? "" : "."));
+        CommandLine.UnmatchedArgumentException.printSuggestions(wrong, err);
+        err.println("See '" + command.getCommandSpec().qualifiedName() + " --help'.");
+        return command.getCommandSpec().exitCodeOnInvalidInput();
+    }
+
+    private static int onFailure(Exception failure, CommandLine command) {
+        PrintWriter err = command.getErr();
+        if (failure instanceof ToolException || failure instanceof FabricException
+            || failure instanceof NativeCallException || failure instanceof IllegalStateException) {
+            err.println("fabric: " + failure.getMessage());
+        } else {
+            err.println("fabric: a defect of JFabric, please report it:");
+            failure.printStackTrace(err);
+        }
+        return FAILED;
+    }
+}

@@ -1,0 +1,202 @@
+package org.jfabric.tool;
+
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.InfoResult;
+import org.jfabric.Order;
+import org.jfabric.Reason;
+import org.jfabric.Verdict;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.DriverConfig;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Shows what a driver's links offer. */
+@Command(
+    name = "info",
+    mixinStandardHelpOptions = true,
+    versionProvider = ToolVersion.class,
+    description = "Shows what the links of a driver offer, best first. Without a driver in the default directory: what"
+        + " one would offer.")
+final class InfoCommand implements Callable<Integer> {
+    private static final int NOTHING_MATCHES = 1;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private DirectoryOption directory;
+
+    @Option(
+        names = "--why",
+        description = "Show the verdict on every candidate link: chosen, or the condition that failed with the value"
+            + " seen, the value needed and the remedy.")
+    private boolean why;
+
+    @Option(names = "--link", paramLabel = "LINK", description = "Ask for this link only.")
+    private String link;
+
+    @Option(
+        names = "--caps",
+        split = ",",
+        paramLabel = "CAP",
+        description = "Ask for these capabilities, for instance MSG,TAGGED,RMA.")
+    private List<String> caps = List.of();
+
+    @Option(
+        names = "--max-msg-size",
+        paramLabel = "BYTES",
+        converter = ByteSizeConverter.class,
+        description = "Ask for messages of this size.")
+    private long maxMsgSize;
+
+    @Option(names = "--json", description = "Print one JSON object instead of text.")
+    private boolean json;
+
+    InfoCommand() {
+    }
+
+    @Override
+    public Integer call() {
+        Info hints = new Info().linkName(link).caps(capabilities());
+        hints.epAttr().maxMsgSize(maxMsgSize);
+        InfoResult result = ask(hints);
+        PrintWriter out = spec.commandLine().getOut();
+        if (json) {
+            out.println(toJson(result));
+        } else {
+            out.print(toText(result));
+        }
+        out.flush();
+        return result.matches().isEmpty() ? NOTHING_MATCHES : 0;
+    }
+
+    private InfoResult ask(Info hints) {
+        FabricConfig config = new FabricConfig().directory(directory.path());
+        boolean running = CncView.isRunning(config.directory());
+        if (directory.isGiven() && !running) {
+            CncView.requireOwn(config.directory());
+            throw CncView.noDriver(config.directory(), "nobody holds its lock");
+        }
+        if (running) {
+            try (Fabric fabric = Fabric.connect(config)) {
+                return fabric.info(hints);
+            }
+        }
+        spec.commandLine().getErr().println(
+            "No driver runs in " + config.directory() + "; this is what one would offer.");
+        try (TemporaryDirectory temporary = TemporaryDirectory.create(0);
+            FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder()
+                .directory(temporary.path().resolve(config.driverName())).threadingMode(ThreadingMode.SHARED).build());
+            Fabric fabric = Fabric.connect(new FabricConfig().directory(driver.directory()))) {
+            return fabric.info(hints);
+        }
+    }
+
+    private long capabilities() {
+        long bits = 0;
+        for (String name : caps) {
+            long bit = 1;
+            while (bit != 0 && ((Flags.mask(Flags.Kind.CAPABILITY) & bit) == 0
+                || !Flags.toString(bit, Flags.Kind.CAPABILITY).equalsIgnoreCase(name.strip()))) {
+                bit <<= 1;
+            }
+            if (bit == 0) {
+                throw new ParameterException(spec.commandLine(), "Invalid value for option '--caps': \"" + name
+                    + "\" is not one of " + Flags.toString(Flags.mask(Flags.Kind.CAPABILITY), Flags.Kind.CAPABILITY)
+                    .replace("|", ", "));
+            }
+            bits |= bit;
+        }
+        return bits;
+    }
+
+    private String toText(InfoResult result) {
+        StringBuilder text = new StringBuilder();
+        if (result.matches().isEmpty()) {
+            text.append("No link offers all of this").append(why ? "" : "; 'fabric info --why' says what is missing")
+                .append(".\n");
+        }
+        for (Info info : result.matches()) {
+            text.append(info.linkName()).append('\n');
+            line(text, "endpoint", info.epAttr().type() + ", protocol " + info.epAttr().protocol()
+                + ", messages up to " + grouped(info.epAttr().maxMsgSize()) + " bytes");
+            line(text, "capabilities", Flags.toString(info.caps(), Flags.Kind.CAPABILITY));
+            line(text, "transmit", grouped(info.txAttr().size()) + " operations, inject up to "
+                + grouped(info.txAttr().injectSize()) + " bytes, order " + Order.toString(info.txAttr().msgOrder())
+                + ", level " + Flags.toString(info.txAttr().opFlags(), Flags.Kind.OPERATION_DEFAULT));
+            line(text, "receive", grouped(info.rxAttr().size()) + " operations, unexpected up to "
+                + grouped(info.rxAttr().totalBufferedRecv()) + " bytes, order "
+                + Order.toString(info.rxAttr().msgOrder()));
+            line(text, "domain", info.domainAttr().name() + ", threading " + info.domainAttr().threading()
+                + ", progress " + info.domainAttr().dataProgress() + ", resource management "
+                + info.domainAttr().resourceManagement() + ", CQ data " + info.domainAttr().cqDataSize() + " bytes");
+        }
+        if (why) {
+            text.append("verdicts\n").append(result.explain());
+        }
+        return text.toString();
+    }
+
+    private static void line(StringBuilder text, String name, String value) {
+        text.append(String.format(Locale.ROOT, "  %-13s %s%n", name, value));
+    }
+
+    private static String grouped(long value) {
+        return String.format(Locale.ROOT, "%,d", value);
+    }
+
+    private static String toJson(InfoResult result) {
+        JsonWriter writer = new JsonWriter().beginObject().name("matches").beginArray();
+        for (Info info : result.matches()) {
+            writer.beginObject()
+                .member("link", info.linkName())
+                .member("caps", Flags.toString(info.caps(), Flags.Kind.CAPABILITY))
+                .member("endpointType", info.epAttr().type().toString())
+                .member("protocol", info.epAttr().protocol().toString())
+                .member("maxMsgSize", info.epAttr().maxMsgSize())
+                .member("txSize", info.txAttr().size())
+                .member("rxSize", info.rxAttr().size())
+                .member("injectSize", info.txAttr().injectSize())
+                .member("msgOrder", Order.toString(info.txAttr().msgOrder()))
+                .member("opFlags", Flags.toString(info.txAttr().opFlags(), Flags.Kind.OPERATION_DEFAULT))
+                .member("totalBufferedRecv", info.rxAttr().totalBufferedRecv())
+                .member("domain", info.domainAttr().name())
+                .member("threading", info.domainAttr().threading().toString())
+                .member("dataProgress", info.domainAttr().dataProgress().toString())
+                .member("cqDataSize", info.domainAttr().cqDataSize())
+                .endObject();
+        }
+        writer.endArray().name("verdicts").beginArray();
+        for (Verdict verdict : result.verdicts()) {
+            writer.beginObject()
+                .member("link", verdict.linkName())
+                .member("chosen", verdict.chosen())
+                .member("score", verdict.score())
+                .name("reasons").beginArray();
+            for (Reason reason : verdict.reasons()) {
+                writer.beginObject()
+                    .member("condition", reason.condition())
+                    .member("seen", reason.seen())
+                    .member("needed", reason.needed())
+                    .member("remedy", reason.remedy())
+                    .endObject();
+            }
+            writer.endArray().endObject();
+        }
+        return writer.endArray().endObject().toString();
+    }
+}

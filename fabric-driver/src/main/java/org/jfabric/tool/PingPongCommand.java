@@ -1,0 +1,108 @@
+package org.jfabric.tool;
+
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+
+import org.jfabric.ffi.CpuQuota;
+import org.jfabric.ffi.NativeAccess;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Exchanges tagged messages between two processes, compares their contents and measures the time. */
+@Command(
+    name = "pingpong",
+    mixinStandardHelpOptions = true,
+    versionProvider = ToolVersion.class,
+    description = {
+        "Exchanges tagged messages between two processes: compares their contents, then measures the time.",
+        "Times are half a round trip. The mean is that of a pass without clocks per message; percentiles and maximum"
+            + " come from a pass with a clock around each round trip, which costs a little."
+    })
+final class PingPongCommand implements Callable<Integer> {
+    private static final long LARGEST_BYTES = 1L << 30;
+    private static final long MOST_ROUNDS = 10_000_000_000L;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+        names = "--link",
+        paramLabel = "LINK",
+        defaultValue = PingPongPlan.SHM,
+        description = "loopback: both use one driver. shm: each has its own driver. Default: ${DEFAULT-VALUE}.")
+    private String link;
+
+    @Option(
+        names = "--mode",
+        paramLabel = "MODE",
+        defaultValue = PingPongPlan.EMBEDDED,
+        description = "embedded: drivers run in the two processes. daemon: drivers are processes of their own."
+            + " Default: ${DEFAULT-VALUE}.")
+    private String mode;
+
+    @Option(
+        names = "--size",
+        paramLabel = "BYTES",
+        defaultValue = "64",
+        converter = ByteSizeConverter.class,
+        description = "Payload of a message, 0 to 1GiB. Default: ${DEFAULT-VALUE}.")
+    private long sizeBytes;
+
+    @Option(
+        names = "--count",
+        paramLabel = "N",
+        description = "Round trips in each pass. Default: about two seconds' worth, at most 1,000,000.")
+    private Long count;
+
+    @Option(names = "--json", description = "Print one JSON object instead of text.")
+    private boolean json;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        oneOf("--link", link, List.of(PingPongPlan.LOOPBACK, PingPongPlan.SHM));
+        oneOf("--mode", mode, List.of(PingPongPlan.EMBEDDED, PingPongPlan.DAEMON));
+        inRange("--size", sizeBytes, 0, LARGEST_BYTES);
+        if (count != null) {
+            inRange("--count", count, 1, MOST_ROUNDS);
+        }
+        NativeAccess.check();
+        double cores = CpuQuota.availableCores();
+        PingPongPlan plan = PingPongPlan.of(link, mode, sizeBytes, cores);
+        PrintWriter err = spec.commandLine().getErr();
+        if (!plan.spinning()) {
+            err.printf(Locale.ROOT, "%d threads would spin on %.4g core(s): drivers sleep when idle and clients yield"
+                + " instead, so times are longer and vary.%n", plan.wantedCores(), cores);
+        }
+        try (PingPongCoordinator coordinator = new PingPongCoordinator(plan, err)) {
+            PingPongResult result = coordinator.run(count == null ? 0 : count);
+            PrintWriter out = spec.commandLine().getOut();
+            if (json) {
+                out.println(result.toJson());
+            } else {
+                out.print(result.toText());
+            }
+            out.flush();
+        }
+        return 0;
+    }
+
+    private void oneOf(String option, String value, List<String> allowed) {
+        if (!allowed.contains(value)) {
+            throw new ParameterException(spec.commandLine(), "Invalid value for option '" + option + "': \"" + value
+                + "\" is not one of " + String.join(", ", allowed));
+        }
+    }
+
+    private void inRange(String option, long value, long least, long most) {
+        if (value < least || value > most) {
+            throw new ParameterException(spec.commandLine(), String.format(Locale.ROOT,
+                "Invalid value for option '%s': %d is not from %d to %d", option, value, least, most));
+        }
+    }
+}

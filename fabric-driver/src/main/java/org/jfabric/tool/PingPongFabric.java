@@ -1,0 +1,173 @@
+package org.jfabric.tool;
+
+import java.nio.file.Path;
+
+import org.jfabric.AddressVector;
+import org.jfabric.AddressVectorAttr;
+import org.jfabric.CompletionError;
+import org.jfabric.CompletionQueue;
+import org.jfabric.CompletionQueueAttr;
+import org.jfabric.Domain;
+import org.jfabric.Endpoint;
+import org.jfabric.EndpointType;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.MemoryRegion;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.DriverConfig;
+
+/**
+ * What one process of a ping-pong has open: perhaps a driver, and for an application an endpoint with its queues and
+ * memory. Owner: the application's thread.
+ */
+final class PingPongFabric implements AutoCloseable {
+    /** Small queues stay in the cache. */
+    private static final int QUEUE_SIZE = 64;
+    private static final int LEAST_REGION_BYTES = 64;
+
+    private final FabricDriver driver;
+    private final Fabric fabric;
+    private final CompletionQueue queue;
+    private final AddressVector addresses;
+    private final MemoryRegion receiveRegion;
+    private final MemoryRegion sendRegion;
+    private final Endpoint endpoint;
+
+    private PingPongFabric(FabricDriver driver) {
+        this.driver = driver;
+        fabric = null;
+        queue = null;
+        addresses = null;
+        receiveRegion = null;
+        sendRegion = null;
+        endpoint = null;
+    }
+
+    private PingPongFabric(FabricDriver driver, Fabric fabric, String link, long sizeBytes, String service) {
+        this.driver = driver;
+        this.fabric = fabric;
+        Info hints = new Info().caps(Flags.TAGGED | Flags.SEND | Flags.RECV).linkName(link);
+        hints.epAttr().type(EndpointType.RDM).maxMsgSize(sizeBytes);
+        hints.txAttr().size(QUEUE_SIZE);
+        hints.rxAttr().size(QUEUE_SIZE);
+        Domain domain = fabric.domain(fabric.info(hints).best());
+        queue = domain.openCompletionQueue(new CompletionQueueAttr().size(2 * QUEUE_SIZE));
+        addresses = domain.openAddressVector(new AddressVectorAttr());
+        receiveRegion = domain.allocate(Math.max(LEAST_REGION_BYTES, sizeBytes));
+        sendRegion = domain.allocate(Math.max(LEAST_REGION_BYTES, sizeBytes));
+        endpoint = domain.openEndpoint(domain.info());
+        endpoint.bind(queue, Flags.RECV);
+        endpoint.bind(queue, Flags.TRANSMIT | Flags.SELECTIVE_COMPLETION);
+        endpoint.bind(addresses);
+        endpoint.enable();
+        endpoint.publish(service);
+    }
+
+    /**
+     * Starts a driver for others.
+     *
+     * @param directory of the driver.
+     * @param mode      of its threads.
+     */
+    static PingPongFabric daemon(Path directory, ThreadingMode mode) {
+        return new PingPongFabric(FabricDriver.launch(config(directory, mode)));
+    }
+
+    /**
+     * Opens an endpoint.
+     *
+     * @param directory of the driver.
+     * @param mode      of a driver of its own, or null to attach to one that runs.
+     * @param link      the link to use.
+     * @param sizeBytes of the messages.
+     * @param service   name to publish.
+     */
+    static PingPongFabric application(
+        Path directory, ThreadingMode mode, String link, long sizeBytes, String service) {
+        FabricDriver driver = mode == null ? null : FabricDriver.launchEmbedded(config(directory, mode));
+        Fabric fabric = null;
+        boolean open = false;
+        try {
+            fabric = driver != null ? driver.fabric()
+                : Fabric.connect(new FabricConfig().directory(directory).clientName(service));
+            PingPongFabric result = new PingPongFabric(driver, fabric, link, sizeBytes, service);
+            open = true;
+            return result;
+        } finally {
+            if (!open) {
+                close(fabric, driver);
+            }
+        }
+    }
+
+    /**
+     * Inserts the address of the other side.
+     *
+     * @param driverName its driver.
+     * @param service    the name that it published there.
+     */
+    long peer(String driverName, String service) {
+        return addresses.insertService(driverName, service);
+    }
+
+    Endpoint endpoint() {
+        return endpoint;
+    }
+
+    CompletionQueue queue() {
+        return queue;
+    }
+
+    MemoryRegion receiveRegion() {
+        return receiveRegion;
+    }
+
+    MemoryRegion sendRegion() {
+        return sendRegion;
+    }
+
+    /**
+     * Reads the error entry that a poll stopped at.
+     *
+     * @return one sentence.
+     */
+    String failure() {
+        CompletionError error = new CompletionError();
+        int result = queue.readErr(error, 0);
+        if (result != 1) {
+            return "A transfer failed, and its error entry cannot be read (" + FabricErrno.name(-result) + ").";
+        }
+        return "A transfer failed with " + FabricErrno.name(error.err()) + " (" + queue.strerror(error.provErrno())
+            + ") after " + error.len() + " bytes.";
+    }
+
+    @Override
+    public void close() {
+        close(fabric, driver);
+    }
+
+    @Override
+    public String toString() {
+        return endpoint == null ? "driver alone" : endpoint.toString();
+    }
+
+    private static void close(Fabric fabric, FabricDriver driver) {
+        try {
+            if (fabric != null) {
+                fabric.close();
+            }
+        } finally {
+            if (driver != null) {
+                driver.close();
+            }
+        }
+    }
+
+    private static DriverConfig config(Path directory, ThreadingMode mode) {
+        return DriverConfig.builder().directory(directory).threadingMode(mode).build();
+    }
+}

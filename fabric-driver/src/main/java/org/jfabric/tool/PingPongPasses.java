@@ -1,0 +1,141 @@
+package org.jfabric.tool;
+
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.HdrHistogram.Histogram;
+import org.jfabric.FabricErrno;
+
+/**
+ * The passes of one side, around the loops of {@link PingPongLoop}. Owner: the application's thread.
+ */
+final class PingPongPasses {
+    /** Rounds in one call: often enough for the compiler to notice, rarely enough not to cost anything. */
+    private static final int CHUNK = 64;
+    private static final long HIGHEST_NS = 100_000_000_000L;
+    private static final int DIGITS = 3;
+
+    private final PingPongFabric fabric;
+    private final PingPongLoop loop;
+    private final long sizeBytes;
+    private final AtomicLong progress;
+
+    PingPongPasses(PingPongFabric fabric, long peer, long sizeBytes, boolean spinning, AtomicLong progress) {
+        this.fabric = fabric;
+        this.sizeBytes = sizeBytes;
+        this.progress = progress;
+        loop = new PingPongLoop(fabric.endpoint(), fabric.queue(), peer,
+            fabric.receiveRegion().address(0), fabric.sendRegion().address(0), sizeBytes, spinning);
+    }
+
+    /** Posts the receive for the first message of a pass. */
+    void arm() {
+        check(loop.arm());
+    }
+
+    /** Runs an invoked driver's cycle. */
+    void cycle() {
+        check(loop.cycle());
+    }
+
+    /**
+     * Runs a pass of the side that begins.
+     *
+     * @param phase which.
+     * @param count round trips.
+     * @return what it found: messages compared; or nanoseconds, after which CLOCKED has the round trips' distribution.
+     */
+    String ping(PingPongPhase phase, long count) {
+        return switch (phase) {
+            case VERIFY -> Long.toString(verifyPing(count));
+            case WARM, TIMED -> Long.toString(time(count));
+            case CLOCKED -> clocked(count);
+        };
+    }
+
+    /**
+     * Runs a pass of the side that answers; {@link #arm()} comes before it.
+     *
+     * @param phase which.
+     * @param count round trips.
+     * @return messages compared.
+     */
+    String pong(PingPongPhase phase, long count) {
+        if (phase == PingPongPhase.VERIFY) {
+            return Long.toString(verifyPong(count));
+        }
+        for (long done = 0; done < count; done += CHUNK) {
+            long left = count - done;
+            check(loop.pong(Math.min(CHUNK, left), left <= CHUNK));
+        }
+        return "0";
+    }
+
+    private long time(long count) {
+        long begin = System.nanoTime();
+        for (long done = 0; done < count; done += CHUNK) {
+            check(loop.ping(Math.min(CHUNK, count - done)));
+            progress.setOpaque(done);
+        }
+        return System.nanoTime() - begin;
+    }
+
+    private String clocked(long count) {
+        Histogram roundTrips = new Histogram(HIGHEST_NS, DIGITS);
+        long begin = System.nanoTime();
+        for (long done = 0; done < count; done += CHUNK) {
+            check(loop.ping(Math.min(CHUNK, count - done), roundTrips));
+            progress.setOpaque(done);
+        }
+        long elapsedNs = System.nanoTime() - begin;
+        return elapsedNs + " " + roundTrips.getValueAtPercentile(50) + " " + roundTrips.getValueAtPercentile(99)
+            + " " + roundTrips.getValueAtPercentile(99.9) + " " + roundTrips.getValueAtPercentile(99.99)
+            + " " + roundTrips.getMaxValue();
+    }
+
+    private long verifyPing(long count) {
+        for (long i = 0; i < count; i++) {
+            PingPongContents.fill(fabric.sendRegion().segment(), sizeBytes, 2 * i);
+            arm();
+            check(loop.postSend());
+            compare(2 * i + 1);
+            progress.setOpaque(i);
+        }
+        return count;
+    }
+
+    private long verifyPong(long count) {
+        for (long i = 0; i < count; i++) {
+            compare(2 * i);
+            if (i < count - 1) {
+                arm();
+            }
+            PingPongContents.fill(fabric.sendRegion().segment(), sizeBytes, 2 * i + 1);
+            check(loop.postSend());
+        }
+        return count;
+    }
+
+    private void compare(long message) {
+        check(loop.await());
+        if (loop.lastLength() != sizeBytes) {
+            throw new ToolException("Message " + message + " arrived with " + loop.lastLength() + " bytes instead of "
+                + sizeBytes + "; this is a defect of JFabric, please report it.");
+        }
+        long position = PingPongContents.mismatch(fabric.receiveRegion().segment(), sizeBytes, message);
+        if (position >= 0) {
+            int seen = fabric.receiveRegion().segment().get(ValueLayout.JAVA_BYTE, position) & 0xFF;
+            throw new ToolException(String.format("Byte %d of message %d is 0x%02x instead of 0x%02x; this is a defect"
+                + " of JFabric, please report it.", position, message, seen,
+                PingPongContents.expected(sizeBytes, message, position)));
+        }
+    }
+
+    private void check(int result) {
+        if (result != 0) {
+            throw new ToolException(result == -FabricErrno.EAVAIL ? fabric.failure()
+                : "A transfer was refused with " + FabricErrno.name(-result) + " ("
+                + FabricErrno.describe(-result) + ").");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+package org.jfabric.tool;
+
+import java.util.List;
+
+import org.jfabric.driver.ThreadingMode;
+
+/**
+ * Which processes a ping-pong has, where their drivers are and whether they may spin.
+ *
+ * @param link      name of the link.
+ * @param mode      {@code embedded} or {@code daemon}.
+ * @param sizeBytes payload of each message.
+ * @param spinning  whether there is a core for each thread that would spin.
+ * @param processes in the order in which they have to be started.
+ */
+record PingPongPlan(String link, String mode, long sizeBytes, boolean spinning, List<Member> processes) {
+    static final String LOOPBACK = "loopback";
+    static final String SHM = "shm";
+    static final String EMBEDDED = "embedded";
+    static final String DAEMON = "daemon";
+
+    /**
+     * One process.
+     *
+     * @param role       what it does.
+     * @param driverName the driver that it runs or attaches to.
+     * @param driver     mode of the driver that it runs, or null if it attaches to another process's.
+     */
+    record Member(PingPongRole role, String driverName, ThreadingMode driver) {
+        /**
+         * How to call it in messages.
+         */
+        String title() {
+            return role == PingPongRole.DAEMON ? "daemon " + driverName : role.text();
+        }
+    }
+
+    /**
+     * Plans the processes.
+     *
+     * @param link           {@link #LOOPBACK} or {@link #SHM}.
+     * @param mode           {@link #EMBEDDED} or {@link #DAEMON}.
+     * @param sizeBytes      payload.
+     * @param availableCores cores that this process and its children may use.
+     */
+    static PingPongPlan of(String link, String mode, long sizeBytes, double availableCores) {
+        boolean daemon = mode.equals(DAEMON);
+        boolean shm = link.equals(SHM);
+        // Both applications spin, and each driver that is not run by the application's own thread.
+        int drivers = shm ? daemon ? 2 : 0 : 1;
+        boolean spinning = availableCores >= 2 + drivers;
+        ThreadingMode own = spinning ? ThreadingMode.DEDICATED : ThreadingMode.SHARED;
+        List<Member> processes;
+        if (shm && daemon) {
+            processes = List.of(
+                new Member(PingPongRole.DAEMON, "pong", own),
+                new Member(PingPongRole.DAEMON, "ping", own),
+                new Member(PingPongRole.PONG, "pong", null),
+                new Member(PingPongRole.PING, "ping", null));
+        } else if (shm) {
+            processes = List.of(
+                new Member(PingPongRole.PONG, "pong", ThreadingMode.INVOKER),
+                new Member(PingPongRole.PING, "ping", ThreadingMode.INVOKER));
+        } else if (daemon) {
+            processes = List.of(
+                new Member(PingPongRole.DAEMON, "fabric", own),
+                new Member(PingPongRole.PONG, "fabric", null),
+                new Member(PingPongRole.PING, "fabric", null));
+        } else {
+            processes = List.of(
+                new Member(PingPongRole.PONG, "fabric", own),
+                new Member(PingPongRole.PING, "fabric", null));
+        }
+        return new PingPongPlan(link, mode, sizeBytes, spinning, processes);
+    }
+
+    /**
+     * The driver of a role's process, for the other one to find it.
+     */
+    String driverOf(PingPongRole role) {
+        for (Member member : processes) {
+            if (member.role == role) {
+                return member.driverName;
+            }
+        }
+        throw new IllegalArgumentException(role.text());
+    }
+
+    /**
+     * Threads that would spin if there were cores for them.
+     */
+    int wantedCores() {
+        int drivers = 0;
+        for (Member member : processes) {
+            if (member.driver != null && member.driver != ThreadingMode.INVOKER) {
+                drivers++;
+            }
+        }
+        return 2 + drivers;
+    }
+}

@@ -1,0 +1,142 @@
+package org.jfabric.tool;
+
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+
+import org.agrona.concurrent.status.CountersReader;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Shows a driver's counters. */
+@Command(
+    name = "stat",
+    mixinStandardHelpOptions = true,
+    versionProvider = ToolVersion.class,
+    description = "Shows the counters of a driver, running or killed, without disturbing it.")
+final class StatCommand implements Callable<Integer> {
+    private static final String CLEAR = "\033[H\033[2J";
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private DirectoryOption directory;
+
+    @Option(
+        names = "--watch",
+        arity = "0..1",
+        fallbackValue = "1",
+        paramLabel = "SECONDS",
+        description = "Show them again every second, or as often as said, until the driver ends; with the change per"
+            + " second.")
+    private Double watch;
+
+    @Option(names = "--times", paramLabel = "N", description = "With --watch: end after showing them so many times.")
+    private Integer times;
+
+    @Option(names = "--json", description = "Print one JSON object (with --watch: one per line) instead of text.")
+    private boolean json;
+
+    private final Map<Integer, Long> previous = new HashMap<>();
+
+    StatCommand() {
+    }
+
+    @Override
+    public Integer call() throws InterruptedException {
+        if (watch != null && !(watch >= 0.1 && watch <= 86_400)) {
+            throw new ParameterException(
+                spec.commandLine(), "Invalid value for option '--watch': " + watch + " is not from 0.1 to 86400");
+        }
+        if (times != null && times < 1) {
+            throw new ParameterException(
+                spec.commandLine(), "Invalid value for option '--times': " + times + " is less than 1");
+        }
+        try (CncView view = CncView.open(directory.path())) {
+            show(view);
+        }
+        return 0;
+    }
+
+    private void show(CncView view) throws InterruptedException {
+        try {
+            print(view, view.isRunning());
+            for (int shown = 1; watch != null && (times == null || shown < times); shown++) {
+                Thread.sleep(Duration.ofMillis((long) (watch * 1_000)));
+                if (!view.isRunning()) {
+                    throw new ToolException("The driver in " + view.directory() + " has ended.");
+                }
+                print(view, true);
+            }
+        } catch (InternalError cut) {
+            throw view.cut();
+        }
+    }
+
+    private void print(CncView view, boolean running) {
+        PrintWriter out = spec.commandLine().getOut();
+        if (json) {
+            out.println(toJson(view, running));
+        } else {
+            if (watch != null && System.console() != null && System.console().isTerminal()) {
+                out.print(CLEAR);
+            }
+            out.print(toText(view, running));
+        }
+        out.flush();
+    }
+
+    private String toText(CncView view, boolean running) {
+        StringBuilder text = new StringBuilder();
+        text.append("driver ").append(view.directory()).append(", process ").append(view.pid())
+            .append(running ? ", running for " + seconds(System.currentTimeMillis() - view.startTimeMs())
+                : ", NOT RUNNING: these are the values it left")
+            .append(running && view.isParked() ? ", parked" : "").append('\n');
+        CountersReader counters = view.counters();
+        counters.forEach((id, label) -> {
+            long value = counters.getCounterValue(id);
+            Long before = previous.put(id, value);
+            text.append(String.format(Locale.ROOT, "%5d %,20d ", id, value));
+            if (watch != null) {
+                text.append(before == null ? " ".repeat(16)
+                    : String.format(Locale.ROOT, "%,14.0f/s", (value - before) / watch));
+            }
+            text.append("  ").append(label).append('\n');
+        });
+        return text.toString();
+    }
+
+    private static String toJson(CncView view, boolean running) {
+        JsonWriter writer = new JsonWriter().beginObject()
+            .member("directory", view.directory().toString())
+            .member("pid", view.pid())
+            .member("running", running)
+            .member("parked", view.isParked())
+            .member("layoutVersion", view.layoutVersion())
+            .member("startTimeMs", view.startTimeMs())
+            .member("timeMs", System.currentTimeMillis())
+            .member("cycles", view.cycles())
+            .name("counters").beginArray();
+        CountersReader counters = view.counters();
+        counters.forEach((value, id, label) -> writer.beginObject()
+            .member("id", id)
+            .member("type", counters.getCounterTypeId(id))
+            .member("label", label)
+            .member("value", value)
+            .endObject());
+        return writer.endArray().endObject().toString();
+    }
+
+    private static String seconds(long milliseconds) {
+        return String.format(Locale.ROOT, "%,d s", Math.max(0, milliseconds / 1_000));
+    }
+}

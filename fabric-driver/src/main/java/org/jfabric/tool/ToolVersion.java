@@ -1,0 +1,21 @@
+package org.jfabric.tool;
+
+import org.jfabric.layout.FileHeaderDescriptor;
+
+import picocli.CommandLine.IVersionProvider;
+
+/** What {@code fabric --version} prints: the product, the layout of its files, the virtual machine. */
+final class ToolVersion implements IVersionProvider {
+    ToolVersion() {
+    }
+
+    @Override
+    public String[] getVersion() {
+        String version = FabricTool.class.getPackage().getImplementationVersion();
+        return new String[] {
+            "JFabric " + (version == null ? "(not from a jar)" : version),
+            "shared files: layout " + FileHeaderDescriptor.MAJOR_VERSION + '.' + FileHeaderDescriptor.MINOR_VERSION,
+            "java: " + System.getProperty("java.vm.name") + ' ' + System.getProperty("java.vm.version")
+        };
+    }
+}
