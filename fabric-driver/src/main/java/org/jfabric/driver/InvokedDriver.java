@@ -16,6 +16,7 @@ final class InvokedDriver extends EmbeddedDriver {
     private static final long ATTACH_TIMEOUT_NS = 10_000_000_000L;
 
     private final DriverWiring wiring;
+    private boolean closed;
 
     InvokedDriver(DriverWiring wiring) {
         this.wiring = wiring;
@@ -23,6 +24,7 @@ final class InvokedDriver extends EmbeddedDriver {
 
     @Override
     public Attachment attach() {
+        requireOpen();
         Answer answer = new Answer();
         wiring.conductor().attachEmbedded(answer);
         long deadlineNs = System.nanoTime() + ATTACH_TIMEOUT_NS;
@@ -52,23 +54,39 @@ final class InvokedDriver extends EmbeddedDriver {
 
     @Override
     public void detach(long clientId) {
-        wiring.conductor().detach(clientId);
-        cycle();
+        if (!closed) {
+            wiring.conductor().detach(clientId);
+            cycle();
+        }
     }
 
     @Override
     public int cycle() {
-        return wiring.cycle();
+        // a fabric may outlive its driver; what the driver worked on is unmapped then
+        return closed ? 0 : wiring.cycle();
+    }
+
+    /** The driver is closed: nothing of it may be touched any more. */
+    void close() {
+        closed = true;
     }
 
     @Override
     public EndpointPort port(long endpointId) {
+        requireOpen();
         EndpointResource endpoint = wiring.conductor().embeddedEndpoint(endpointId);
         if (endpoint == null) {
             throw new FabricException(FabricErrno.EINVAL,
                 "endpoint " + endpointId + " is not enabled", "Enable it first, and do not use it after its close.");
         }
         return endpoint.endpoint();
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new FabricException(FabricErrno.EOPBADSTATE,
+                "the driver in " + wiring.directory().path() + " is closed", "Launch another one.");
+        }
     }
 
     private static final class Answer implements OpenedClient {
