@@ -24,6 +24,7 @@ import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.ResourceAgent;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.SystemCounters;
+import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.ffi.UnixSocket;
 import org.jfabric.layout.OwnerId;
@@ -93,6 +94,7 @@ final class DriverWiring implements AutoCloseable {
             engine = new Engine(engineSettings(config.engine()), links, cnc);
             progress = progress(files, clock);
             int listenFd = listen();
+            undo.push(() -> Libc.close(listenFd));
             conductor = new DriverConductor(
                 new ConductorContext(config, directory.path(), files, resource, conductorInbox,
                     new ProgressProxy(progressInbox, conductorInbox, mode != ThreadingMode.DEDICATED),

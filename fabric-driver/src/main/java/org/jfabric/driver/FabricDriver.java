@@ -243,6 +243,9 @@ public final class FabricDriver implements AutoCloseable {
         close(conductorRunner);
         close(progressRunner);
         wiring.close();
+        if (invoked != null) {
+            invoked.close();
+        }
     }
 
     private void start() {

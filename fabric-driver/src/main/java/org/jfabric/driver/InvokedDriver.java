@@ -19,8 +19,8 @@ final class InvokedDriver extends EmbeddedDriver {
     private static final int WHOLE_CYCLE_MASK = 31;
 
     private final DriverWiring wiring;
-
     private int cycles;
+    private boolean closed;
 
     InvokedDriver(DriverWiring wiring) {
         this.wiring = wiring;
@@ -28,6 +28,7 @@ final class InvokedDriver extends EmbeddedDriver {
 
     @Override
     public Attachment attach() {
+        requireOpen();
         Answer answer = new Answer();
         wiring.conductor().attachEmbedded(answer);
         long deadlineNs = System.nanoTime() + ATTACH_TIMEOUT_NS;
@@ -57,24 +58,43 @@ final class InvokedDriver extends EmbeddedDriver {
 
     @Override
     public void detach(long clientId) {
-        wiring.conductor().detach(clientId);
-        wiring.cycle();
+        if (!closed) {
+            wiring.conductor().detach(clientId);
+            wiring.cycle();
+        }
     }
 
     @Override
     public int cycle() {
+        // a fabric may outlive its driver; what the driver worked on is unmapped then
+        if (closed) {
+            return 0;
+        }
         // reading the clock and looking for commands costs as much as a message; neither is urgent here
         return (++cycles & WHOLE_CYCLE_MASK) == 0 ? wiring.cycle() : wiring.progress().pollMessages();
     }
 
+    /** The driver is closed: nothing of it may be touched any more. */
+    void close() {
+        closed = true;
+    }
+
     @Override
     public EndpointPort port(long endpointId) {
+        requireOpen();
         EndpointResource endpoint = wiring.conductor().embeddedEndpoint(endpointId);
         if (endpoint == null) {
             throw new FabricException(FabricErrno.EINVAL,
                 "endpoint " + endpointId + " is not enabled", "Enable it first, and do not use it after its close.");
         }
         return endpoint.endpoint();
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new FabricException(FabricErrno.EOPBADSTATE,
+                "the driver in " + wiring.directory().path() + " is closed", "Launch another one.");
+        }
     }
 
     private static final class Answer implements OpenedClient {

@@ -1,5 +1,9 @@
 package org.jfabric.driver.conductor;
 
+import org.jfabric.AddressVectorType;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.codec.control.OpenAddressVectorDecoder;
 import org.jfabric.driver.engine.peer.AddressTable;
 
 /** An address vector of a client. Owner: conductor; the table belongs to the progress thread. */
@@ -15,6 +19,29 @@ public final class AddressVectorResource {
      */
     public AddressVectorResource(long id) {
         this.id = id;
+    }
+
+    /**
+     * Opens what a command asks for.
+     *
+     * @param id      its number.
+     * @param decoder over private memory.
+     * @return an empty address vector.
+     * @throws FabricException {@code FI_EINVAL}, {@code FI_EBADFLAGS} or {@code FI_EOPNOTSUPP}.
+     */
+    static AddressVectorResource open(long id, OpenAddressVectorDecoder decoder) {
+        AddressVectorType.of(decoder.avTypeRaw());
+        if (decoder.flags() != 0) {
+            throw new FabricException(FabricErrno.EBADFLAGS,
+                "flags 0x" + Long.toHexString(decoder.flags()) + " of an address vector, needed 0",
+                "Open it without flags.");
+        }
+        if (decoder.nameLength() != 0 || decoder.rxCtxBits() != 0) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP,
+                "an address vector with a name or with " + decoder.rxCtxBits() + " receive context bits",
+                "Open one without name and bits.");
+        }
+        return new AddressVectorResource(id);
     }
 
     /**

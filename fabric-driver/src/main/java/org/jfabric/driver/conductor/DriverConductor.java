@@ -2,7 +2,6 @@ package org.jfabric.driver.conductor;
 
 import org.agrona.collections.Long2ObjectHashMap;
 import org.agrona.concurrent.Agent;
-import org.jfabric.AddressVectorType;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Info;
@@ -170,33 +169,14 @@ public final class DriverConductor implements Agent {
         sockets.closeAll();
     }
 
-    /**
-     * Whether no command is under way.
-     *
-     * @return true if everything is taken back after {@link #closeClients}.
-     */
+    /** Whether everything is taken back after {@link #closeClients}. */
     public boolean isQuiet() {
         return commands.isEmpty() && context.inbox().isEmpty();
     }
 
     void onHello(String name, int fd, Runnable doorbell, OpenedClient opened) {
         String printable = name.replaceAll("[^\\x20-\\x7e]", "?");
-        OpenedClient registering = new OpenedClient() {
-            @Override
-            public void onOpened(ClientSession session) {
-                sessions.put(session.id(), session);
-                if (session.isEmbedded()) {
-                    embedded = session;
-                }
-                opened.onOpened(session);
-            }
-
-            @Override
-            public void onRefused(int errno, String reason) {
-                opened.onRefused(errno, reason);
-            }
-        };
-        begin(new OpenClientCommand(context, ++lastId, printable, fd, doorbell, listener, registering));
+        begin(new OpenClientCommand(context, ++lastId, printable, fd, doorbell, listener, new Registration(opened)));
     }
 
     void onDoorbell(ClientSession session) {
@@ -225,18 +205,7 @@ public final class DriverConductor implements Agent {
     }
 
     void onOpenAddressVector(ClientSession session, OpenAddressVectorDecoder decoder) {
-        AddressVectorType.of(decoder.avTypeRaw());
-        if (decoder.flags() != 0) {
-            throw new FabricException(FabricErrno.EBADFLAGS,
-                "flags 0x" + Long.toHexString(decoder.flags()) + " of an address vector, needed 0",
-                "Open it without flags.");
-        }
-        if (decoder.nameLength() != 0 || decoder.rxCtxBits() != 0) {
-            throw new FabricException(FabricErrno.EOPNOTSUPP,
-                "an address vector with a name or with " + decoder.rxCtxBits() + " receive context bits",
-                "Open one without name and bits.");
-        }
-        AddressVectorResource vector = new AddressVectorResource(++lastId);
+        AddressVectorResource vector = AddressVectorResource.open(++lastId, decoder);
         session.addressVectors().put(vector.id(), vector);
         session.proxy().addressVectorReady(decoder.correlationId(), vector.id());
     }
@@ -374,6 +343,29 @@ public final class DriverConductor implements Agent {
         ClientSession session = sessions.get(cut.clientId());
         if (session != null) {
             onCorruption(session, cut.reason());
+        }
+    }
+
+    /** Knows the client before it is told that it may begin. */
+    private final class Registration implements OpenedClient {
+        private final OpenedClient opened;
+
+        Registration(OpenedClient opened) {
+            this.opened = opened;
+        }
+
+        @Override
+        public void onOpened(ClientSession session) {
+            sessions.put(session.id(), session);
+            if (session.isEmbedded()) {
+                embedded = session;
+            }
+            opened.onOpened(session);
+        }
+
+        @Override
+        public void onRefused(int errno, String reason) {
+            opened.onRefused(errno, reason);
         }
     }
 

@@ -1,5 +1,6 @@
 package org.jfabric.driver.engine;
 
+import org.jfabric.FabricErrno;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.driver.engine.complete.CompletionWriter;
 import org.jfabric.driver.engine.peer.AddressTable;
@@ -31,6 +32,7 @@ public final class EngineEndpoint extends EndpointPort {
     private final Receiver receiver;
     private final int transmitIndex;
     private final int receiveIndex;
+    private boolean closed;
 
     EngineEndpoint(
         Engine engine,
@@ -55,23 +57,25 @@ public final class EngineEndpoint extends EndpointPort {
 
     @Override
     public int send(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
-        return sender.send(flags, buf, len, destAddr, tag, data, context);
+        // an embedding client may hold the port longer than the endpoint lives
+        return closed ? -FabricErrno.EOPBADSTATE : sender.send(flags, buf, len, destAddr, tag, data, context);
     }
 
     @Override
     public int inject(long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context) {
-        return sender.inject(flags, nativeAddress, len, destAddr, tag, data, context);
+        return closed
+            ? -FabricErrno.EOPBADSTATE : sender.inject(flags, nativeAddress, len, destAddr, tag, data, context);
     }
 
     @Override
     public int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
-        return receiver.receive(flags, buf, len, srcAddr, tag, ignore, context);
+        return closed ? -FabricErrno.EOPBADSTATE : receiver.receive(flags, buf, len, srcAddr, tag, ignore, context);
     }
 
     @Override
     public void cancel(long context) {
         // operations without a context, such as injected ones, cannot be cancelled (AMB-67)
-        if (context != 0 && !receiver.cancel(context)) {
+        if (!closed && context != 0 && !receiver.cancel(context)) {
             sender.cancel(context);
         }
     }
@@ -155,6 +159,7 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     void close(int errno) {
+        closed = true;
         for (Link link : links) {
             link.detach(local);
         }

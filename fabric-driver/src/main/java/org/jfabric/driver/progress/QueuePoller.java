@@ -105,6 +105,10 @@ public final class QueuePoller {
      * @return requests taken.
      */
     public int poll() {
+        if (all.isEmpty()) {
+            // an application that only uses its own driver in INVOKER mode has no queues
+            return 0;
+        }
         int work = 0;
         for (int i = 0, size = clients.size(); i < size; i++) {
             warm(clients.get(i));
@@ -119,9 +123,7 @@ public final class QueuePoller {
                 work += cool(i, queues);
             }
         }
-        if (!all.isEmpty()) {
-            work += rotate();
-        }
+        work += rotate();
         requests += work;
         return work;
     }

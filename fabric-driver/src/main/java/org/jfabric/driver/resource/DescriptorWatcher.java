@@ -122,10 +122,13 @@ public final class DescriptorWatcher implements AutoCloseable {
         EventFd.write(wakeFd, 1);
     }
 
+    /** Closes the epoll; again does nothing. No thread may poll any more. */
     @Override
     public void close() {
-        epoll.close();
-        Libc.close(wakeFd);
+        if (epoll.fd() >= 0) {
+            epoll.close();
+            Libc.close(wakeFd);
+        }
     }
 
     private final class Watch implements Runnable {

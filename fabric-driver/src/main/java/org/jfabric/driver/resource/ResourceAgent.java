@@ -43,8 +43,12 @@ public final class ResourceAgent implements AutoCloseable {
      */
     public void submit(ResourceTask task, Inbox inbox) {
         queue.offer(new Submission(task, inbox));
-        start();
-        watcher.wake();
+        if (running) {
+            start();
+            watcher.wake();
+        } else {
+            runAll();
+        }
     }
 
     /** Starts the thread if there is none; any thread. */
@@ -91,12 +95,15 @@ public final class ResourceAgent implements AutoCloseable {
     }
 
     private void runAll() {
-        Submission submission = queue.poll();
-        while (submission != null) {
-            ResourceTask task = submission.task;
-            task.run();
-            submission.inbox.post(task::complete);
-            submission = queue.poll();
+        // one taker at a time, also at the end, when whoever closes takes over
+        synchronized (queue) {
+            Submission submission = queue.poll();
+            while (submission != null) {
+                ResourceTask task = submission.task;
+                task.run();
+                submission.inbox.post(task::complete);
+                submission = queue.poll();
+            }
         }
     }
 }

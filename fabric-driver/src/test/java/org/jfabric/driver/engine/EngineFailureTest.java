@@ -258,8 +258,9 @@ class EngineFailureTest {
             assertEquals(0, closing.region.useCount());
             closing.completions.takeAll();
             assertEquals(closing.posted, closing.completions.taken() + closing.completions.retired());
-            assertEquals(-FabricErrno.EAGAIN, closing.endpoint.send(Rig.TAGGED, closing.buf(0), 8, 0, 1, 0, 1));
-            assertEquals(-FabricErrno.EAGAIN, closing.endpoint.receive(Rig.TAGGED, closing.buf(0), 8, -1, 1, 0, 1));
+            assertEquals(-FabricErrno.EOPBADSTATE, closing.endpoint.send(Rig.TAGGED, closing.buf(0), 8, 0, 1, 0, 1));
+            assertEquals(
+                -FabricErrno.EOPBADSTATE, closing.endpoint.receive(Rig.TAGGED, closing.buf(0), 8, -1, 1, 0, 1));
             Rig.Node other = sender ? b : a;
             assertEquals(0, other.endpoint.outstandingSends());
             drain(other);

@@ -129,9 +129,9 @@ final class ShmConnection {
     }
 
     /** One step; 0 if there was nothing to do. */
-    int poll(int limit, long nowNs) {
+    int poll(int limit) {
         if (state != UP) {
-            if (state != DOWN && nowNs - deadlineNs > 0) {
+            if (state != DOWN && services.nowNs() - deadlineNs > 0) {
                 fail(FabricErrno.ETIMEDOUT, "did not answer in time");
                 return 1;
             }

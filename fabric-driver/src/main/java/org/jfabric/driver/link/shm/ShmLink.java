@@ -90,7 +90,7 @@ final class ShmLink extends Link {
         ShmConnection[] connections = polled;
         int work = 0;
         for (int i = 0; i < connections.length; i++) {
-            work += connections[i].poll(limit, services.nowNs());
+            work += connections[i].poll(limit);
         }
         return work;
     }
