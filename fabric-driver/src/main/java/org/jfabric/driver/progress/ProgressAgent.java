@@ -80,8 +80,8 @@ public final class ProgressAgent implements Agent {
     }
 
     /**
-     * The part of the cycle that messages wait for: the clients' queues, the links, what is scheduled. It reads no clock
-     * and takes no commands; in INVOKER the rest need not run each time that an application looks for a completion.
+     * The part of the cycle that messages wait for: the clients' queues, the links, what is scheduled. It reads no
+     * clock and takes no commands; in INVOKER the rest need not run whenever an application looks for a completion.
      *
      * @return work done, 0 if there was nothing to do.
      */
