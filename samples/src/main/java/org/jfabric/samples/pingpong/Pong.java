@@ -35,7 +35,8 @@ public final class Pong {
                 // The first word of a message says which service wants the answer.
                 String text = own.memory().buffer().getStringWithoutLengthAscii(0, (int) length[0]);
                 if (!text.isEmpty()) {
-                    long peer = own.addresses().insertService(fabric.driverName(), text.substring(0, text.indexOf(' ')));
+                    String service = text.substring(0, text.indexOf(' '));
+                    long peer = own.addresses().insertService(fabric.driverName(), service);
                     own.endpoint().tsend(own.memory().address(0), length[0], peer, Ping.TAG, 2);
                     own.await(1, entry -> { });
                     answered++;
