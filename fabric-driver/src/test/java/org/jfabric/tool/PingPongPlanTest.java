@@ -66,7 +66,7 @@ class PingPongPlanTest {
     void shouldChooseACountThatTakesAboutAPass() {
         assertEquals(1_000_000, PingPongCoordinator.defaultCount(150));
         assertEquals(10_000, PingPongCoordinator.defaultCount(150_000));
-        assertEquals(200, PingPongCoordinator.defaultCount(10_000_000));
+        assertEquals(100, PingPongCoordinator.defaultCount(10_000_000));
         assertEquals(500, PingPongCoordinator.defaultCount(3_000_000));
         assertEquals(1, PingPongCoordinator.defaultCount(5_000_000_000L));
         assertEquals(1_000_000, PingPongCoordinator.defaultCount(0));
