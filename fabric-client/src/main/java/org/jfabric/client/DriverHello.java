@@ -82,8 +82,7 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
                     ? "no driver runs in " + directory + ", nothing is at " + socket
                     : "the driver in " + directory + " does not answer (" + FabricErrno.name(fd) + " at " + socket
                         + ")",
-                    "Start a driver there (./fabric driver --jfabric.dir.base=" + directory.getParent()
-                        + " --jfabric.dir.name=" + directory.getFileName()
+                    "Start a driver there (./fabric driver --dir " + directory
                         + "), or name the directory of a running one with " + DefaultDirectory.BASE_PROPERTY + " and "
                         + DefaultDirectory.NAME_PROPERTY + ".");
             }

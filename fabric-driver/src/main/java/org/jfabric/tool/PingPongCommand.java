@@ -57,7 +57,7 @@ final class PingPongCommand implements Callable<Integer> {
     @Option(
         names = "--count",
         paramLabel = "N",
-        description = "Round trips in each pass. Default: about two seconds' worth, at most 1,000,000.")
+        description = "Round trips in each pass. Default: as many as take a second or two, at most 1,000,000.")
     private Long count;
 
     @Option(names = "--json", description = "Print one JSON object instead of text.")

@@ -1,0 +1,98 @@
+package org.jfabric.tool;
+
+import org.jfabric.ffi.CpuQuota;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+@Tag("slow")
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class PingPongProcessTest {
+    @ParameterizedTest(name = "link={0} mode={1} size={2}")
+    @CsvSource({
+        "loopback, embedded, 64",
+        "loopback, daemon, 0",
+        "shm, embedded, 100000",
+        "shm, daemon, 1"
+    })
+    void shouldPrintOneObjectWhenTwoProcessesExchangeMessages(String link, String mode, long size) {
+        ToolRun run = ToolRun.of(
+            "pingpong", "--link", link, "--mode", mode, "--size", Long.toString(size), "--count", "50", "--json");
+
+        assertEquals(0, run.status(), run.err());
+        assertEquals(1, run.out().lines().count(), run.out());
+        Map<String, Object> result = JsonText.object(run.out());
+        assertEquals(List.of("link", "mode", "sizeBytes", "count", "verified", "spinning", "halfRoundTripNs",
+            "messagesPerSecond"), List.copyOf(result.keySet()));
+        assertEquals(link, result.get("link"));
+        assertEquals(mode, result.get("mode"));
+        assertEquals((double) size, result.get("sizeBytes"));
+        assertEquals(50.0, result.get("count"));
+        assertEquals(100.0, result.get("verified"));
+        boolean spinning = PingPongPlan.of(link, mode, size, CpuQuota.availableCores()).spinning();
+        assertEquals(spinning, result.get("spinning"));
+        assertEquals(!spinning, run.err().contains("clients yield"));
+        Map<?, ?> times = (Map<?, ?>) result.get("halfRoundTripNs");
+        assertEquals(Set.of("mean", "p50", "p99", "p99.9", "p99.99", "max"), times.keySet());
+        double before = 0;
+        for (String name : List.of("p50", "p99", "p99.9", "p99.99", "max")) {
+            double value = (Double) times.get(name);
+            assertTrue(value > 0 && value >= before, run.out());
+            before = value;
+        }
+        double mean = (Double) times.get("mean");
+        assertEquals(1e9 / mean, (Double) result.get("messagesPerSecond"), 1e9 / mean * 0.01);
+        for (String stage : List.of("starting", "warming up", "comparing contents", "timing")) {
+            assertTrue(run.err().contains(stage), run.err());
+        }
+    }
+
+    @Test
+    void shouldEndEverythingWhenAProcessIsKilled() throws Exception {
+        Set<Path> before = temporaryFolders();
+        CompletableFuture<ToolRun> running = CompletableFuture.supplyAsync(() ->
+            ToolRun.of("pingpong", "--link", "loopback", "--mode", "daemon", "--count", "100000000"));
+        List<ProcessHandle> processes = new ArrayList<>();
+        while (processes.size() < 3) {
+            assertTrue(!running.isDone(), () -> "ended before it was killed: " + running.join());
+            Thread.onSpinWait();
+            processes = ProcessHandle.current().children().toList();
+        }
+
+        processes.getFirst().destroyForcibly();
+
+        ToolRun run = running.get(60, TimeUnit.SECONDS);
+        assertEquals(1, run.status());
+        assertEquals("", run.out());
+        assertTrue(run.err().contains("fabric: While "), run.err());
+        assertTrue(run.err().contains("(signal 9)"), run.err());
+        for (ProcessHandle process : processes) {
+            process.onExit().get(10, TimeUnit.SECONDS);
+        }
+        assertEquals(before, temporaryFolders());
+    }
+
+    private static Set<Path> temporaryFolders() throws IOException {
+        Path shm = Path.of("/dev/shm");
+        try (Stream<Path> entries = Files.list(Files.isDirectory(shm) ? shm : Path.of("/tmp"))) {
+            return Set.copyOf(entries.filter(path -> path.getFileName().toString().startsWith("jfabric-tool-"))
+                .toList());
+        }
+    }
+}

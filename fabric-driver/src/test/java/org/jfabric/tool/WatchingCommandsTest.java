@@ -1,0 +1,258 @@
+package org.jfabric.tool;
+
+import org.jfabric.Fabric;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.layout.CncDescriptor;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+@Timeout(60)
+class WatchingCommandsTest {
+    private final ToolDirectory directory = new ToolDirectory();
+    private final Path path = directory.driver("watched");
+    private FabricDriver driver;
+
+    @BeforeEach
+    void launch() {
+        driver = FabricDriver.launchEmbedded(
+            DriverConfig.builder().directory(path).threadingMode(ThreadingMode.SHARED).build());
+    }
+
+    @AfterEach
+    void close() {
+        driver.close();
+        directory.close();
+    }
+
+    @Test
+    void shouldShowCountersOfARunningDriver() {
+        try (Fabric fabric = driver.fabric()) {
+            assertTrue(fabric.isOpen());
+            ToolRun run = ToolRun.of("stat", "--dir", path.toString());
+
+            assertEquals(0, run.status(), run.err());
+            assertTrue(run.out().startsWith(
+                "driver " + path + ", process " + ProcessHandle.current().pid() + ", running for "), run.out());
+            assertTrue(run.out().lines().anyMatch(line -> line.matches(" +0 +1 +clients")), run.out());
+        }
+    }
+
+    @Test
+    void shouldShowCountersAsJson() {
+        ToolRun run = ToolRun.of("stat", "--dir", path.toString(), "--json", "--watch=0.1", "--times", "3");
+
+        assertEquals(0, run.status(), run.err());
+        assertEquals(3, run.out().lines().count());
+        for (String line : run.out().lines().toList()) {
+            Map<String, Object> object = JsonText.object(line);
+            assertEquals(path.toString(), object.get("directory"));
+            assertEquals(true, object.get("running"));
+            assertEquals("1.0", object.get("layoutVersion"));
+            Map<?, ?> first = (Map<?, ?>) ((List<?>) object.get("counters")).getFirst();
+            assertEquals(Map.of("id", 0.0, "type", 0.0, "label", "clients", "value", 0.0), first);
+        }
+    }
+
+    @Test
+    void shouldEndWithAnErrorWhenTheWatchedDriverEnds() throws InterruptedException {
+        Thread ending = new Thread(() -> driver.close());
+        ending.start();
+
+        ToolRun run = ToolRun.of("stat", "--dir", path.toString(), "--watch=0.1");
+
+        ending.join();
+        assertEquals(1, run.status());
+        assertTrue(run.err().contains("has ended") || run.err().contains("No driver runs in"), run.err());
+    }
+
+    @Test
+    void shouldShowNoErrorsWhenThereWereNone() {
+        ToolRun text = ToolRun.of("errors", "--dir", path.toString());
+        ToolRun json = ToolRun.of("errors", "--dir", path.toString(), "--json");
+
+        assertEquals("No errors of the driver in " + path + System.lineSeparator(), text.out());
+        assertEquals(0, text.status());
+        assertEquals(
+            Map.of("directory", path.toString(), "running", true, "errors", List.of(), "kept", List.of()),
+            JsonText.object(json.out()));
+    }
+
+    @Test
+    void shouldShowLogsKeptOfEarlierDrivers() throws IOException {
+        Files.writeString(path.resolve("errors-20250101-000000-000.log"), "3 times\nsomething broke\n");
+
+        ToolRun running = ToolRun.of("errors", "--dir", path.toString());
+        driver.close();
+        ToolRun ended = ToolRun.of("errors", "--dir", path.toString());
+
+        for (ToolRun run : List.of(running, ended)) {
+            assertEquals(0, run.status(), run.err());
+            assertTrue(run.out().contains("Kept of an earlier driver: " + path), run.out());
+            assertTrue(run.out().contains("something broke"), run.out());
+        }
+        assertTrue(ended.out().contains("which is not running"), ended.out());
+    }
+
+    @Test
+    void shouldShowWhatTheLinksOfTheDriverOffer() {
+        ToolRun text = ToolRun.of("info", "--dir", path.toString());
+        ToolRun json = ToolRun.of("info", "--dir", path.toString(), "--json", "--link", "shm");
+
+        assertEquals(0, text.status(), text.err());
+        assertTrue(text.out().contains("loopback\n") && text.out().contains("shm\n"), text.out());
+        assertTrue(text.out().contains("domain        watched"), text.out());
+        List<?> matches = (List<?>) JsonText.object(json.out()).get("matches");
+        assertEquals(1, matches.size());
+        assertEquals("shm", ((Map<?, ?>) matches.getFirst()).get("link"));
+    }
+
+    @Test
+    void shouldExplainEachRejectionWhenNothingMatches() {
+        ToolRun run = ToolRun.of("info", "--dir", path.toString(), "--why", "--caps", "TAGGED,RMA");
+
+        assertEquals(1, run.status());
+        assertTrue(run.out().contains("No link offers all of this."), run.out());
+        assertTrue(run.out().contains("loopback: rejected; caps: seen"), run.out());
+        assertTrue(run.out().contains("shm: rejected; caps: seen"), run.out());
+        assertTrue(run.out().contains("needed RMA"), run.out());
+    }
+
+    @Test
+    void shouldSayThatADriverRunsThereWhenAnotherIsStarted() {
+        FabricException refused = assertThrows(FabricException.class,
+            () -> FabricDriver.launch(DriverConfig.builder().directory(path).build()).close());
+
+        assertEquals(FabricErrno.EBUSY, refused.errno());
+        assertTrue(CncView.isRunning(path));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"stat", "errors", "info"})
+    void shouldSayThatNoDriverRunsWhenTheDirectoryIsEmptyOrMissing(String command) throws IOException {
+        Path missing = directory.driver("missing");
+        ToolRun none = ToolRun.of(command, "--dir", missing.toString());
+        Files.createDirectory(missing);
+        ToolRun empty = ToolRun.of(command, "--dir", missing.toString());
+
+        for (ToolRun run : List.of(none, empty)) {
+            assertEquals(1, run.status());
+            assertTrue(run.err().startsWith("fabric: No driver runs in " + missing + ": "), run.err());
+            assertTrue(run.err().contains("Start one with 'fabric driver --dir " + missing + "'"), run.err());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"stat", "errors"})
+    void shouldRefuseAnotherLayoutVersion(String command) throws IOException {
+        Path other = copyOfCnc();
+        poke(other, FileHeaderDescriptor.MAJOR_OFFSET, 7);
+
+        ToolRun run = ToolRun.of(command, "--dir", other.toString());
+
+        assertEquals(1, run.status());
+        assertTrue(run.err().contains("layout version 7.0, this program reads version 1.x"), run.err());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"stat", "errors"})
+    void shouldRefuseAFileThatWasCut(String command) throws IOException {
+        Path other = copyOfCnc();
+        try (RandomAccessFile file = new RandomAccessFile(other.resolve(CncDescriptor.FILE_NAME).toFile(), "rw")) {
+            file.setLength(8_192);
+        }
+
+        ToolRun run = ToolRun.of(command, "--dir", other.toString());
+
+        assertEquals(1, run.status());
+        assertTrue(run.err().contains("has 8192 bytes, its header says "), run.err());
+    }
+
+    @Test
+    void shouldRefuseLengthsThatCannotBe() throws IOException {
+        Path other = copyOfCnc();
+        poke(other, CncDescriptor.VALUES_LENGTH_OFFSET + 3, 0x80);
+
+        ToolRun run = ToolRun.of("stat", "--dir", other.toString());
+
+        assertEquals(1, run.status());
+        assertTrue(run.err().contains("the length of the counters' values is -"), run.err());
+    }
+
+    @Test
+    void shouldShowWhatAKilledDriverLeft() throws IOException {
+        Path other = copyOfCnc();
+
+        ToolRun stat = ToolRun.of("stat", "--dir", other.toString());
+        ToolRun info = ToolRun.of("info", "--dir", other.toString());
+
+        assertEquals(0, stat.status(), stat.err());
+        assertTrue(stat.out().contains("NOT RUNNING"), stat.out());
+        assertFalse(CncView.isRunning(other));
+        assertEquals(1, info.status());
+        assertTrue(info.err().startsWith("fabric: No driver runs in " + other), info.err());
+    }
+
+    @Test
+    void shouldRefuseADirectoryOfAnotherUser() throws IOException {
+        Path other = copyOfCnc();
+        try {
+            Files.setAttribute(other, "unix:uid", 65_534);
+        } catch (IOException notAllowed) {
+            Assumptions.abort("giving a directory to another user needs root: " + notAllowed);
+        }
+
+        ToolRun run = ToolRun.of("stat", "--dir", other.toString());
+
+        assertEquals(1, run.status());
+        assertTrue(run.err().contains(other + " belongs to user 65534, this command runs as user "), run.err());
+    }
+
+    @Test
+    void shouldRefuseALinkInPlaceOfTheFile() throws IOException {
+        Path other = directory.driver("linked");
+        Files.createDirectory(other);
+        Files.createSymbolicLink(other.resolve(CncDescriptor.FILE_NAME), path.resolve(CncDescriptor.FILE_NAME));
+
+        ToolRun run = ToolRun.of("stat", "--dir", other.toString());
+
+        assertEquals(1, run.status());
+        assertTrue(run.err().contains("FI_ELOOP") || run.err().contains("ELOOP"), run.err());
+    }
+
+    private Path copyOfCnc() throws IOException {
+        Path other = directory.driver("copy");
+        Files.createDirectory(other);
+        Files.copy(path.resolve(CncDescriptor.FILE_NAME), other.resolve(CncDescriptor.FILE_NAME));
+        return other;
+    }
+
+    private static void poke(Path directory, int offset, int value) throws IOException {
+        try (RandomAccessFile file = new RandomAccessFile(
+            directory.resolve(CncDescriptor.FILE_NAME).toFile(), "rw")) {
+            file.seek(offset);
+            file.write(value);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package org.jfabric.samples;
+
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import org.jfabric.samples.errors.CompletionErrors;
+import org.jfabric.samples.hello.HelloFabric;
+import org.jfabric.samples.pingpong.Ping;
+import org.jfabric.samples.pingpong.Pong;
+import org.jfabric.samples.tags.TagMatching;
+
+/** Lists the samples, and runs the one that is named first. */
+public final class Samples {
+    /** The main method of a sample. */
+    private interface Sample {
+        void main(String[] args) throws Exception;
+    }
+
+    private static final Map<String, Sample> SAMPLES = new LinkedHashMap<>();
+    private static final Map<String, String> IDEAS = new LinkedHashMap<>();
+
+    static {
+        add("hello", "a driver and an endpoint in one process", HelloFabric::main);
+        add("pong", "answers one peer; needs a driver (./fabric driver)", Pong::main);
+        add("ping", "[COUNT] asks pong; start pong first", Ping::main);
+        add("tags", "receives that choose by tag, with wildcards", TagMatching::main);
+        add("errors", "transfers that fail, and what the program sees", CompletionErrors::main);
+    }
+
+    private Samples() {
+    }
+
+    /**
+     * Runs a sample, or lists them.
+     *
+     * @param args name of a sample and its own arguments.
+     * @throws Exception of the sample.
+     */
+    public static void main(String[] args) throws Exception {
+        Sample sample = args.length == 0 ? null : SAMPLES.get(args[0]);
+        if (sample != null) {
+            sample.main(Arrays.copyOfRange(args, 1, args.length));
+            return;
+        }
+        System.out.println("usage: java -jar samples.jar SAMPLE [ARGUMENTS]");
+        IDEAS.forEach((name, idea) -> System.out.printf("  %-8s %s%n", name, idea));
+        if (args.length > 0) {
+            System.err.println("there is no sample \"" + args[0] + '"');
+            System.exit(2);
+        }
+    }
+
+    private static void add(String name, String idea, Sample sample) {
+        SAMPLES.put(name, sample);
+        IDEAS.put(name, idea);
+    }
+}

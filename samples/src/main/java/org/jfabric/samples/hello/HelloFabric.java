@@ -1,0 +1,56 @@
+package org.jfabric.samples.hello;
+
+import org.jfabric.AddressVector;
+import org.jfabric.AddressVectorAttr;
+import org.jfabric.CompletionQueue;
+import org.jfabric.CompletionQueueAttr;
+import org.jfabric.Domain;
+import org.jfabric.Endpoint;
+import org.jfabric.Fabric;
+import org.jfabric.FabricAddress;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.MemoryRegion;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.DriverConfig;
+
+/**
+ * The smallest whole program: a driver inside of this process, run by the program's own calls, and an endpoint that
+ * sends a message to itself.
+ */
+public final class HelloFabric {
+    private static final long TAG = 7;
+
+    private HelloFabric() {
+    }
+
+    /**
+     * Runs it.
+     *
+     * @param args not used.
+     */
+    public static void main(String[] args) {
+        DriverConfig config = DriverConfig.builder().set("jfabric.dir.name", "hello-" + ProcessHandle.current().pid())
+            .threadingMode(ThreadingMode.INVOKER).build();
+        try (FabricDriver driver = FabricDriver.launchEmbedded(config); Fabric fabric = driver.fabric()) {
+            Domain domain = fabric.domain(fabric.info(new Info()).best());
+            CompletionQueue queue = domain.openCompletionQueue(new CompletionQueueAttr());
+            AddressVector addresses = domain.openAddressVector(new AddressVectorAttr());
+            MemoryRegion memory = domain.allocate(4096);
+            Endpoint endpoint = domain.openEndpoint(domain.info());
+            endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
+            endpoint.bind(addresses);
+            endpoint.enable();
+            long self = addresses.insert(endpoint.name());
+
+            int length = memory.buffer().putStringUtf8(0, "hello, fabric");
+            endpoint.trecv(memory.address(2048), 1024, FabricAddress.ADDR_UNSPEC, TAG, 0, 1);
+            endpoint.tsend(memory.address(0), length, self, TAG, 2);
+            for (int seen = 0; seen < 2;) {
+                seen += Math.max(0, queue.poll(entry -> System.out.println("done: operation " + entry.opContext()), 2));
+            }
+            System.out.println("received: " + memory.buffer().getStringUtf8(2048));
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** The smallest whole program. */
+package org.jfabric.samples.hello;

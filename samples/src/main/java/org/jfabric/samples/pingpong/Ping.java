@@ -1,0 +1,44 @@
+package org.jfabric.samples.pingpong;
+
+import org.jfabric.Fabric;
+import org.jfabric.FabricAddress;
+import org.jfabric.samples.SampleEndpoint;
+
+/**
+ * Sends messages to {@link Pong}, which it finds by the name of its service, and prints the answers. An empty message
+ * ends the other side.
+ */
+public final class Ping {
+    /** Tag of all messages here. */
+    public static final long TAG = 0x1234;
+
+    private static final String SERVICE = "ping";
+    private static final int LENGTH = 1024;
+
+    private Ping() {
+    }
+
+    /**
+     * Runs it.
+     *
+     * @param args how many messages, by default 3.
+     */
+    public static void main(String[] args) {
+        int count = args.length == 0 ? 3 : Integer.parseInt(args[0]);
+        try (Fabric fabric = Fabric.connect()) {
+            SampleEndpoint own = SampleEndpoint.open(fabric);
+            own.endpoint().publish(SERVICE);
+            long pong = own.addresses().insertService(fabric.driverName(), Pong.SERVICE);
+            for (int i = 1; i <= count; i++) {
+                int length = own.memory().buffer().putStringWithoutLengthAscii(0, SERVICE + " message " + i);
+                own.endpoint().trecv(own.memory().address(LENGTH), LENGTH, FabricAddress.ADDR_UNSPEC, TAG, 0, 1);
+                own.endpoint().tsend(own.memory().address(0), length, pong, TAG, 2);
+                // Two entries: the send has reached the peer, the answer is here.
+                own.await(2, entry -> { });
+                System.out.println("answer: " + own.memory().buffer().getStringWithoutLengthAscii(LENGTH, length));
+            }
+            own.endpoint().tinject(own.memory().buffer(), 0, 0, pong, TAG);
+            System.out.println("ping done");
+        }
+    }
+}

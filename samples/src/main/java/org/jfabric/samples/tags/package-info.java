@@ -1,0 +1,2 @@
+/** Receives that choose their messages by tag. */
+package org.jfabric.samples.tags;

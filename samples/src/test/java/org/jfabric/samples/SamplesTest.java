@@ -1,0 +1,81 @@
+package org.jfabric.samples;
+
+import org.jfabric.samples.errors.CompletionErrors;
+import org.jfabric.samples.hello.HelloFabric;
+import org.jfabric.samples.tags.TagMatching;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+@Timeout(60)
+class SamplesTest {
+    private interface Main {
+        void run() throws Exception;
+    }
+
+    @Test
+    void shouldSayHelloWhenOneProcessEmbedsADriver() throws Exception {
+        List<String> lines = run(() -> HelloFabric.main(new String[0]));
+
+        assertEquals(3, lines.size(), lines::toString);
+        assertTrue(lines.contains("done: operation 1"), lines::toString);
+        assertTrue(lines.contains("done: operation 2"), lines::toString);
+        assertEquals("received: hello, fabric", lines.get(2));
+    }
+
+    @Test
+    void shouldGiveEachMessageToTheReceiveThatWantsItWhenTagsMatch() throws Exception {
+        List<String> lines = run(() -> TagMatching.main(new String[0]));
+
+        assertEquals(List.of(
+            "receive 12 took tag 0x100000002",
+            "receive 11 took tag 0x100000001",
+            "receive 10 took tag 0x200000002"), lines);
+    }
+
+    @Test
+    void shouldExplainEachFailureWhenTransfersCannotBeDone() throws Exception {
+        List<String> lines = run(() -> CompletionErrors.main(new String[0]));
+
+        assertEquals(3, lines.size(), lines::toString);
+        assertTrue(lines.get(0).startsWith("operation 101: FI_ETRUNC, 10 bytes placed, 54 dropped; "), lines.get(0));
+        assertTrue(lines.get(1).startsWith("operation 102: FI_ECONNREFUSED, 0 bytes placed, 0 dropped; "),
+            lines.get(1));
+        assertTrue(lines.get(2).startsWith("operation 103: FI_ECANCELED, 0 bytes placed, 0 dropped; "), lines.get(2));
+    }
+
+    @Test
+    void shouldListTheSamplesWhenNoneIsNamed() throws Exception {
+        List<String> lines = run(() -> Samples.main(new String[0]));
+
+        assertEquals("usage: java -jar samples.jar SAMPLE [ARGUMENTS]", lines.get(0));
+        assertEquals(List.of("hello", "pong", "ping", "tags", "errors"),
+            lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
+    }
+
+    @Test
+    void shouldRunTheSampleThatIsNamed() throws Exception {
+        List<String> lines = run(() -> Samples.main(new String[] {"hello"}));
+
+        assertTrue(lines.contains("received: hello, fabric"), lines::toString);
+    }
+
+    private static List<String> run(Main sample) throws Exception {
+        PrintStream before = System.out;
+        ByteArrayOutputStream captured = new ByteArrayOutputStream();
+        System.setOut(new PrintStream(captured, true, StandardCharsets.UTF_8));
+        try {
+            sample.run();
+        } finally {
+            System.setOut(before);
+        }
+        return captured.toString(StandardCharsets.UTF_8).lines().toList();
+    }
+}
