@@ -2,6 +2,7 @@ package org.jfabric.perf;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -14,7 +15,9 @@ public final class Benchmarks {
 
     private static final String PREPEND_OPTION = "-jvmArgsPrepend";
 
-    private static final String JVM_ARGS = String.join(" ",
+    private static final String WAKE_UP = "wakeup";
+
+    private static final List<String> JVM_ARGS = List.of(
         "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
         "--enable-native-access=ALL-UNNAMED",
         "--sun-misc-unsafe-memory-access=allow",
@@ -24,13 +27,24 @@ public final class Benchmarks {
     }
 
     /**
-     * Runs JMH.
+     * Runs JMH, or {@link WakeUpLatency}.
      *
-     * @param args JMH's arguments; {@code -h} lists them.
-     * @throws IOException if JMH cannot read its list of benchmarks or write its result.
+     * @param args JMH's arguments, {@code -h} lists them; or {@code wakeup} and its arguments.
+     * @throws IOException          if JMH cannot read its list of benchmarks or write its result, or a daemon does not
+     *                              start.
+     * @throws InterruptedException if interrupted.
      */
-    public static void main(String[] args) throws IOException {
-        org.openjdk.jmh.Main.main(withJvmArgs(args));
+    public static void main(String[] args) throws IOException, InterruptedException {
+        if (args.length > 0 && args[0].equals(WAKE_UP)) {
+            WakeUpLatency.main(Arrays.copyOfRange(args, 1, args.length));
+        } else {
+            org.openjdk.jmh.Main.main(withJvmArgs(args));
+        }
+    }
+
+    /** What the product's launcher gives its JVM. */
+    static List<String> jvmArgs() {
+        return JVM_ARGS;
     }
 
     /** The option may stand only once, so one that is given is extended. */
@@ -38,10 +52,10 @@ public final class Benchmarks {
         List<String> all = new ArrayList<>(List.of(args));
         int option = all.indexOf(PREPEND_OPTION);
         if (option >= 0 && option + 1 < all.size()) {
-            all.set(option + 1, JVM_ARGS + " " + all.get(option + 1));
+            all.set(option + 1, String.join(" ", JVM_ARGS) + " " + all.get(option + 1));
         } else {
             all.add(PREPEND_OPTION);
-            all.add(JVM_ARGS);
+            all.add(String.join(" ", JVM_ARGS));
         }
         return all.toArray(String[]::new);
     }
