@@ -113,7 +113,23 @@ public final class FabricDriver implements AutoCloseable {
             for (String file : args) {
                 builder.load(Path.of(file));
             }
-            DriverConfig config = builder.build();
+            return run(builder.build(), out, err);
+        } catch (FabricException ex) {
+            err.println(ex.getMessage());
+            return 1;
+        }
+    }
+
+    /**
+     * Runs a daemon until the process is told to end (SIGTERM, SIGINT).
+     *
+     * @param config its options; the mode must not be INVOKER.
+     * @param out    told of the options and when the driver is ready.
+     * @param err    told of what went wrong.
+     * @return exit status: 0, or 1 if it could not be launched.
+     */
+    public static int run(DriverConfig config, PrintStream out, PrintStream err) {
+        try {
             CountDownLatch end = new CountDownLatch(1);
             CountDownLatch ended = new CountDownLatch(1);
             try (FabricDriver driver = launch(config)) {
