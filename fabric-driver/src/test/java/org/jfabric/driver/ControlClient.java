@@ -47,20 +47,20 @@ import java.util.function.BooleanSupplier;
  * The least that a client can be: it says hello, writes commands and requests into the shared files, and reads what
  * comes back. It checks nothing and spares nothing, so that tests can be as wrong as a client can be.
  */
-final class ControlClient implements AutoCloseable {
-    static final long DEADLINE_NS = 10_000_000_000L;
+public final class ControlClient implements AutoCloseable {
+    public static final long DEADLINE_NS = 10_000_000_000L;
 
     private static final UnsafeBuffer BELL = new UnsafeBuffer(ByteBuffer.allocateDirect(1));
 
-    final Path directory;
-    final int fd;
-    final int dirFd;
-    final MappedFile control;
-    final RecordProducer commands;
-    final UnsafeBuffer commandRecords;
-    final RecordConsumer events;
-    final int ringLength;
-    long clientId;
+    public final Path directory;
+    public final int fd;
+    public final int dirFd;
+    public final MappedFile control;
+    public final RecordProducer commands;
+    public final UnsafeBuffer commandRecords;
+    public final RecordConsumer events;
+    public final int ringLength;
+    public long clientId;
     private final List<MappedFile> mapped = new ArrayList<>();
     private final ExpandableArrayBuffer body = new ExpandableArrayBuffer(1024);
     private final MappedFile cnc;
@@ -69,44 +69,44 @@ final class ControlClient implements AutoCloseable {
     private boolean closed;
 
     /** An event as it came. */
-    record Event(int type, DirectBuffer body) {
-        long correlationId() {
+    public record Event(int type, DirectBuffer body) {
+        public long correlationId() {
             return body.getLong(0);
         }
     }
 
     /** An endpoint with everything that a test may break. */
-    static final class Queues {
-        long endpointId;
-        String address;
-        int activityIndex;
-        MappedFile tq;
-        RecordProducer transmit;
-        MappedFile rq;
-        RecordProducer receive;
-        MappedFile cq;
-        int cqCapacity;
-        long cqId;
-        long avId;
-        long read;
+    public static final class Queues {
+        public long endpointId;
+        public String address;
+        public int activityIndex;
+        public MappedFile tq;
+        public RecordProducer transmit;
+        public MappedFile rq;
+        public RecordProducer receive;
+        public MappedFile cq;
+        public int cqCapacity;
+        public long cqId;
+        public long avId;
+        public long read;
     }
 
     /** Registered memory. */
-    record Region(MappedFile file, int index, long generation, long length) {
-        long address(long offset) {
+    public record Region(MappedFile file, int index, long generation, long length) {
+        public long address(long offset) {
             return MemoryRegionDescriptor.address(index, (int) generation & 0xFF, offset);
         }
 
-        long data() {
+        public long data() {
             return file.address() + MemoryRegionDescriptor.DATA_OFFSET;
         }
     }
 
-    ControlClient(Path directory, Runnable idle) {
+    public ControlClient(Path directory, Runnable idle) {
         this(directory, idle, FileHeaderDescriptor.MAJOR_VERSION);
     }
 
-    ControlClient(Path directory, Runnable idle, int majorVersion) {
+    public ControlClient(Path directory, Runnable idle, int majorVersion) {
         this.directory = directory;
         this.idle = idle;
         fd = UnixSocket.connect(directory.resolve(DriverDirectory.SOCKET_NAME), UnixSocket.SOCK_NONBLOCK);
@@ -138,7 +138,7 @@ final class ControlClient implements AutoCloseable {
             eventRing + RecordRingDescriptor.CONSUMER_POSITION_OFFSET, 255);
     }
 
-    static RecordProducer producer(long address, int length) {
+    public static RecordProducer producer(long address, int length) {
         return new RecordProducer(
             address + RecordRingDescriptor.HEADER_LENGTH, length,
             address + RecordRingDescriptor.CONSUMER_POSITION_OFFSET);
@@ -169,7 +169,7 @@ final class ControlClient implements AutoCloseable {
         return received[0];
     }
 
-    void await(String what, BooleanSupplier condition) {
+    public void await(String what, BooleanSupplier condition) {
         long deadline = System.nanoTime() + DEADLINE_NS;
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - deadline > 0) {
@@ -180,13 +180,13 @@ final class ControlClient implements AutoCloseable {
         }
     }
 
-    void doorbell() {
+    public void doorbell() {
         // not from a file that a test may have cut
         UnixSocket.send(fd, BELL.addressOffset(), 1, UnixSocket.MSG_DONTWAIT);
     }
 
     /** Whether the driver has closed the connection; takes doorbell bytes on the way. */
-    boolean isEnded() {
+    public boolean isEnded() {
         UnsafeBuffer bytes = new UnsafeBuffer(ByteBuffer.allocateDirect(256));
         int count;
         do {
@@ -195,7 +195,7 @@ final class ControlClient implements AutoCloseable {
         return count == 0 || count == -104;
     }
 
-    void command(int type, DirectBuffer source, int length) {
+    public void command(int type, DirectBuffer source, int length) {
         int total = RecordRingDescriptor.WORD_LENGTH + length;
         int offset = commands.claim(total);
         if (offset < 0) {
@@ -206,7 +206,7 @@ final class ControlClient implements AutoCloseable {
         doorbell();
     }
 
-    Event pollEvent() {
+    public Event pollEvent() {
         if (events.poll() != RecordConsumer.RECORD) {
             return null;
         }
@@ -219,13 +219,13 @@ final class ControlClient implements AutoCloseable {
         return event;
     }
 
-    Event awaitEvent() {
+    public Event awaitEvent() {
         Event[] event = new Event[1];
         await("an event", () -> (event[0] = pollEvent()) != null);
         return event[0];
     }
 
-    Event expect(int type) {
+    public Event expect(int type) {
         Event event = awaitEvent();
         if (event.type() != type) {
             throw new AssertionError("event " + event.type() + ", expected " + type
@@ -234,18 +234,18 @@ final class ControlClient implements AutoCloseable {
         return event;
     }
 
-    static String failure(Event event) {
+    public static String failure(Event event) {
         CommandFailedDecoder decoder = new CommandFailedDecoder().wrap(
             event.body(), 0, CommandFailedDecoder.BLOCK_LENGTH, 0);
         return decoder.errno() + " " + decoder.message();
     }
 
-    int expectFailure() {
+    public int expectFailure() {
         Event event = expect(CommandFailedDecoder.TEMPLATE_ID);
         return new CommandFailedDecoder().wrap(event.body(), 0, CommandFailedDecoder.BLOCK_LENGTH, 0).errno();
     }
 
-    String expectEnded() {
+    public String expectEnded() {
         ClientEndedDecoder[] ended = new ClientEndedDecoder[1];
         await("the client's end", () -> {
             Event event = pollEvent();
@@ -258,11 +258,11 @@ final class ControlClient implements AutoCloseable {
         return ended[0].reason();
     }
 
-    long nextId() {
+    public long nextId() {
         return ++lastCorrelationId;
     }
 
-    void openCompletionQueue(long size, int format, int waitObject) {
+    public void openCompletionQueue(long size, int format, int waitObject) {
         OpenCompletionQueueEncoder encoder = new OpenCompletionQueueEncoder().wrap(body, 0).correlationId(nextId())
             .size(size).flags(0).signalingVector(0).waitSetId(0);
         body.putInt(OpenCompletionQueueEncoder.formatEncodingOffset(), format);
@@ -271,7 +271,7 @@ final class ControlClient implements AutoCloseable {
         command(OpenCompletionQueueEncoder.TEMPLATE_ID, body, encoder.encodedLength());
     }
 
-    long openAddressVector() {
+    public long openAddressVector() {
         OpenAddressVectorEncoder encoder = new OpenAddressVectorEncoder().wrap(body, 0).correlationId(nextId())
             .rxCtxBits(0).count(0).epPerNode(0).flags(0);
         body.putInt(OpenAddressVectorEncoder.avTypeEncodingOffset(), 2);
@@ -281,19 +281,19 @@ final class ControlClient implements AutoCloseable {
             expect(AddressVectorReadyDecoder.TEMPLATE_ID).body(), 0, AddressVectorReadyDecoder.BLOCK_LENGTH, 0).avId();
     }
 
-    void insertAddress(long avId, String address) {
+    public void insertAddress(long avId, String address) {
         InsertAddressEncoder encoder = new InsertAddressEncoder().wrap(body, 0).correlationId(nextId()).avId(avId)
             .flags(0).address(address);
         command(InsertAddressEncoder.TEMPLATE_ID, body, encoder.encodedLength());
     }
 
-    long insert(Queues queues, String address) {
+    public long insert(Queues queues, String address) {
         insertAddress(queues.avId, address);
         return new AddressReadyDecoder().wrap(
             expect(AddressReadyDecoder.TEMPLATE_ID).body(), 0, AddressReadyDecoder.BLOCK_LENGTH, 0).fiAddr();
     }
 
-    Region register(long length) {
+    public Region register(long length) {
         register(length, 0);
         RegionReadyDecoder ready = new RegionReadyDecoder().wrap(
             expect(RegionReadyDecoder.TEMPLATE_ID).body(), 0, RegionReadyDecoder.BLOCK_LENGTH, 0);
@@ -301,14 +301,14 @@ final class ControlClient implements AutoCloseable {
         return new Region(file, ready.regionIndex(), ready.generation(), ready.length());
     }
 
-    void register(long length, long nativeAddress) {
+    public void register(long length, long nativeAddress) {
         RegisterRegionEncoder encoder = new RegisterRegionEncoder().wrap(body, 0).correlationId(nextId())
             .length(length).access(0).requestedKey(0).flags(0).nativeAddress(nativeAddress);
         command(RegisterRegionEncoder.TEMPLATE_ID, body, encoder.encodedLength());
     }
 
     /** Sends EnableEndpoint with nothing but the bindings; the test may change the block before. */
-    void enable(long txCq, long rxCq, long avId, String name, String service, java.util.function.Consumer<
+    public void enable(long txCq, long rxCq, long avId, String name, String service, java.util.function.Consumer<
         ExpandableArrayBuffer> change) {
         body.setMemory(0, EnableEndpointEncoder.BLOCK_LENGTH, (byte) 0);
         EnableEndpointEncoder encoder = new EnableEndpointEncoder().wrap(body, 0).correlationId(nextId())
@@ -321,7 +321,7 @@ final class ControlClient implements AutoCloseable {
         command(EnableEndpointEncoder.TEMPLATE_ID, body, encoder.encodedLength());
     }
 
-    Queues open(String name, String service) {
+    public Queues open(String name, String service) {
         openCompletionQueue(0, 4, 0);
         CompletionQueueReadyDecoder queue = new CompletionQueueReadyDecoder().wrap(
             expect(CompletionQueueReadyDecoder.TEMPLATE_ID).body(), 0, CompletionQueueReadyDecoder.BLOCK_LENGTH, 0);
@@ -344,13 +344,13 @@ final class ControlClient implements AutoCloseable {
         return queues;
     }
 
-    MappedFile map(String name) {
+    public MappedFile map(String name) {
         MappedFile file = MappedFile.open(dirFd, name, false, 1);
         mapped.add(file);
         return file;
     }
 
-    void send(Queues queues, long flags, long buf, long length, long dest, long tag, long context) {
+    public void send(Queues queues, long flags, long buf, long length, long dest, long tag, long context) {
         int offset = queues.transmit.claim(64);
         new SendRequestEncoder().wrap(new UnsafeBuffer(queues.transmit.ringAddress() + offset + 8, 56), 0)
             .context(context).buf(buf).length(length).destAddr(dest).tag(tag).data(0).flags(flags);
@@ -358,7 +358,7 @@ final class ControlClient implements AutoCloseable {
         signal(queues);
     }
 
-    void inject(Queues queues, String payload, long dest, long tag) {
+    public void inject(Queues queues, String payload, long dest, long tag) {
         byte[] bytes = payload.getBytes(StandardCharsets.US_ASCII);
         int offset = queues.transmit.claim(64 + bytes.length);
         long record = queues.transmit.ringAddress() + offset;
@@ -370,7 +370,7 @@ final class ControlClient implements AutoCloseable {
         signal(queues);
     }
 
-    void receive(Queues queues, long buf, long length, long tag, long context) {
+    public void receive(Queues queues, long buf, long length, long tag, long context) {
         int offset = queues.receive.claim(64);
         new ReceiveRequestEncoder().wrap(new UnsafeBuffer(queues.receive.ringAddress() + offset + 8, 56), 0)
             .context(context).buf(buf).length(length).srcAddr(-1L).tag(tag).ignore(0)
@@ -379,7 +379,7 @@ final class ControlClient implements AutoCloseable {
         signal(queues);
     }
 
-    void signal(Queues queues) {
+    public void signal(Queues queues) {
         long activity = control.address() + ControlFileDescriptor.activityOffset(ringLength, ringLength)
             + queues.activityIndex;
         if (UnsafeApi.getByte(activity) == 0) {
@@ -393,12 +393,12 @@ final class ControlClient implements AutoCloseable {
         }
     }
 
-    boolean isParked() {
+    public boolean isParked() {
         return UnsafeApi.getIntVolatile(null, cnc.address() + CncDescriptor.PARKED_OFFSET) != 0;
     }
 
     /** Kind, context and length of the next entry. */
-    long[] awaitCompletion(Queues queues) {
+    public long[] awaitCompletion(Queues queues) {
         long record = queues.cq.address() + CompletionQueueDescriptor.RECORDS_OFFSET
             + (queues.read & queues.cqCapacity - 1) * CompletionQueueDescriptor.RECORD_LENGTH;
         await("a completion", () ->

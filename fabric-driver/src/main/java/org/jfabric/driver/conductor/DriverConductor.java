@@ -251,7 +251,8 @@ public final class DriverConductor implements Agent {
             ClientSession session = ringing.get(i);
             int taken = session.isEnding() ? 0 : adapter.poll(session);
             work += taken;
-            if (!ClientCommandAdapter.isFull(taken)) {
+            // a client that was ended for what it wrote has left the list already, and another has its place
+            if (!ClientCommandAdapter.isFull(taken) && i < ringing.size() && ringing.get(i) == session) {
                 ringing.remove(i);
             }
         }

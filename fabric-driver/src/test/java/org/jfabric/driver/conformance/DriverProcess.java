@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 public final class DriverProcess implements AutoCloseable {
     private final Process process;
     private final Path directory;
-    private final StringBuilder output = new StringBuilder();
+    private final StringBuffer output = new StringBuffer();
 
     private DriverProcess(Process process, Path directory) {
         this.process = process;
@@ -25,25 +25,57 @@ public final class DriverProcess implements AutoCloseable {
 
     /** Starts a driver and waits for the line that says it is ready. */
     public static DriverProcess start(Path directory, String... properties) {
+        DriverProcess result = launch(directory, properties);
+        try {
+            result.awaitReady();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+        return result;
+    }
+
+    /**
+     * Starts a driver that must refuse to run, and waits for its end.
+     *
+     * @return what it said.
+     */
+    public static String refused(Path directory, String... properties) {
+        DriverProcess result = launch(directory, properties);
+        try {
+            result.process.getOutputStream().close();
+            String said = new String(result.process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            if (!result.process.waitFor(20, TimeUnit.SECONDS) || result.process.exitValue() == 0) {
+                result.kill();
+                throw new AssertionError("the driver did not refuse: " + said);
+            }
+            return said;
+        } catch (IOException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static DriverProcess launch(Path directory, String... properties) {
         List<String> command = new ArrayList<>(List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "-Xmx256m",
-            "-XX:TieredStopAtLevel=1",
             "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
             "--enable-native-access=ALL-UNNAMED",
             "-Dagrona.disable.bounds.checks=true",
             "-Djfabric.dir.base=" + directory.getParent(),
             "-Djfabric.dir.name=" + directory.getFileName()));
-        Arrays.stream(properties).map(property -> "-D" + property).forEach(command::add);
+        // options of the virtual machine begin with a hyphen, everything else is a property
+        Arrays.stream(properties).map(each -> each.startsWith("-") ? each : "-D" + each).forEach(command::add);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), FabricDriver.class.getName()));
         try {
-            Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-            DriverProcess result = new DriverProcess(process, directory);
-            result.awaitReady();
-            return result;
+            return new DriverProcess(new ProcessBuilder(command).redirectErrorStream(true).start(), directory);
         } catch (IOException e) {
             throw new AssertionError(e);
         }
+    }
+
+    /** What it printed so far. */
+    public String output() {
+        return output.toString();
     }
 
     public Path directory() {

@@ -19,25 +19,25 @@ import java.util.concurrent.TimeUnit;
 
 /** One application's objects: an endpoint with one completion queue, an address vector and some memory. */
 public final class FabricNode implements AutoCloseable {
-    static final int MEMORY = 16 << 20;
+    public static final int MEMORY = 16 << 20;
     private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);
 
-    final Fabric fabric;
-    final Info info;
-    final Domain domain;
-    final CompletionQueue cq;
-    final AddressVector av;
-    final MemoryRegion memory;
-    final Endpoint endpoint;
+    public final Fabric fabric;
+    public final Info info;
+    public final Domain domain;
+    public final CompletionQueue cq;
+    public final AddressVector av;
+    public final MemoryRegion memory;
+    public final Endpoint endpoint;
     private final Runnable pump;
     private final UnsafeBuffer entry = new UnsafeBuffer(new byte[48]);
     private final long[] source = new long[1];
 
     /** What a reader sees of a completion; err is 0 for success. */
-    record Entry(long context, long flags, long len, long data, long tag, long source, int err, long olen) {
+    public record Entry(long context, long flags, long len, long data, long tag, long source, int err, long olen) {
     }
 
-    FabricNode(Fabric fabric, String link, Info hints, int cqSize, long endpointContext, Runnable pump) {
+    public FabricNode(Fabric fabric, String link, Info hints, int cqSize, long endpointContext, Runnable pump) {
         this.fabric = fabric;
         this.pump = pump;
         Info wanted = hints.copy();
@@ -54,7 +54,7 @@ public final class FabricNode implements AutoCloseable {
     }
 
     /** Reads one completion if there is one. */
-    Entry poll() {
+    public Entry poll() {
         int read = cq.readFrom(entry, 0, 1, source);
         if (read == 1) {
             return new Entry(entry.getLong(0), entry.getLong(8), entry.getLong(16), entry.getLong(32),
@@ -75,7 +75,7 @@ public final class FabricNode implements AutoCloseable {
     }
 
     /** Reads the next completion. */
-    Entry await() {
+    public Entry await() {
         long deadline = System.nanoTime() + DEADLINE_NS;
         while (System.nanoTime() - deadline < 0) {
             Entry next = poll();
@@ -89,7 +89,7 @@ public final class FabricNode implements AutoCloseable {
     }
 
     /** Reads the next completion, which must be a success with that context. */
-    Entry await(long context) {
+    public Entry await(long context) {
         Entry next = await();
         if (next.err != 0 || next.context != context) {
             throw new AssertionError("expected context " + context + ", got " + next);
@@ -98,7 +98,7 @@ public final class FabricNode implements AutoCloseable {
     }
 
     /** Lets everything that is on its way arrive: nothing may complete in many rounds. */
-    void assertQuiet(int rounds) {
+    public void assertQuiet(int rounds) {
         for (int i = 0; i < rounds; i++) {
             Entry next = poll();
             if (next != null) {
@@ -109,14 +109,14 @@ public final class FabricNode implements AutoCloseable {
         }
     }
 
-    void fill(long offset, int length, int seed) {
+    public void fill(long offset, int length, int seed) {
         UnsafeBuffer buffer = memory.buffer();
         for (int i = 0; i < length; i++) {
             buffer.putByte((int) offset + i, pattern(seed, i));
         }
     }
 
-    void assertFilled(long offset, int length, int seed) {
+    public void assertFilled(long offset, int length, int seed) {
         UnsafeBuffer buffer = memory.buffer();
         for (int i = 0; i < length; i++) {
             if (buffer.getByte((int) offset + i) != pattern(seed, i)) {
@@ -125,7 +125,7 @@ public final class FabricNode implements AutoCloseable {
         }
     }
 
-    static byte pattern(int seed, int index) {
+    public static byte pattern(int seed, int index) {
         return (byte) (seed * 31 + index * 7 + (index >> 8) + 1);
     }
 

@@ -61,7 +61,7 @@ public final class FabricPair implements AutoCloseable {
         toA = b.av.insert(a.endpoint.name());
     }
 
-    static Path newBase() {
+    public static Path newBase() {
         try {
             Path shm = Path.of("/dev/shm");
             var mode = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
@@ -72,7 +72,7 @@ public final class FabricPair implements AutoCloseable {
         }
     }
 
-    static void delete(Path tree) {
+    public static void delete(Path tree) {
         try (var files = Files.walk(tree)) {
             files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
         } catch (IOException e) {

@@ -1,0 +1,66 @@
+package org.jfabric.driver.hostile;
+
+import org.agrona.concurrent.errors.ErrorLogReader;
+import org.agrona.concurrent.status.CountersReader;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.MappedFile;
+import org.jfabric.layout.CncDescriptor;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+/** What anybody can see of a driver from outside: its counters and its distinct error log. */
+final class DriverView implements AutoCloseable {
+    private final MappedFile cnc;
+    private final int metadata;
+    private final int values;
+    private final int errors;
+
+    DriverView(Path directory) {
+        int fd = Libc.openDirectory(directory);
+        try {
+            cnc = MappedFile.open(fd, CncDescriptor.FILE_NAME, true, CncDescriptor.METADATA_OFFSET);
+        } finally {
+            Libc.close(fd);
+        }
+        var header = cnc.buffer(0, CncDescriptor.METADATA_OFFSET);
+        metadata = header.getInt(CncDescriptor.METADATA_LENGTH_OFFSET, LITTLE_ENDIAN);
+        values = header.getInt(CncDescriptor.VALUES_LENGTH_OFFSET, LITTLE_ENDIAN);
+        errors = header.getInt(CncDescriptor.ERROR_LOG_LENGTH_OFFSET, LITTLE_ENDIAN);
+    }
+
+    Map<String, Long> counters() {
+        Map<String, Long> result = new TreeMap<>();
+        new CountersReader(
+            cnc.buffer(CncDescriptor.METADATA_OFFSET, metadata),
+            cnc.buffer(CncDescriptor.METADATA_OFFSET + (long) metadata, values))
+            .forEach((value, id, label) -> result.put(label, value));
+        return result;
+    }
+
+    long counter(String label) {
+        Long value = counters().get(label);
+        if (value == null) {
+            throw new AssertionError("no counter \"" + label + "\" in " + counters());
+        }
+        return value;
+    }
+
+    List<String> errors() {
+        List<String> result = new ArrayList<>();
+        ErrorLogReader.read(
+            cnc.buffer(CncDescriptor.METADATA_OFFSET + (long) metadata + values, errors),
+            (count, first, last, text) -> result.add(count + " times: " + text));
+        return result;
+    }
+
+    @Override
+    public void close() {
+        cnc.close();
+    }
+}

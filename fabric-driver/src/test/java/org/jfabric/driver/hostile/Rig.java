@@ -1,0 +1,167 @@
+package org.jfabric.driver.hostile;
+
+import org.jfabric.driver.conformance.DriverProcess;
+import org.jfabric.driver.conformance.FabricPair;
+import org.jfabric.driver.ControlClient;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * A driver in a process of its own for all tests of a class, with bystanders. After each test the driver must be up
+ * and the bystanders must go on; what a failed test leaves behind is printed.
+ */
+final class Rig implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AfterAllCallback {
+    private final String[] properties;
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+    private Path base;
+    private DriverProcess driver;
+    private DriverView view;
+    private Bystanders bystanders;
+
+    Rig(String... properties) {
+        this.properties = properties;
+    }
+
+    @Override
+    public void beforeAll(ExtensionContext context) {
+        base = FabricPair.newBase();
+        driver = DriverProcess.start(base.resolve("alpha"), properties);
+        view = new DriverView(directory());
+        bystanders = new Bystanders("loopback", directory(), directory());
+    }
+
+    @Override
+    public void beforeEach(ExtensionContext context) {
+        bystanders.assertGoOn(2);
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) throws Exception {
+        try {
+            while (!opened.isEmpty()) {
+                opened.pop().close();
+            }
+            assertUp();
+        } catch (Exception | AssertionError e) {
+            System.out.println(state());
+            throw e;
+        }
+        if (context.getExecutionException().isPresent()) {
+            System.out.println(state());
+        }
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) {
+        try {
+            if (bystanders != null) {
+                bystanders.close();
+            }
+            if (view != null) {
+                view.close();
+            }
+            if (driver != null) {
+                driver.close();
+            }
+        } finally {
+            FabricPair.delete(base);
+        }
+    }
+
+    Path base() {
+        return base;
+    }
+
+    Path directory() {
+        return driver.directory();
+    }
+
+    DriverProcess driver() {
+        return driver;
+    }
+
+    DriverView view() {
+        return view;
+    }
+
+    Bystanders bystanders() {
+        return bystanders;
+    }
+
+    /** Closed after the test, last one first. */
+    <T extends AutoCloseable> T opened(T resource) {
+        opened.push(resource);
+        return resource;
+    }
+
+    ControlClient client() {
+        return opened(new ControlClient(directory(), () -> { }));
+    }
+
+    /** The driver is up, and the bystanders go on. */
+    void assertUp() {
+        if (!driver.process().isAlive()) {
+            throw new AssertionError("the driver has ended");
+        }
+        bystanders.assertGoOn(8);
+        assertExplained(view);
+    }
+
+    /** What is in the error log was meant to be there: not an exception that somebody forgot to think of. */
+    static void assertExplained(DriverView view) {
+        for (String error : view.errors()) {
+            if (!error.matches("(?s)\\d+ times: org\\.jfabric\\.FabricException: .*")) {
+                throw new AssertionError("not explained: " + error);
+            }
+        }
+    }
+
+    /** The error log holds a record with all of these parts. */
+    void assertLogged(String... parts) {
+        assertLogged(view, parts);
+    }
+
+    static void assertLogged(DriverView view, String... parts) {
+        Await.until(() -> "no error with " + Arrays.toString(parts) + " in " + view.errors(),
+            () -> view.errors().stream().anyMatch(
+                error -> Arrays.stream(parts).allMatch(error::contains)));
+    }
+
+    /** Everything of every other client is given back. */
+    void assertReclaimed() {
+        Await.until(() -> "not reclaimed: " + view.counters() + ' ' + files(), () ->
+            view.counter("clients") == 2 && view.counter("endpoints") == 2 && view.counter("completion queues") == 2
+                && view.counter("memory regions") == 2 && files().size() == 2 * 5);
+    }
+
+    /** Names of the clients' files. */
+    List<String> files() {
+        try (var names = Files.list(directory())) {
+            return names.map(name -> name.getFileName().toString())
+                .filter(name -> name.matches("\\d+\\.(ctl|tq|rq|cq|mr)")).sorted().toList();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    String state() {
+        String said = driver.output();
+        return "driver " + (driver.process().isAlive() ? "is up" : "has ended") + ", said:"
+            + said.substring(Math.max(0, said.indexOf("jfabric driver ready")))
+            + "\ncounters " + view.counters()
+            + "\nerrors " + view.errors().stream().map(error -> error.replaceAll("(?s)((\n\tat[^\n]*){3}).*", "$1"))
+                .toList() + "\nfiles " + files()
+            + "\nbystanders compared " + bystanders.verified() + " messages";
+    }
+}
