@@ -24,6 +24,8 @@ public final class RecordConsumer {
     /** {@link #poll()}: the word is impossible; the producer is broken and the ring must not be read again. */
     public static final int CORRUPT = -1;
 
+    private static final int MAX_BATCH = 1 << 10;
+
     private final long ringAddress;
     private final int capacity;
     private final int mask;
@@ -33,6 +35,8 @@ public final class RecordConsumer {
     private long released;
     private int length;
     private int type;
+    private int batch = 1;
+    private boolean streaming;
 
     /**
      * A consumer at the start of a ring.
@@ -48,6 +52,34 @@ public final class RecordConsumer {
         this.mask = capacity - 1;
         this.positionAddress = positionAddress;
         this.maxType = maxType;
+    }
+
+    /**
+     * How many records to take in one go. Looking for a record that is not there costs the transfer of the cache line
+     * that the producer has just zeroed, so a single message is handed on before anybody looks for a second one; a
+     * stream of them is taken in ever larger batches.
+     *
+     * @param limit the greatest batch.
+     * @return records to take at most, 1 or more.
+     */
+    public int batch(int limit) {
+        return Math.min(limit, batch);
+    }
+
+    /**
+     * Learns from a batch.
+     *
+     * @param taken records that were taken.
+     */
+    public void batchTaken(int taken) {
+        if (taken == 0) {
+            streaming = false;
+            batch = 1;
+        } else if (!streaming) {
+            streaming = true;
+        } else if (taken >= batch && batch < MAX_BATCH) {
+            batch <<= 1;
+        }
     }
 
     /**

@@ -73,7 +73,8 @@ final class ShmFrameReader {
     int poll(int limit) {
         int count = 0;
         RecordConsumer records = consumer;
-        while (count < limit) {
+        int batch = records.batch(limit);
+        while (count < batch) {
             int result = records.poll();
             if (result != RecordConsumer.RECORD) {
                 if (result == RecordConsumer.CORRUPT) {
@@ -88,6 +89,7 @@ final class ShmFrameReader {
             records.advance();
             count++;
         }
+        records.batchTaken(count);
         if (count != 0) {
             records.release();
         }
