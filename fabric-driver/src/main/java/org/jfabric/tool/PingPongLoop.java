@@ -113,11 +113,12 @@ final class PingPongLoop implements CompletionHandler {
     int pong(long rounds, boolean last) {
         for (long i = rounds; i > 0; i--) {
             int result = await();
-            if (result == 0 && (i > 1 || !last)) {
-                result = postReceive();
-            }
             if (result == 0) {
                 result = postSend();
+            }
+            // while the answer travels: the next message cannot be here before this receive
+            if (result == 0 && (i > 1 || !last)) {
+                result = postReceive();
             }
             if (result != 0) {
                 return result;
@@ -178,9 +179,9 @@ final class PingPongLoop implements CompletionHandler {
     }
 
     private int exchange() {
-        int result = postReceive();
+        int result = postSend();
         if (result == 0) {
-            result = postSend();
+            result = postReceive();
         }
         return result == 0 ? await() : result;
     }
