@@ -250,6 +250,7 @@ public final class QueuePoller {
 
     private int pollTransmit(EndpointQueues queues) {
         RecordConsumer ring = queues.transmit;
+        int limit = ring.batch(batch);
         int work = 0;
         int state = ring.poll();
         while (state == RecordConsumer.RECORD) {
@@ -258,11 +259,12 @@ public final class QueuePoller {
             }
             ring.advance();
             work++;
-            if (work == batch) {
+            if (work == limit) {
                 break;
             }
             state = ring.poll();
         }
+        ring.batchTaken(work);
         if (state == RecordConsumer.CORRUPT) {
             corrupt(queues, "transmit", ring.describe());
         } else {
@@ -276,6 +278,7 @@ public final class QueuePoller {
             return 0;
         }
         RecordConsumer ring = queues.receive;
+        int limit = ring.batch(batch);
         int work = 0;
         int state = ring.poll();
         while (state == RecordConsumer.RECORD) {
@@ -284,11 +287,12 @@ public final class QueuePoller {
             }
             ring.advance();
             work++;
-            if (work == batch) {
+            if (work == limit) {
                 break;
             }
             state = ring.poll();
         }
+        ring.batchTaken(work);
         if (state == RecordConsumer.CORRUPT) {
             corrupt(queues, "receive", ring.describe());
         } else {
