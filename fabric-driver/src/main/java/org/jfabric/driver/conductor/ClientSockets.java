@@ -1,6 +1,7 @@
 package org.jfabric.driver.conductor;
 
 import org.agrona.DirectBuffer;
+import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
@@ -19,8 +20,6 @@ import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.OwnerId;
 
 import java.nio.ByteBuffer;
-import java.util.HashMap;
-import java.util.Map;
 
 /**
  * The driver's socket and its connections: clients of this user, and other drivers, which go to the link that connects
@@ -39,7 +38,7 @@ final class ClientSockets {
     private final DescriptorWatcher watcher;
     private final int listenFd;
     private final PeerAcceptor acceptor;
-    private final Map<Integer, ClientSocket> sockets = new HashMap<>();
+    private final Int2ObjectHashMap<ClientSocket> sockets = new Int2ObjectHashMap<>();
     private final UnsafeBuffer welcome = new UnsafeBuffer(ByteBuffer.allocateDirect(WELCOME_CAPACITY));
     private final MessageHeaderDecoder header = new MessageHeaderDecoder();
     private final long uid = Libc.geteuid();

@@ -1,12 +1,12 @@
 package org.jfabric.driver.resource;
 
+import org.agrona.collections.Int2ObjectHashMap;
+import org.agrona.collections.Long2ObjectHashMap;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.EventFd;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.NativeCallException;
 
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntConsumer;
 
 /**
@@ -23,9 +23,10 @@ public final class DescriptorWatcher implements AutoCloseable {
 
     private final Epoll epoll = new Epoll(MAX_EVENTS);
     private final int wakeFd;
-    private final Map<Long, Watch> watchByToken = new ConcurrentHashMap<>();
-    private final Map<Integer, Watch> watchByFd = new ConcurrentHashMap<>();
-    private final Object nextTokenLock = new Object();
+    /** Primitive keys: a driver that sleeps looks here for each doorbell, and must not box. Guarded by the lock. */
+    private final Long2ObjectHashMap<Watch> watchByToken = new Long2ObjectHashMap<>();
+    private final Int2ObjectHashMap<Watch> watchByFd = new Int2ObjectHashMap<>();
+    private final Object lock = new Object();
     private long nextToken = WAKE_TOKEN + 1;
 
     /** A watcher of nothing. */
@@ -46,18 +47,15 @@ public final class DescriptorWatcher implements AutoCloseable {
      * @param inbox   of the thread that handles.
      */
     public void watch(int fd, IntConsumer handler, Inbox inbox) {
-        long token;
-        synchronized (nextTokenLock) {
-            token = nextToken++;
-        }
-        Watch watch = new Watch(fd, token, handler, inbox);
-        watchByToken.put(token, watch);
-        watchByFd.put(fd, watch);
-        int result = epoll.add(fd, MASK, token);
-        if (result < 0) {
-            watchByToken.remove(token);
-            watchByFd.remove(fd);
-            throw new NativeCallException("epoll_ctl", -result, "descriptor " + fd);
+        synchronized (lock) {
+            Watch watch = new Watch(fd, nextToken++, handler, inbox);
+            int result = epoll.add(fd, MASK, watch.token);
+            if (result < 0) {
+                throw new NativeCallException("epoll_ctl", -result, "descriptor " + fd);
+            }
+            // an event that comes at once is looked up under the same lock
+            watchByToken.put(watch.token, watch);
+            watchByFd.put(fd, watch);
         }
     }
 
@@ -67,9 +65,11 @@ public final class DescriptorWatcher implements AutoCloseable {
      * @param fd watched before.
      */
     public void rearm(int fd) {
-        Watch watch = watchByFd.get(fd);
-        if (watch != null) {
-            epoll.modify(fd, MASK, watch.token);
+        synchronized (lock) {
+            Watch watch = watchByFd.get(fd);
+            if (watch != null) {
+                epoll.modify(fd, MASK, watch.token);
+            }
         }
     }
 
@@ -79,10 +79,12 @@ public final class DescriptorWatcher implements AutoCloseable {
      * @param fd watched before, or not.
      */
     public void unwatch(int fd) {
-        Watch watch = watchByFd.remove(fd);
-        if (watch != null) {
-            watchByToken.remove(watch.token);
-            epoll.delete(fd);
+        synchronized (lock) {
+            Watch watch = watchByFd.remove(fd);
+            if (watch != null) {
+                watchByToken.remove(watch.token);
+                epoll.delete(fd);
+            }
         }
     }
 
@@ -103,7 +105,7 @@ public final class DescriptorWatcher implements AutoCloseable {
                 continue;
             }
             // a token is never reused, so an event of a descriptor closed meanwhile finds nothing
-            Watch watch = watchByToken.get(token);
+            Watch watch = watch(token);
             if (watch == null) {
                 continue;
             }
@@ -131,6 +133,12 @@ public final class DescriptorWatcher implements AutoCloseable {
         }
     }
 
+    private Watch watch(long token) {
+        synchronized (lock) {
+            return watchByToken.get(token);
+        }
+    }
+
     private final class Watch implements Runnable {
         private final int fd;
         private final long token;
@@ -146,7 +154,7 @@ public final class DescriptorWatcher implements AutoCloseable {
 
         @Override
         public void run() {
-            if (watchByToken.get(token) == this) {
+            if (watch(token) == this) {
                 handler.accept(fd);
             }
         }

@@ -15,13 +15,13 @@ import java.util.TreeMap;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /** What anybody can see of a driver from outside: its counters and its distinct error log. */
-final class DriverView implements AutoCloseable {
+public final class DriverView implements AutoCloseable {
     private final MappedFile cnc;
     private final int metadata;
     private final int values;
     private final int errors;
 
-    DriverView(Path directory) {
+    public DriverView(Path directory) {
         int fd = Libc.openDirectory(directory);
         try {
             cnc = MappedFile.open(fd, CncDescriptor.FILE_NAME, true, CncDescriptor.METADATA_OFFSET);
@@ -43,7 +43,7 @@ final class DriverView implements AutoCloseable {
         return result;
     }
 
-    long counter(String label) {
+    public long counter(String label) {
         Long value = counters().get(label);
         if (value == null) {
             throw new AssertionError("no counter \"" + label + "\" in " + counters());

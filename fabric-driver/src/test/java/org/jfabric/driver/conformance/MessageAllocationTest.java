@@ -1,0 +1,257 @@
+package org.jfabric.driver.conformance;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.sun.management.ThreadMXBean;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.Completion;
+import org.jfabric.CompletionHandler;
+import org.jfabric.Endpoint;
+import org.jfabric.Fabric;
+import org.jfabric.FabricAddress;
+import org.jfabric.FabricConfig;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.hostile.DriverView;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+
+/**
+ * Messages allocate nothing after warm-up: neither on the thread that calls the public API, which with embedded drivers
+ * runs engine and link too, nor on a driver's own thread.
+ */
+@Timeout(120)
+class MessageAllocationTest implements CompletionHandler {
+    private static final int WARM_UP_ROUNDS = 4_000;
+    private static final int ROUNDS = 1_000;
+    private static final int ATTEMPTS = 8;
+    private static final int SMALL = 64;
+    /** Beyond the eager limit: announced, then moved by single copy or in segments. */
+    private static final int LARGE = 32_768;
+    private static final int PARKED_ROUNDS = 150;
+    private static final int PARKED_WARM_UP_ROUNDS = 300;
+    private static final int LARGEST_CACHED_BOX = 127;
+    private static final long PARK_NS = TimeUnit.MICROSECONDS.toNanos(500);
+    private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final String DRIVER_THREAD = "jfabric-progress";
+
+    private final UnsafeBuffer entries = new UnsafeBuffer(new byte[4 * 48]);
+    private final UnsafeBuffer injected = new UnsafeBuffer(new byte[SMALL]);
+    private final long[] sources = new long[4];
+    private ThreadMXBean threads;
+    private long polled;
+
+    @BeforeEach
+    void findCounter() {
+        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
+            && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
+        threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldAllocateNothingOnTheCallingThread(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            exchange(pair, WARM_UP_ROUNDS);
+            assertEquals(0, leastAllocated(threads::getCurrentThreadAllocatedBytes, () -> exchange(pair, ROUNDS)),
+                "bytes in " + ROUNDS + " rounds");
+        }
+    }
+
+    @Test
+    void shouldAllocateNothingOnTheThreadOfASharedDriver() {
+        withSharedDriver((directory, node, self, driverThread) -> {
+            exchange(node, self, WARM_UP_ROUNDS, 0);
+            assertEquals(0, leastAllocated(
+                () -> threads.getThreadAllocatedBytes(driverThread), () -> exchange(node, self, ROUNDS, 0)),
+                "bytes in " + ROUNDS + " rounds");
+        });
+    }
+
+    @Test
+    void shouldAllocateNothingWhenADriverFallsAsleepAndIsWokenAgain() {
+        withSharedDriver((directory, node, self, driverThread) -> {
+            exchange(node, self, WARM_UP_ROUNDS, 0);
+            exchange(node, self, PARKED_WARM_UP_ROUNDS, PARK_NS);
+            try (DriverView view = new DriverView(directory)) {
+                long parked = view.counter("times parked");
+                assertEquals(0, leastAllocated(() -> threads.getThreadAllocatedBytes(driverThread),
+                    () -> exchange(node, self, PARKED_ROUNDS, PARK_NS)), "bytes in " + PARKED_ROUNDS + " rounds");
+                long times = view.counter("times parked") - parked;
+                assertTrue(times >= PARKED_ROUNDS, "the driver slept only " + times + " times");
+            }
+        });
+    }
+
+    @Override
+    public void onCompletion(Completion completion) {
+        polled++;
+    }
+
+    /** What is done with an endpoint that knows itself, and the thread of its driver. */
+    private interface SharedDriverTask {
+        void run(Path directory, FabricNode node, long self, long driverThread);
+    }
+
+    /** Further clients, which do nothing. */
+    private static final class Others implements AutoCloseable {
+        private final List<Fabric> fabrics = new ArrayList<>();
+
+        void connect(Path directory) {
+            for (int i = 0; i <= LARGEST_CACHED_BOX; i++) {
+                fabrics.add(Fabric.connect(new FabricConfig().directory(directory)));
+            }
+        }
+
+        @Override
+        public void close() {
+            fabrics.forEach(Fabric::close);
+        }
+    }
+
+    private void withSharedDriver(SharedDriverTask task) {
+        Path base = FabricPair.newBase();
+        try (FabricDriver driver = FabricDriver.launch(DriverConfig.builder()
+                .directory(base.resolve("shared")).threadingMode(ThreadingMode.SHARED).build());
+            Others others = new Others()) {
+            // descriptors and tokens then are so high that no box for them is there already
+            others.connect(driver.directory());
+            FabricConfig config = new FabricConfig().directory(driver.directory());
+            try (FabricNode node = new FabricNode(
+                Fabric.connect(config), "loopback", new Info().caps(Flags.TAGGED), 512, 0, () -> { })) {
+                long thread = Arrays.stream(threads.getThreadInfo(threads.getAllThreadIds()))
+                    .filter(info -> info != null && info.getThreadName().equals(DRIVER_THREAD))
+                    .findFirst().orElseThrow().getThreadId();
+                task.run(driver.directory(), node, node.av.insert(node.endpoint.name()), thread);
+            }
+        } finally {
+            FabricPair.delete(base);
+        }
+    }
+
+    /** A compiled method that replaces an interpreted one may be charged to the first attempts. */
+    private static long leastAllocated(LongSupplier allocatedBytes, Runnable measured) {
+        allocatedBytes.getAsLong();
+        long least = Long.MAX_VALUE;
+        for (int attempt = 0; attempt < ATTEMPTS && least != 0; attempt++) {
+            long before = allocatedBytes.getAsLong();
+            measured.run();
+            least = Math.min(least, allocatedBytes.getAsLong() - before);
+        }
+        return least;
+    }
+
+    /** Each round uses every call of the data path, expected and unexpected, small and large. */
+    private void exchange(FabricPair pair, int rounds) {
+        for (int i = 0; i < rounds; i++) {
+            transfer(pair.a, pair.b, pair.toB, SMALL);
+            transfer(pair.b, pair.a, pair.toA, SMALL);
+            transfer(pair.a, pair.b, pair.toB, LARGE);
+            unexpected(pair.a, pair.b, pair.toB);
+            inject(pair.b, pair.a, pair.toA);
+            untagged(pair.a, pair.b, pair.toB);
+        }
+    }
+
+    private void exchange(FabricNode node, long self, int rounds, long pauseNs) {
+        for (int i = 0; i < rounds; i++) {
+            transfer(node, node, self, SMALL);
+            inject(node, node, self);
+            if (pauseNs > 0) {
+                LockSupport.parkNanos(pauseNs);
+            }
+        }
+    }
+
+    private void transfer(FabricNode from, FabricNode to, long destination, int length) {
+        accepted(to.endpoint.trecv(to.memory.address() + LARGE, length, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
+        accepted(from.endpoint.tsend(from.memory.address(), length, destination, 7, 2));
+        await(from, to, 2);
+    }
+
+    private void unexpected(FabricNode from, FabricNode to, long destination) {
+        accepted(from.endpoint.tsenddata(from.memory.address(), SMALL, 5, destination, 8, 2));
+        pollEmpty(to);
+        accepted(to.endpoint.trecv(to.memory.address() + LARGE, SMALL, FabricAddress.ADDR_UNSPEC, 8, 0, 1));
+        await(from, to, 2);
+    }
+
+    private void inject(FabricNode from, FabricNode to, long destination) {
+        accepted(to.endpoint.trecv(to.memory.address() + LARGE, SMALL, FabricAddress.ADDR_UNSPEC, 9, 0xFF, 1));
+        accepted(from.endpoint.tinject(injected, 0, SMALL, destination, 0x99));
+        accepted(to.endpoint.trecv(to.memory.address() + LARGE, SMALL, FabricAddress.ADDR_UNSPEC, 0x99, 0, 1));
+        accepted(from.endpoint.tinject(injected, 0, SMALL, destination, 0x99));
+        await(from, to, 2);
+    }
+
+    private void untagged(FabricNode from, FabricNode to, long destination) {
+        Endpoint sender = from.endpoint;
+        accepted(to.endpoint.recv(to.memory.address() + LARGE, SMALL, FabricAddress.ADDR_UNSPEC, 1));
+        accepted(sender.send(from.memory.address(), SMALL, destination, 2));
+        await(from, to, 2);
+        assertTrue(sender.txSizeLeft() > 0);
+    }
+
+    private void pollEmpty(FabricNode node) {
+        int result = node.cq.poll(this, 0);
+        if (result != -FabricErrno.EAGAIN && result != 0) {
+            throw new AssertionError("poll answered " + result);
+        }
+    }
+
+    private static void accepted(int result) {
+        if (result != 0) {
+            throw new AssertionError("the call answered " + result);
+        }
+    }
+
+    /** Reads, polls and reads with sources in turn. */
+    private void await(FabricNode left, FabricNode right, int count) {
+        long deadline = System.nanoTime() + DEADLINE_NS;
+        int seen = 0;
+        for (int turn = 0; seen < count; turn++) {
+            seen += take(left, turn % 3);
+            seen += right == left ? 0 : take(right, turn % 3);
+            if ((turn & 1023) == 1023) {
+                Thread.yield();
+                assertTrue(System.nanoTime() - deadline < 0);
+            }
+        }
+        if (seen != count) {
+            throw new AssertionError("more completions than operations: " + seen);
+        }
+    }
+
+    private int take(FabricNode node, int how) {
+        int result;
+        if (how == 0) {
+            result = node.cq.read(entries, 0, 4);
+        } else if (how == 1) {
+            result = node.cq.poll(this, 4);
+        } else {
+            result = node.cq.readFrom(entries, 0, 4, sources);
+        }
+        if (result < 0 && result != -FabricErrno.EAGAIN) {
+            throw new AssertionError("reading answered " + result);
+        }
+        return Math.max(0, result);
+    }
+}
