@@ -12,18 +12,11 @@ import org.jfabric.driver.engine.complete.CompletionWriter;
 final class ReceiveEntries {
     private final CompletionWriter completions;
     private final int completionIndex;
-    private long completed;
 
     ReceiveEntries(CompletionWriter completions, int completionIndex) {
         this.completions = completions;
         this.completionIndex = completionIndex;
     }
-
-    /** Operations that have ended since the start. */
-    long completed() {
-        return completed;
-    }
-
     /** Operations end without entries. */
     void retire(int count) {
         completions.retire(count);
@@ -50,7 +43,6 @@ final class ReceiveEntries {
         } else {
             completions.retire();
         }
-        completed++;
     }
 
     /** Writes the error entry of a receive, with or without a message. */
@@ -68,6 +60,5 @@ final class ReceiveEntries {
             errno,
             errno,
             null);
-        completed++;
     }
 }

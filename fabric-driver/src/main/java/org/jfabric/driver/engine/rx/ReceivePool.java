@@ -7,6 +7,7 @@ final class ReceivePool {
     private final ReceiveOperation[] operations;
     private ReceiveOperation free;
     private int freeCount;
+    private long given;
 
     ReceivePool(int size) {
         operations = new ReceiveOperation[size];
@@ -39,6 +40,12 @@ final class ReceivePool {
         operation.nextFree = free;
         free = operation;
         freeCount++;
+        given++;
+    }
+
+    /** Records that came back since the start. */
+    long given() {
+        return given;
     }
 
     ReceiveOperation find(long id) {

@@ -370,12 +370,13 @@ public final class Receiver {
     }
 
     /**
-     * Operations that have ended since the start.
+     * Operations whose records are free again since the start. A receive of an announced payload has its entry before
+     * its sender was told, and only then makes room for another one.
      *
      * @return a count.
      */
     public long completed() {
-        return entries.completed();
+        return pool.given();
     }
 
     /**
