@@ -17,6 +17,7 @@ final class ReceiveEntries {
         this.completions = completions;
         this.completionIndex = completionIndex;
     }
+
     /** Operations end without entries. */
     void retire(int count) {
         completions.retire(count);
