@@ -185,6 +185,19 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
+     * Whether the file is shorter now than it was mapped, so that an access beyond its new end fails.
+     *
+     * @return true if its last page is gone.
+     */
+    public boolean isCut() {
+        requireMapped();
+        long pageBytes = Libc.pageBytes();
+        long lastPage = mapping.lengthBytes - 1 & -pageBytes;
+        // the kernel looks the page up for us: right also if the name was deleted or given to another file
+        return Libc.populate(mapping.address + lastPage, pageBytes, false) == -LinuxErrno.EFAULT;
+    }
+
+    /**
      * The whole file as a buffer.
      *
      * <p>For the machinery only where the mapping is read-only: a store through the buffer would end the process. Hand

@@ -111,6 +111,16 @@ public final class RecordConsumer {
     }
 
     /**
+     * Native address of a record.
+     *
+     * @param offset from {@link #offset()}.
+     * @return address of its word.
+     */
+    public long address(int offset) {
+        return ringAddress + offset;
+    }
+
+    /**
      * Length of the record as read once and checked.
      *
      * @return bytes of word and body.
@@ -130,7 +140,20 @@ public final class RecordConsumer {
 
     /** Goes past the record; the producer learns of it at {@link #release()}. */
     public void advance() {
+        step();
+        releaseFar();
+    }
+
+    /**
+     * Goes past the record before it is executed, so that it is never executed twice, whatever happens meanwhile. Its
+     * bytes stay as they are until {@link #releaseFar()} or {@link #release()}.
+     */
+    public void step() {
         position += alignedLength(length);
+    }
+
+    /** Publishes the position if much was read since the last time. */
+    public void releaseFar() {
         // a producer with a long message must not wait for the end of a batch
         if (position - released >= (capacity >> 2)) {
             release();

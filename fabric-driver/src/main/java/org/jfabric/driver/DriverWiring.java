@@ -186,15 +186,12 @@ final class DriverWiring implements AutoCloseable {
     }
 
     private ProgressAgent progress(SharedFiles files, CycleClock clock) {
-        // the inspector ends clients through the agent, which needs the poller, which needs the inspector
-        ProgressAgent[] agent = new ProgressAgent[1];
-        FaultInspector faults = new FaultInspector(files, cnc.counters(), cnc, cut -> agent[0].onCut(cut));
+        FaultInspector faults = new FaultInspector(files, cnc.counters(), cnc);
         QueuePoller poller = new QueuePoller(
-            config.engine().queuePollBatch(), config.engine().coldRotationCycles(), faults);
-        agent[0] = new ProgressAgent(
+            config.engine().queuePollBatch(), config.engine().coldRotationCycles());
+        return new ProgressAgent(
             engine, poller, faults, progressInbox, clock, cnc.counters(), cnc.address(),
             config.threading().mode() == ThreadingMode.INVOKER ? -1 : config.threading().progressCpu());
-        return agent[0];
     }
 
     private int listen() {

@@ -1,6 +1,7 @@
 package org.jfabric.driver.conductor;
 
 import org.agrona.concurrent.IdleStrategy;
+import org.jfabric.driver.progress.FaultPoint;
 import org.jfabric.driver.resource.DescriptorWatcher;
 import org.jfabric.driver.resource.Inbox;
 
@@ -35,7 +36,7 @@ public final class ConductorIdleStrategy implements IdleStrategy {
     @Override
     public void idle(int workCount) {
         if (workCount > 0 || !inbox.isEmpty()) {
-            watcher.poll(0, inbox);
+            sleep(0);
         } else {
             idle();
         }
@@ -43,11 +44,20 @@ public final class ConductorIdleStrategy implements IdleStrategy {
 
     @Override
     public void idle() {
-        watcher.poll(conductor.hasPendingEvents() ? RETRY_MS : timeoutMs, inbox);
+        sleep(conductor.hasPendingEvents() ? RETRY_MS : timeoutMs);
     }
 
     @Override
     public void reset() {
         // no state
+    }
+
+    private void sleep(int sleepMs) {
+        try {
+            watcher.poll(sleepMs, inbox);
+            FaultPoint.pass();
+        } catch (InternalError ex) {
+            conductor.onFault(ex);
+        }
     }
 }

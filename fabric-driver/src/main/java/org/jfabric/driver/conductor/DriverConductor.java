@@ -24,6 +24,7 @@ import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.PeerAcceptor;
 import org.jfabric.driver.progress.CycleClock;
 import org.jfabric.driver.progress.FaultInspector;
+import org.jfabric.driver.progress.FaultPoint;
 import org.jfabric.driver.resource.DescriptorWatcher;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.SystemCounter;
@@ -55,6 +56,7 @@ public final class DriverConductor implements Agent {
     private long lastId;
     private long lastPollNs;
     private boolean eventsWaiting;
+    private InternalError fault;
 
     /**
      * Wiring of the agent.
@@ -77,8 +79,7 @@ public final class DriverConductor implements Agent {
         this.settings = settings;
         this.watcher = watcher;
         this.clock = clock;
-        this.faults = new FaultInspector(
-            context.files(), context.counters(), context.errorHandler(), this::onCut);
+        this.faults = new FaultInspector(context.files(), context.counters(), context.errorHandler());
         this.sockets = new ClientSockets(context, this, watcher, listenFd, acceptor);
         sockets.open();
     }
@@ -93,20 +94,23 @@ public final class DriverConductor implements Agent {
     @Override
     public int doWork() {
         long nowNs = settings.ownClock() ? clock.update() : clock.nowNs();
-        int work = context.inbox().drain(INBOX_LIMIT);
-        if (settings.pollIntervalNs() >= 0 && nowNs - lastPollNs >= settings.pollIntervalNs()) {
-            lastPollNs = nowNs;
-            work += watcher.poll(0, context.inbox());
-        }
+        int work = 0;
         try {
+            work = context.inbox().drain(INBOX_LIMIT) + recover();
+            if (settings.pollIntervalNs() >= 0 && nowNs - lastPollNs >= settings.pollIntervalNs()) {
+                lastPollNs = nowNs;
+                work += watcher.poll(0, context.inbox());
+            }
             work += pollCommands();
             work += executeCommands(nowNs);
             // events come from what was done above, or were waiting before
             if (work > 0 || eventsWaiting) {
                 work += flushEvents();
             }
+            FaultPoint.pass();
         } catch (InternalError ex) {
-            work += 1 + faults.onFault(ex);
+            onFault(ex);
+            work++;
         }
         return work;
     }
@@ -296,7 +300,7 @@ public final class DriverConductor implements Agent {
         try {
             ended = command.execute(nowNs);
         } catch (InternalError ex) {
-            faults.onFault(ex);
+            onFault(ex);
         }
         if (ended && command.session() != null) {
             command.session().onCommandEnded();
@@ -340,11 +344,24 @@ public final class DriverConductor implements Agent {
         commands.add(new EndClientCommand(context, session, names));
     }
 
-    private void onCut(SharedFiles.Cut cut) {
-        ClientSession session = sessions.get(cut.clientId());
-        if (session != null) {
-            onCorruption(session, cut.reason());
+    /** An access to shared memory failed on this thread; the next cycle deals with it. */
+    void onFault(InternalError error) {
+        fault = error;
+    }
+
+    private int recover() {
+        InternalError error = fault;
+        if (error == null) {
+            return 0;
         }
+        fault = null;
+        for (SharedFiles.Cut cut : faults.inspect(error)) {
+            ClientSession session = sessions.get(cut.clientId());
+            if (session != null) {
+                onCorruption(session, cut.reason());
+            }
+        }
+        return 1;
     }
 
     /** Knows the client before it is told that it may begin. */

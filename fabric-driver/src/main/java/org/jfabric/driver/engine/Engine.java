@@ -26,6 +26,7 @@ public final class Engine {
     private Peer firstScheduled;
     private Peer lastScheduled;
     private long violations;
+    private InternalError fault;
 
     /**
      * An engine without endpoints.
@@ -171,6 +172,42 @@ public final class Engine {
     public void close() {
         for (Link link : links) {
             link.close();
+        }
+    }
+
+    /**
+     * An access to shared memory failed, because somebody cut a file. Whoever catches the error leaves everything as it
+     * is: the next cycle asks for it, finds out whose file it was, and has what was in hand ended.
+     *
+     * @param error as caught.
+     */
+    public void fault(InternalError error) {
+        fault = error;
+    }
+
+    /**
+     * What {@link #fault(InternalError)} was told since the last call.
+     *
+     * @return the error, or null.
+     */
+    public InternalError takeFault() {
+        InternalError taken = fault;
+        fault = null;
+        return taken;
+    }
+
+    /**
+     * Ends every operation that was in hand when an access failed, with an error entry; all others go on.
+     *
+     * @param sessions all that have not ended.
+     */
+    public void recover(List<EngineSession> sessions) {
+        firstScheduled = null;
+        lastScheduled = null;
+        for (EngineSession session : sessions) {
+            for (EngineEndpoint endpoint : session.endpoints()) {
+                endpoint.recover();
+            }
         }
     }
 

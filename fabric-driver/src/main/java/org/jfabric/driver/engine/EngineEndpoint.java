@@ -57,19 +57,31 @@ public final class EngineEndpoint extends EndpointPort {
 
     @Override
     public int send(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
-        // an embedding client may hold the port longer than the endpoint lives
-        return closed ? -FabricErrno.EOPBADSTATE : sender.send(flags, buf, len, destAddr, tag, data, context);
+        try {
+            // an embedding client may hold the port longer than the endpoint lives
+            return closed ? -FabricErrno.EOPBADSTATE : sender.send(flags, buf, len, destAddr, tag, data, context);
+        } catch (InternalError ex) {
+            return inHand(ex);
+        }
     }
 
     @Override
     public int inject(long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context) {
-        return closed
-            ? -FabricErrno.EOPBADSTATE : sender.inject(flags, nativeAddress, len, destAddr, tag, data, context);
+        try {
+            return closed
+                ? -FabricErrno.EOPBADSTATE : sender.inject(flags, nativeAddress, len, destAddr, tag, data, context);
+        } catch (InternalError ex) {
+            return inHand(ex);
+        }
     }
 
     @Override
     public int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
-        return closed ? -FabricErrno.EOPBADSTATE : receiver.receive(flags, buf, len, srcAddr, tag, ignore, context);
+        try {
+            return closed ? -FabricErrno.EOPBADSTATE : receiver.receive(flags, buf, len, srcAddr, tag, ignore, context);
+        } catch (InternalError ex) {
+            return inHand(ex);
+        }
     }
 
     @Override
@@ -156,6 +168,22 @@ public final class EngineEndpoint extends EndpointPort {
         for (Link link : links) {
             link.attach(local);
         }
+    }
+
+    /** Ends the operations that were in hand when an access to shared memory failed, and looks at every peer. */
+    void recover() {
+        List<Peer> all = peers.all();
+        sender.recover(all);
+        receiver.recover(all);
+        for (Peer peer : all) {
+            peer.reschedule();
+        }
+    }
+
+    /** The operation is taken; whether it completes with success or an error is found out in the next cycle. */
+    private int inHand(InternalError error) {
+        engine.fault(error);
+        return 0;
     }
 
     void close(int errno) {

@@ -36,6 +36,8 @@ public final class TransmitOperation {
     public long address;
     /** Bytes of the payload. */
     public long length;
+    /** Its entry is written, or it was retired; what is left is to give the record back. */
+    public boolean reported;
     /** Region of the payload, or null: it was copied into the record's own memory. */
     public RegisteredRegion region;
     /** The engine's side of the channel to the peer. */
@@ -86,6 +88,7 @@ public final class TransmitOperation {
     public void retire() {
         id += 1L << 32;
         state = FREE;
+        reported = false;
         region = null;
         peer = null;
     }

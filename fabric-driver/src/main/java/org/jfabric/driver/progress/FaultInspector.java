@@ -8,10 +8,9 @@ import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.driver.resource.SystemCounters;
 
 import java.util.List;
-import java.util.function.Consumer;
 
 /**
- * Finds out after a failed access whose file was cut, and ends the owner.
+ * Finds out after a failed access whose file was cut.
  *
  * <p>Where the error is thrown says nothing: the virtual machine may raise it a little later than the access. So all
  * files that clients can cut are looked at. If none is short, another process (a peer driver) is the cause, or it has
@@ -23,7 +22,6 @@ public final class FaultInspector {
     private final SharedFiles files;
     private final SystemCounters counters;
     private final ErrorHandler errorHandler;
-    private final Consumer<SharedFiles.Cut> onCut;
 
     /**
      * An inspector.
@@ -31,23 +29,20 @@ public final class FaultInspector {
      * @param files        of all clients.
      * @param counters     to count faults.
      * @param errorHandler told of each fault.
-     * @param onCut        ends the owner of a cut file.
      */
-    public FaultInspector(
-        SharedFiles files, SystemCounters counters, ErrorHandler errorHandler, Consumer<SharedFiles.Cut> onCut) {
+    public FaultInspector(SharedFiles files, SystemCounters counters, ErrorHandler errorHandler) {
         this.files = files;
         this.counters = counters;
         this.errorHandler = errorHandler;
-        this.onCut = onCut;
     }
 
     /**
      * An access to shared memory failed.
      *
      * @param error as caught.
-     * @return clients that were ended.
+     * @return files of clients that were cut.
      */
-    public int onFault(InternalError error) {
+    public List<SharedFiles.Cut> inspect(InternalError error) {
         counters.add(SystemCounter.FAULTS, 1);
         List<SharedFiles.Cut> cuts = files.inspect();
         if (cuts.isEmpty()) {
@@ -56,9 +51,6 @@ public final class FaultInspector {
                 "an access to shared memory failed (" + error.getMessage() + "), but no client's file was cut",
                 "If it comes again, look for processes that truncate files in the driver's directory", error));
         }
-        for (SharedFiles.Cut cut : cuts) {
-            onCut.accept(cut);
-        }
-        return cuts.size();
+        return cuts;
     }
 }

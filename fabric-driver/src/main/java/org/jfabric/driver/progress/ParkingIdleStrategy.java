@@ -89,13 +89,25 @@ public final class ParkingIdleStrategy implements IdleStrategy {
         int work = progress.lastLook();
         if (work == 0 && inbox.isEmpty()) {
             counters.add(SystemCounter.PARKED, 1);
-            work = watcher.poll(timeoutMs, inbox);
+            work = sleep();
         }
         UnsafeApi.putIntRelease(null, parkedAddress, 0);
         progress.onWoken();
         // after a mere timeout one cycle is enough: an idle driver must not spin for each of them
         if (work > 0) {
             idleCycles = 0;
+        }
+    }
+
+    /** What the descriptors' handlers find may end clients, and write to others; that is guarded like a cycle. */
+    private int sleep() {
+        try {
+            int work = watcher.poll(timeoutMs, inbox);
+            FaultPoint.pass();
+            return work;
+        } catch (InternalError ex) {
+            progress.onFault(ex);
+            return 1;
         }
     }
 }

@@ -3,6 +3,7 @@ package org.jfabric.driver.progress;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.Agent;
 import org.jfabric.driver.engine.Engine;
+import org.jfabric.driver.engine.EngineSession;
 import org.jfabric.driver.engine.complete.CompletionWriter;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.SharedFiles;
@@ -10,6 +11,9 @@ import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.driver.resource.SystemCounters;
 import org.jfabric.ffi.Affinity;
 import org.jfabric.layout.CncDescriptor;
+
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The duty cycle of the data path: what other threads handed over, the clients' queues, then the engine with its links.
@@ -76,7 +80,14 @@ public final class ProgressAgent implements Agent {
     @Override
     public int doWork() {
         onCycle(clock.update());
-        return inbox.drain(INBOX_LIMIT) + pollMessages();
+        int work = 0;
+        try {
+            work = inbox.drain(INBOX_LIMIT);
+            FaultPoint.pass();
+        } catch (InternalError ex) {
+            onFault(ex);
+        }
+        return work + pollMessages();
     }
 
     /**
@@ -86,11 +97,17 @@ public final class ProgressAgent implements Agent {
      * @return work done, 0 if there was nothing to do.
      */
     public int pollMessages() {
+        int work = 0;
         try {
-            return poller.poll() + engine.poll(LINK_BATCH);
+            work = recover();
+            work += poller.poll();
+            work += engine.poll(LINK_BATCH);
+            FaultPoint.pass();
         } catch (InternalError ex) {
-            return 1 + faults.onFault(ex);
+            onFault(ex);
+            work++;
         }
+        return work;
     }
 
     @Override
@@ -104,15 +121,18 @@ public final class ProgressAgent implements Agent {
      * @return work done; 0 if the thread may sleep.
      */
     int lastLook() {
-        int work = inbox.drain(INBOX_LIMIT);
+        int work = 0;
         try {
+            work = inbox.drain(INBOX_LIMIT) + recover();
             work += poller.pollAll();
             work += engine.poll(LINK_BATCH);
             if (work == 0 && !engine.arm()) {
                 work = 1;
             }
+            FaultPoint.pass();
         } catch (InternalError ex) {
-            work += 1 + faults.onFault(ex);
+            onFault(ex);
+            work++;
         }
         if (work == 0) {
             publish();
@@ -194,18 +214,35 @@ public final class ProgressAgent implements Agent {
         client.writers().clear();
     }
 
-    /**
-     * A client's file was cut: it is not served from now on, and the conductor is asked to end it. Progress thread.
-     *
-     * @param cut whose and how.
-     */
-    public void onCut(SharedFiles.Cut cut) {
-        for (ProgressClient client : poller.clients().toArray(new ProgressClient[0])) {
-            if (client.session().clientId() == cut.clientId()) {
-                client.session().corrupt(cut.reason());
-                endClient(client);
+    /** An access to shared memory failed on this thread; the next cycle deals with it. */
+    void onFault(InternalError error) {
+        engine.fault(error);
+    }
+
+    /** Ends the clients whose files were cut, then what was in hand for all others. */
+    private int recover() {
+        InternalError error = engine.takeFault();
+        if (error == null) {
+            return 0;
+        }
+        List<ProgressClient> ended = new ArrayList<>();
+        for (SharedFiles.Cut cut : faults.inspect(error)) {
+            for (ProgressClient client : poller.clients()) {
+                if (client.session().clientId() == cut.clientId()) {
+                    client.session().corrupt(cut.reason());
+                    // before anything else, so that ending one client does not stumble over another
+                    client.writers().forEach(CompletionWriter::abandon);
+                    ended.add(client);
+                }
             }
         }
+        ended.forEach(this::endClient);
+        List<EngineSession> left = new ArrayList<>();
+        for (ProgressClient client : poller.clients()) {
+            left.add(client.session());
+        }
+        engine.recover(left);
+        return 1;
     }
 
     private void onCycle(long nowNs) {

@@ -18,7 +18,8 @@ import java.util.List;
  *
  * <p>Queues that had work lately are <em>hot</em> and looked at in every cycle. The others are found by their activity
  * byte; every one of them is looked at now and then without it, because a client writes the byte without a fence.
- * Nothing in a queue is believed: what cannot be ends the client with a reason.
+ * Nothing in a queue is believed: what cannot be ends the client with a reason. If a file was cut, the error goes
+ * through to the progress agent, which finds out whose it was.
  *
  * <p>Owner: progress agent.
  */
@@ -34,7 +35,6 @@ public final class QueuePoller {
 
     private final int batch;
     private final int rotationCycles;
-    private final FaultInspector faults;
     private final SendRequestDecoder send = new SendRequestDecoder();
     private final ReceiveRequestDecoder receive = new ReceiveRequestDecoder();
     private final CancelRequestDecoder cancel = new CancelRequestDecoder();
@@ -50,12 +50,10 @@ public final class QueuePoller {
      *
      * @param batch          requests taken from one queue in one cycle at most.
      * @param rotationCycles cycles in which every quiet queue is looked at once.
-     * @param faults         finds out whose file was cut.
      */
-    public QueuePoller(int batch, int rotationCycles, FaultInspector faults) {
+    public QueuePoller(int batch, int rotationCycles) {
         this.batch = batch;
         this.rotationCycles = rotationCycles;
-        this.faults = faults;
     }
 
     /**
@@ -166,15 +164,11 @@ public final class QueuePoller {
     }
 
     private void warm(ProgressClient client) {
-        try {
-            for (int word = 0, words = client.activityWords(); word < words; word++) {
-                long bytes = client.activity(word);
-                if (bytes != 0) {
-                    warm(client, word, bytes);
-                }
+        for (int word = 0, words = client.activityWords(); word < words; word++) {
+            long bytes = client.activity(word);
+            if (bytes != 0) {
+                warm(client, word, bytes);
             }
-        } catch (InternalError ex) {
-            faults.onFault(ex);
         }
     }
 
@@ -198,17 +192,12 @@ public final class QueuePoller {
     }
 
     private int cool(int index, EndpointQueues queues) {
-        int taken = 0;
-        try {
-            // the byte stayed set while the queue was hot, so that the client did not have to write it
-            queues.client.clearActivity(queues.activityIndex);
-            UnsafeApi.fullFence();
-            taken = poll(queues);
-        } catch (InternalError ex) {
-            faults.onFault(ex);
-        }
+        // the byte stayed set while the queue was hot, so that the client did not have to write it
+        queues.client.clearActivity(queues.activityIndex);
+        UnsafeApi.fullFence();
+        int taken = poll(queues);
         queues.idleCycles = 0;
-        if (taken == 0 && index < hot.size() && hot.get(index) == queues) {
+        if (taken == 0) {
             queues.hot = false;
             ArrayListUtil.fastUnorderedRemove(hot, index);
         }
@@ -238,13 +227,8 @@ public final class QueuePoller {
         if (queues.client.session().isEnded()) {
             return 0;
         }
-        int work = 0;
-        try {
-            work = pollTransmit(queues) + pollReceive(queues);
-            queues.publishCompleted();
-        } catch (InternalError ex) {
-            faults.onFault(ex);
-        }
+        int work = pollTransmit(queues) + pollReceive(queues);
+        queues.publishCompleted();
         return work;
     }
 
@@ -254,10 +238,13 @@ public final class QueuePoller {
         int work = 0;
         int state = ring.poll();
         while (state == RecordConsumer.RECORD) {
-            if (!onTransmitRecord(queues, ring)) {
+            int offset = ring.offset();
+            // before it is executed: if that ends with a memory fault the record must not be executed once more
+            ring.step();
+            if (!onTransmitRecord(queues, ring, offset)) {
                 return work;
             }
-            ring.advance();
+            ring.releaseFar();
             work++;
             if (work == limit) {
                 break;
@@ -282,10 +269,13 @@ public final class QueuePoller {
         int work = 0;
         int state = ring.poll();
         while (state == RecordConsumer.RECORD) {
-            if (!onReceiveRecord(queues, ring)) {
+            int offset = ring.offset();
+            // before it is executed: if that ends with a memory fault the record must not be executed once more
+            ring.step();
+            if (!onReceiveRecord(queues, ring, offset)) {
                 return work;
             }
-            ring.advance();
+            ring.releaseFar();
             work++;
             if (work == limit) {
                 break;
@@ -301,16 +291,16 @@ public final class QueuePoller {
         return work;
     }
 
-    private boolean onTransmitRecord(EndpointQueues queues, RecordConsumer ring) {
+    private boolean onTransmitRecord(EndpointQueues queues, RecordConsumer ring, int offset) {
         int type = ring.type();
         if (type == CANCEL_TYPE) {
-            return onCancel(queues, ring, "transmit");
+            return onCancel(queues, ring, offset, "transmit");
         }
         int length = ring.length();
         if (type != SEND_TYPE || length < SEND_LENGTH) {
             return corrupt(queues, "transmit", unexpected(type, length));
         }
-        send.wrap(queues.transmitBuffer, ring.offset() + RecordRingDescriptor.WORD_LENGTH,
+        send.wrap(queues.transmitBuffer, offset + RecordRingDescriptor.WORD_LENGTH,
             SendRequestDecoder.BLOCK_LENGTH, SendRequestDecoder.SCHEMA_VERSION);
         long flags = send.flags();
         long bytes = send.length();
@@ -319,7 +309,7 @@ public final class QueuePoller {
             if (bytes != length - SEND_LENGTH) {
                 return corrupt(queues, "transmit", "injected payload of " + bytes + " bytes in a record of " + length);
             }
-            result = queues.endpoint.inject(flags, ring.address() + SEND_LENGTH, (int) bytes, send.destAddr(),
+            result = queues.endpoint.inject(flags, ring.address(offset) + SEND_LENGTH, (int) bytes, send.destAddr(),
                 send.tag(), send.data(), send.context());
         } else if (length != SEND_LENGTH) {
             return corrupt(queues, "transmit", unexpected(type, length));
@@ -330,28 +320,28 @@ public final class QueuePoller {
         return result == 0 || refused(queues, "transmit", result);
     }
 
-    private boolean onReceiveRecord(EndpointQueues queues, RecordConsumer ring) {
+    private boolean onReceiveRecord(EndpointQueues queues, RecordConsumer ring, int offset) {
         int type = ring.type();
         if (type == CANCEL_TYPE) {
-            return onCancel(queues, ring, "receive");
+            return onCancel(queues, ring, offset, "receive");
         }
         int length = ring.length();
         if (type != RECEIVE_TYPE || length != RECEIVE_LENGTH) {
             return corrupt(queues, "receive", unexpected(type, length));
         }
-        receive.wrap(queues.receiveBuffer, ring.offset() + RecordRingDescriptor.WORD_LENGTH,
+        receive.wrap(queues.receiveBuffer, offset + RecordRingDescriptor.WORD_LENGTH,
             ReceiveRequestDecoder.BLOCK_LENGTH, ReceiveRequestDecoder.SCHEMA_VERSION);
         int result = queues.endpoint.receive(receive.flags(), receive.buf(), receive.length(), receive.srcAddr(),
             receive.tag(), receive.ignore(), receive.context());
         return result == 0 || refused(queues, "receive", result);
     }
 
-    private boolean onCancel(EndpointQueues queues, RecordConsumer ring, String name) {
+    private boolean onCancel(EndpointQueues queues, RecordConsumer ring, int offset, String name) {
         if (ring.length() != CANCEL_LENGTH) {
             return corrupt(queues, name, unexpected(CANCEL_TYPE, ring.length()));
         }
         cancel.wrap(ring == queues.transmit ? queues.transmitBuffer : queues.receiveBuffer,
-            ring.offset() + RecordRingDescriptor.WORD_LENGTH, CancelRequestDecoder.BLOCK_LENGTH,
+            offset + RecordRingDescriptor.WORD_LENGTH, CancelRequestDecoder.BLOCK_LENGTH,
             CancelRequestDecoder.SCHEMA_VERSION);
         queues.endpoint.cancel(cancel.context());
         return true;

@@ -173,6 +173,14 @@ public final class CompletionWriter {
         }
     }
 
+    /** Writes nothing any more, because the file's memory is gone. */
+    public void abandon() {
+        overrun = true;
+        limit = Long.MIN_VALUE;
+        publishedRetired = retired;
+        published = next;
+    }
+
     /**
      * Entries written since the start.
      *

@@ -2,6 +2,8 @@ package org.jfabric.driver.engine.peer;
 
 import org.jfabric.driver.link.TransmitOperation;
 
+import java.util.Set;
+
 /**
  * A list of sends in order, linked through the records themselves, so that adding and removing allocates nothing. A
  * record is in one list at most.
@@ -55,6 +57,12 @@ final class OperationList {
         }
         operation.next = null;
         operation.previous = null;
+    }
+
+    void addTo(Set<TransmitOperation> operations) {
+        for (TransmitOperation operation = first; operation != null; operation = operation.next) {
+            operations.add(operation);
+        }
     }
 
     void clear() {

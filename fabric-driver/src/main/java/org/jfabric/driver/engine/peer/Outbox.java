@@ -3,6 +3,8 @@ package org.jfabric.driver.engine.peer;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.TransmitOperation;
 
+import java.util.Set;
+
 /**
  * The sends to one peer that have not ended: those that wait for their turn, and those that the link or the peer has
  * yet to finish.
@@ -89,6 +91,16 @@ public final class Outbox {
     void add(TransmitOperation operation) {
         operation.state = TransmitOperation.QUEUED;
         pending.addLast(operation);
+    }
+
+    /**
+     * Tells which operations are here.
+     *
+     * @param operations to add them to.
+     */
+    public void addAll(Set<TransmitOperation> operations) {
+        pending.addTo(operations);
+        owned.addTo(operations);
     }
 
     /** The peer asks for a payload in segments; false if that operation was not announced. */

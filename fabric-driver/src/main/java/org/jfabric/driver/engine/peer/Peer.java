@@ -365,6 +365,13 @@ public final class Peer extends ChannelHandler {
         }
     }
 
+    /** The list of scheduled peers was lost: has a look at everything. */
+    public void reschedule() {
+        scheduled = false;
+        nextScheduled = null;
+        schedule();
+    }
+
     // ---- calls of the link ----
 
     @Override

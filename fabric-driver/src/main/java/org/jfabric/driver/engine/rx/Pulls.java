@@ -100,6 +100,15 @@ final class Pulls {
         }
     }
 
+    /** The pull was in hand when an access to shared memory failed. */
+    void recover(ReceiveOperation operation) {
+        if (operation.reported) {
+            finish(operation);
+        } else {
+            refused(operation, FabricErrno.EIO);
+        }
+    }
+
     private void taken(ReceiveOperation operation) {
         receiver.complete(operation);
         finish(operation);

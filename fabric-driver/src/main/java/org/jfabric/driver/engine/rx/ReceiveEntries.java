@@ -30,6 +30,7 @@ final class ReceiveEntries {
             error(operation, placed, operation.messageLength - placed, FabricErrno.ETRUNC);
             return;
         }
+        operation.reported = true;
         if ((operation.flags & Flags.COMPLETION) != 0) {
             completions.success(
                 completionIndex,
@@ -48,6 +49,7 @@ final class ReceiveEntries {
 
     /** Writes the error entry of a receive, with or without a message. */
     void error(ReceiveOperation operation, long placed, long overflow, int errno) {
+        operation.reported = true;
         completions.error(
             completionIndex,
             0,

@@ -54,6 +54,8 @@ public final class ReceiveOperation extends PostedReceive {
     long remoteOperation;
     long received;
     int finishErrno;
+    /** Its entry is written, or it was retired. */
+    boolean reported;
 
     ReceiveOperation(int index) {
         this.id = index;

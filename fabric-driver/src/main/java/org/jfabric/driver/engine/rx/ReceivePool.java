@@ -1,5 +1,7 @@
 package org.jfabric.driver.engine.rx;
 
+import java.util.Set;
+
 /**
  * The receives that an endpoint can have outstanding; made with the endpoint. Owner: progress agent.
  */
@@ -34,6 +36,7 @@ final class ReceivePool {
         // an id that a peer still holds must not name the next use of the record
         operation.id += 1L << 32;
         operation.state = ReceiveOperation.FREE;
+        operation.reported = false;
         operation.region = null;
         operation.peer = null;
         operation.filling = null;
@@ -55,6 +58,12 @@ final class ReceivePool {
         }
         ReceiveOperation operation = operations[index];
         return operation.id == id && operation.state != ReceiveOperation.FREE ? operation : null;
+    }
+
+    void addFree(Set<ReceiveOperation> operationsInList) {
+        for (ReceiveOperation operation = free; operation != null; operation = operation.nextFree) {
+            operationsInList.add(operation);
+        }
     }
 
     /** No record is taken any more. */

@@ -17,6 +17,8 @@ import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.Words;
 
+import java.util.List;
+
 /**
  * The receive side of one endpoint: takes receives, matches messages, places payloads, completes.
  *
@@ -142,6 +144,7 @@ public final class Receiver {
         }
         StoredMessage message = store(peer, flags, tag, data, length);
         if (message != null) {
+            message.state = StoredMessage.FILLING;
             Words.copy(address, message.block, length);
             message.state = StoredMessage.STORED;
         }
@@ -310,7 +313,7 @@ public final class Receiver {
         while (peer.firstPull() != null) {
             ReceiveOperation operation = peer.firstPull();
             peer.removePull(operation);
-            if (operation.state == ReceiveOperation.FINISHING) {
+            if (operation.reported) {
                 release(operation);
             } else if (operation.state == ReceiveOperation.FILLING) {
                 abort(operation.filling, errno);
@@ -415,6 +418,15 @@ public final class Receiver {
         return store.unreservedBytes();
     }
 
+    /**
+     * Ends what was in hand when an access to shared memory failed.
+     *
+     * @param all peers of the endpoint.
+     */
+    public void recover(List<Peer> all) {
+        new ReceiveRecovery(this, pool, store, pulls).run(all);
+    }
+
     /** The endpoint is gone: gives back what operations hold, without entries but with their completion credit. */
     public void close() {
         int unfinished = 0;
@@ -423,7 +435,7 @@ public final class Receiver {
             if (operation.state == ReceiveOperation.FREE) {
                 continue;
             }
-            if (operation.state != ReceiveOperation.FINISHING) {
+            if (!operation.reported) {
                 unfinished++;
             }
             if (operation.region != null) {
@@ -454,8 +466,10 @@ public final class Receiver {
 
     /** Gives the record back; its entry is written. */
     void release(ReceiveOperation operation) {
-        if (operation.region != null) {
-            operation.region.release();
+        RegisteredRegion region = operation.region;
+        operation.region = null;
+        if (region != null) {
+            region.release();
         }
         pool.give(operation);
     }
@@ -479,7 +493,9 @@ public final class Receiver {
         switch (message.state) {
             case StoredMessage.STORED -> {
                 Words.copy(message.block, operation.address, operation.placedBytes());
-                message.peer.left(message.length, message.epoch);
+                Peer peer = message.peer;
+                message.peer = null;
+                peer.left(message.length, message.epoch);
                 store.giveMessage(message);
                 complete(operation);
                 release(operation);
@@ -492,7 +508,9 @@ public final class Receiver {
                 message.peer.addPull(operation);
             }
             default -> {
-                message.peer.announcementLeft();
+                Peer peer = message.peer;
+                message.peer = null;
+                peer.announcementLeft();
                 pulls.start(operation, message.payload);
                 store.giveMessage(message);
             }

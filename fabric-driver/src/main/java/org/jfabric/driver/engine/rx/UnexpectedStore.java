@@ -66,6 +66,11 @@ final class UnexpectedStore {
         return index >= 0 && index < messageCount ? messages[(int) index] : null;
     }
 
+    /** Messages that have ever been in use at once. */
+    int messageCount() {
+        return messageCount;
+    }
+
     long takeBlock(long length) {
         return blocks.take(length);
     }

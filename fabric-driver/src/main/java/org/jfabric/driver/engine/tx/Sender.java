@@ -13,6 +13,11 @@ import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.Words;
 
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+
 /**
  * The transmit side of one endpoint: takes sends, chooses the protocol for the peer's channel, completes them.
  *
@@ -172,6 +177,7 @@ public final class Sender {
      * @param operation not in any list.
      */
     public void complete(TransmitOperation operation) {
+        operation.reported = true;
         if ((operation.flags & Flags.COMPLETION) != 0) {
             completions.success(
                 completionIndex, 0, operation.context, Flags.SEND | (operation.flags & KIND_BITS), 0, 0, 0, 0, -1L);
@@ -188,6 +194,7 @@ public final class Sender {
      * @param errno     positive fabric errno.
      */
     public void fail(TransmitOperation operation, int errno) {
+        operation.reported = true;
         completions.error(
             completionIndex,
             0,
@@ -263,6 +270,31 @@ public final class Sender {
         pool.free();
     }
 
+    /**
+     * Ends every operation that was in hand when an access to shared memory failed: it is in no list any more, so
+     * nobody else would end it.
+     *
+     * @param all peers of the endpoint.
+     */
+    public void recover(List<Peer> all) {
+        Set<TransmitOperation> known = Collections.newSetFromMap(new IdentityHashMap<>());
+        pool.addFree(known);
+        for (Peer peer : all) {
+            peer.outbox().addAll(known);
+        }
+        for (int i = 0, size = pool.size(); i < size; i++) {
+            TransmitOperation operation = pool.get(i);
+            if (known.contains(operation)) {
+                continue;
+            }
+            if (operation.reported) {
+                release(operation);
+            } else {
+                fail(operation, FabricErrno.EIO);
+            }
+        }
+    }
+
     private TransmitOperation take(long flags, long len, long tag, long data, long context) {
         TransmitOperation operation = pool.take();
         if (operation != null) {
@@ -311,8 +343,10 @@ public final class Sender {
     }
 
     private void release(TransmitOperation operation) {
-        if (operation.state != TransmitOperation.FREE && operation.region != null) {
-            operation.region.release();
+        RegisteredRegion region = operation.region;
+        operation.region = null;
+        if (operation.state != TransmitOperation.FREE && region != null) {
+            region.release();
         }
         completed++;
         pool.give(operation);

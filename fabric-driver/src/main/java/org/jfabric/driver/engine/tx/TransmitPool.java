@@ -3,6 +3,8 @@ package org.jfabric.driver.engine.tx;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.TransmitOperation;
 
+import java.util.Set;
+
 /**
  * The sends that an endpoint can have outstanding, each with memory for an injected payload; made with the endpoint.
  *
@@ -69,6 +71,12 @@ final class TransmitPool {
 
     TransmitOperation get(int index) {
         return operations[index];
+    }
+
+    void addFree(Set<TransmitOperation> operationsInList) {
+        for (TransmitOperation operation = free; operation != null; operation = operation.next) {
+            operationsInList.add(operation);
+        }
     }
 
     /** Gives the memory back; no record is taken any more. */

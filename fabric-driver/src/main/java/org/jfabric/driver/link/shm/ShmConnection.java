@@ -144,9 +144,7 @@ final class ShmConnection {
                 work += retryBlocked();
             }
         } catch (InternalError e) {
-            services.onError(e);
-            fail(FabricErrno.EIO, "cut one of its files under our mapping");
-            return 1;
+            onFault(e);
         }
         if (state != UP) {
             return 1;
@@ -180,6 +178,17 @@ final class ShmConnection {
     /** The peer breaks the rules: it is a reason to write down, and the end of this connection only. */
     void broken(String what) {
         fail(FabricErrno.EIO, what);
+    }
+
+    /** Only what was cut is given up: a region of one of the peer's clients is no reason to end all the others. */
+    private void onFault(InternalError error) {
+        if (files.isCut()) {
+            fail(FabricErrno.EIO, "cut one of its files under our mapping");
+        } else {
+            regions.dropCut();
+        }
+        // whatever was in hand, also a client of this driver may be the cause: the progress agent looks after both
+        throw error;
     }
 
     /** Ends the connection and every channel on it. */

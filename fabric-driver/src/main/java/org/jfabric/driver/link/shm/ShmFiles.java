@@ -128,6 +128,11 @@ final class ShmFiles {
         ShmRing.verify(peerCnc, FileType.CNC, peerOwner, hello.driverName(), CncDescriptor.FILE_NAME);
     }
 
+    /** Whether a file that the connection itself needs was cut under our mapping. */
+    boolean isCut() {
+        return ownRing.isCut() || peerRing.isCut() || peerCnc.isCut();
+    }
+
     /** Gives everything back; progress thread. */
     void release(LinkServices services) {
         if (fd >= 0) {

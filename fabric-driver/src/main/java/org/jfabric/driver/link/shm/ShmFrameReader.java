@@ -83,10 +83,13 @@ final class ShmFrameReader {
                 }
                 break;
             }
-            if (!dispatch(records.type(), records.offset(), records.length())) {
+            int offset = records.offset();
+            // before it is executed: if that ends with a memory fault the record must not be executed once more
+            records.step();
+            if (!dispatch(records.type(), offset, records.length())) {
                 return -1;
             }
-            records.advance();
+            records.releaseFar();
             count++;
         }
         records.batchTaken(count);
@@ -127,7 +130,7 @@ final class ShmFrameReader {
         if (channel != null) {
             channel.handler().onGrant((int) eager.grant());
             channel.handler().onMessage(
-                flags, eager.tag(), 0, consumer.address() + EAGER_HEADER, length - EAGER_HEADER);
+                flags, eager.tag(), 0, consumer.address(offset) + EAGER_HEADER, length - EAGER_HEADER);
         }
         return true;
     }
@@ -144,7 +147,7 @@ final class ShmFrameReader {
                 flags(eagerData.flags()) | Flags.REMOTE_CQ_DATA,
                 eagerData.tag(),
                 eagerData.data(),
-                consumer.address() + EAGER_DATA_HEADER,
+                consumer.address(offset) + EAGER_DATA_HEADER,
                 length - EAGER_DATA_HEADER);
         }
         return true;
@@ -198,7 +201,7 @@ final class ShmFrameReader {
         if (channel != null) {
             channel.handler().onGrant((int) segment.grant());
             channel.handler().onSegment(
-                segment.sink(), segment.msgOffset(), consumer.address() + SEGMENT_HEADER, length - SEGMENT_HEADER);
+                segment.sink(), segment.msgOffset(), consumer.address(offset) + SEGMENT_HEADER, length - SEGMENT_HEADER);
         }
         return true;
     }

@@ -1,6 +1,8 @@
 package org.jfabric.driver.link.shm;
 
 import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.resource.ResourceTask;
@@ -74,6 +76,19 @@ final class ShmRegionCache {
             return 0;
         }
         return entry.address + offset;
+    }
+
+    /** Forgets regions that were cut: what comes from them next comes in segments, from their own driver. */
+    void dropCut() {
+        latest = null;
+        for (Entry entry : entries.values()) {
+            if (entry.address != 0 && entry.file.isCut()) {
+                entry.address = 0;
+                services.onError(new FabricException(FabricErrno.EIO,
+                    "region " + entry.file.path() + " of a peer was cut under our mapping of " + entry.lengthBytes
+                        + " bytes", "Only messages from this region are concerned."));
+            }
+        }
     }
 
     /** Unmaps everything, later, on the resource thread. */

@@ -1,0 +1,76 @@
+package org.jfabric.driver.engine.rx;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.driver.engine.peer.Peer;
+
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Finds, after an access to shared memory failed, what was in hand at that moment: receives and messages that are in no
+ * list any more, so that nobody else would end them. Which line failed does not matter, as the virtual machine reports
+ * such a fault a little late.
+ *
+ * <p>Owner: progress agent.
+ */
+final class ReceiveRecovery {
+    private final Receiver receiver;
+    private final ReceivePool pool;
+    private final UnexpectedStore store;
+    private final Pulls pulls;
+
+    ReceiveRecovery(Receiver receiver, ReceivePool pool, UnexpectedStore store, Pulls pulls) {
+        this.receiver = receiver;
+        this.pool = pool;
+        this.store = store;
+        this.pulls = pulls;
+    }
+
+    void run(List<Peer> peers) {
+        Set<ReceiveOperation> known = Collections.newSetFromMap(new IdentityHashMap<>());
+        pool.addFree(known);
+        for (Peer peer : peers) {
+            addPulls(known, peer);
+        }
+        for (int i = 0, size = pool.size(); i < size; i++) {
+            ReceiveOperation operation = pool.get(i);
+            if (operation.isPosted() || known.contains(operation)) {
+                continue;
+            }
+            if (operation.reported) {
+                receiver.release(operation);
+            } else {
+                receiver.fail(operation, 0, FabricErrno.EIO);
+            }
+        }
+        returnMessages();
+    }
+
+    private void addPulls(Set<ReceiveOperation> known, Peer peer) {
+        ReceiveOperation operation = peer.firstPull();
+        while (operation != null) {
+            ReceiveOperation next = operation.nextPull;
+            known.add(operation);
+            // in every other state somebody will still come for it
+            if (operation.state == ReceiveOperation.POSTED) {
+                pulls.recover(operation);
+            }
+            operation = next;
+        }
+    }
+
+    private void returnMessages() {
+        for (int i = 0, count = store.messageCount(); i < count; i++) {
+            StoredMessage message = store.message(i);
+            boolean held = message.isWaiting() || message.isClaimed() || message.receive != null;
+            if (message.state != StoredMessage.FREE && !held) {
+                if (message.peer != null && message.state == StoredMessage.STORED) {
+                    message.peer.left(message.length, message.epoch);
+                }
+                store.giveMessage(message);
+            }
+        }
+    }
+}
