@@ -322,7 +322,7 @@ class QueueGarbageTest {
                 body.putLong(0, i + 1);
                 int changes = random.nextInt(12);
                 for (int change = 0; change < changes; change++) {
-                    int at = 8 + random.nextInt(length) & ~7;
+                    int at = 8 + random.nextInt(length + 1) & ~7;
                     body.putLong(at, random.nextBoolean()
                         ? random.nextLong() : BOUNDARIES[random.nextInt(BOUNDARIES.length)]);
                 }

@@ -1,0 +1,268 @@
+package org.jfabric.driver.hostile;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.driver.ControlClient;
+import org.jfabric.driver.conformance.FabricNode;
+import org.jfabric.layout.CompletionQueueDescriptor;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.BitSet;
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/**
+ * Files that are cut while the driver has them mapped: the client that owns them is ended with the reason, its peers
+ * see error entries or nothing at all, the driver's threads go on.
+ */
+@Tag("hostile")
+@Timeout(120)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class CutFiles {
+    @RegisterExtension
+    final Rig rig;
+
+    private static final long KIND = Flags.TAGGED | Flags.COMPLETION;
+    private static final int LENGTH = 1 << 20;
+
+    private int names;
+
+    CutFiles(String... options) {
+        rig = new Rig(options);
+    }
+
+    private String name() {
+        return "cut-" + ++names + '-' + Long.toHexString(System.nanoTime());
+    }
+
+    static void cut(Path directory, String file, long bytes) {
+        try (FileChannel channel = FileChannel.open(directory.resolve(file), StandardOpenOption.WRITE)) {
+            channel.truncate(bytes);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    static String nameOf(org.jfabric.ffi.MappedFile file) {
+        return Path.of(file.path()).getFileName().toString();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tq", "rq", "cq", "ctl"})
+    void shouldEndTheClientWhoseFileIsCut(String type) {
+        for (int round = 0; round < 5; round++) {
+            ControlClient client = new ControlClient(rig.directory(), () -> { });
+            ControlClient.Queues queues = client.open(name(), "");
+            ControlClient.Region region = client.register(LENGTH);
+            long self = client.insert(queues, queues.address);
+            client.receive(queues, region.address(0), 64, 9, 1);
+            Await.until("the receive is taken", queues.receive::isDrained);
+            var file = switch (type) {
+                case "tq" -> queues.tq;
+                case "rq" -> queues.rq;
+                case "cq" -> queues.cq;
+                default -> client.control;
+            };
+            if (!type.equals("tq")) {
+                // the record is there, but the driver does not see it before the file is cut, or after
+                client.send(queues, KIND, region.address(0), 64, self, 9, 2);
+            }
+            cut(rig.directory(), nameOf(file), 0);
+            Await.until("the client's end", () -> {
+                client.doorbell();
+                if (type.equals("cq") && !client.isEnded()) {
+                    int offset = queues.transmit.claim(64);
+                    if (offset >= 0) {
+                        UnsafeApi.setMemory(queues.transmit.ringAddress() + offset + 8, 56, (byte) 0);
+                        queues.transmit.commit(offset, 64, 2);
+                        client.signal(queues);
+                    }
+                }
+                return client.isEnded();
+            });
+            rig.assertLogged("was ended", nameOf(file), "was cut");
+            rig.bystanders().assertUnharmed();
+            client.close();
+        }
+        rig.assertReclaimed();
+    }
+
+    @Test
+    void shouldEndOnlyTheSenderWhoseRegionIsCut() {
+        FabricNode peer = rig.opened(Bystanders.node("loopback", rig.directory()));
+        for (int length : new int[] {64, 8192, 100_000, LENGTH}) {
+            ControlClient client = new ControlClient(rig.directory(), () -> { });
+            ControlClient.Queues queues = client.open(name(), "");
+            ControlClient.Region region = client.register(LENGTH);
+            long toPeer = client.insert(queues, peer.endpoint.name());
+            assertEquals(0, peer.endpoint.trecv(peer.memory.address(0), LENGTH, -1L, 5, 0, length));
+            cut(rig.directory(), nameOf(region.file()), 4096);
+            client.send(queues, KIND, region.address(0), length, toPeer, 5, 3);
+            Await.until("the client's end", client::isEnded);
+            rig.assertLogged("was ended", nameOf(region.file()), "was cut");
+            client.close();
+            // whether the receive took part of it or not, it is the peer's to use again
+            FabricNode.Entry entry = peer.poll();
+            if (entry == null) {
+                assertEquals(0, peer.endpoint.cancel(length));
+                entry = Await.value("the receive's end", peer::poll);
+            }
+            assertEquals(length, entry.context(), entry.toString());
+            assertSelf(peer);
+        }
+        peer.close();
+        rig.assertReclaimed();
+    }
+
+    @Test
+    void shouldEndOnlyTheReceiverWhoseRegionIsCut() {
+        FabricNode peer = rig.opened(Bystanders.node("loopback", rig.directory()));
+        for (int length : new int[] {64, 8192, 100_000, LENGTH}) {
+            ControlClient client = new ControlClient(rig.directory(), () -> { });
+            ControlClient.Queues queues = client.open(name(), "");
+            ControlClient.Region region = client.register(LENGTH);
+            client.receive(queues, region.address(0), LENGTH, 5, 4);
+            Await.until("the receive is taken", queues.receive::isDrained);
+            long toClient = peer.av.insert(queues.address);
+            cut(rig.directory(), nameOf(region.file()), 4096);
+            assertEquals(0, peer.endpoint.tsend(peer.memory.address(0), length, toClient, 5, length));
+            Await.until("the client's end", client::isEnded);
+            rig.assertLogged("was ended", nameOf(region.file()), "was cut");
+            // exactly one entry for the send, success or not
+            FabricNode.Entry entry = Await.value("the send's end", peer::poll);
+            assertEquals(length, entry.context(), entry.toString());
+            client.close();
+            assertSelf(peer);
+        }
+        peer.close();
+        rig.assertReclaimed();
+    }
+
+    /** The peer's record must be executed once, also if it was the receiver's queue that failed under it. */
+    @Test
+    void shouldEndOnlyTheReceiverWhoseCompletionQueueIsCut() {
+        FabricNode peer = rig.opened(Bystanders.node("loopback", rig.directory()));
+        for (int round = 0; round < 10; round++) {
+            ControlClient client = new ControlClient(rig.directory(), () -> { });
+            ControlClient.Queues queues = client.open(name(), "");
+            ControlClient.Region region = client.register(LENGTH);
+            for (int i = 0; i < 20; i++) {
+                client.receive(queues, region.address(0), LENGTH, 5, i);
+            }
+            Await.until("the receives are taken", queues.receive::isDrained);
+            long toClient = peer.av.insert(queues.address);
+            assertEquals(0, peer.endpoint.tsend(peer.memory.address(0), 8, toClient, 5, 900));
+            assertEquals(900, Await.value("the send's end", peer::poll).context());
+            cut(rig.directory(), nameOf(queues.cq), 0);
+            long before = peer.endpoint.txSizeLeft();
+            for (int i = 0; i < 10; i++) {
+                assertEquals(0, peer.endpoint.tsend(peer.memory.address(0), 8, toClient, 5, i));
+            }
+            BitSet ended = new BitSet();
+            for (int i = 0; i < 10; i++) {
+                ended.set((int) Await.value("the send's end", peer::poll).context());
+            }
+            assertEquals(10, ended.cardinality(), ended.toString());
+            Await.until("the client's end", client::isEnded);
+            client.close();
+            assertSelf(peer);
+            assertEquals(before, peer.endpoint.txSizeLeft());
+        }
+        // no operation may have been lost on the way: as many as ever can be outstanding
+        assertAllOperationsUsable(peer);
+        peer.close();
+        rig.assertReclaimed();
+    }
+
+    @Test
+    void shouldEndOnlyTheOwnerOfManyFilesThatAreCutAtOnce() throws IOException {
+        ControlClient client = new ControlClient(rig.directory(), () -> { });
+        ControlClient.Queues queues = client.open(name(), "");
+        ControlClient.Region region = client.register(LENGTH);
+        client.insert(queues, queues.address);
+        for (var file : List.of(region.file(), queues.cq, queues.rq, queues.tq, client.control)) {
+            cut(rig.directory(), nameOf(file), 0);
+            Files.deleteIfExists(rig.directory().resolve(nameOf(file)));
+        }
+        client.doorbell();
+        Await.until("the client's end", client::isEnded);
+        client.close();
+        rig.assertReclaimed();
+    }
+
+    /** The mapping keeps the file that the driver made, whatever is put in its place. */
+    @Test
+    void shouldNotNoticeThatTheNameOfARegionIsGivenToAnotherFile() throws IOException {
+        ControlClient client = rig.client();
+        ControlClient.Queues queues = client.open(name(), "");
+        ControlClient.Region region = client.register(LENGTH);
+        long self = client.insert(queues, queues.address);
+        Path name = rig.directory().resolve(nameOf(region.file()));
+        for (int round = 0; round < 2; round++) {
+            Files.delete(name);
+            if (round == 0) {
+                Files.createSymbolicLink(name, Path.of("/dev/zero"));
+            } else {
+                Files.write(name, new byte[10]);
+            }
+            UnsafeApi.putLong(region.data(), 42 + round);
+            client.receive(queues, region.address(4096), 8, 1, 1);
+            client.send(queues, KIND, region.address(0), 8, self, 1, 1);
+            for (int i = 0; i < 2; i++) {
+                assertEquals(CompletionQueueDescriptor.KIND_SUCCESS, client.awaitCompletion(queues)[0]);
+            }
+            assertEquals(42 + round, UnsafeApi.getLong(region.data() + 4096));
+            assertFalse(client.isEnded());
+        }
+        client.close();
+        rig.assertReclaimed();
+    }
+
+    private static void assertSelf(FabricNode node) {
+        long self = node.av.insert(node.endpoint.name());
+        node.fill(0, 5000, 3);
+        assertEquals(0, node.endpoint.trecv(node.memory.address(1 << 20), 5000, -1L, 8, 0, 71));
+        assertEquals(0, node.endpoint.tsend(node.memory.address(0), 5000, self, 8, 72));
+        for (int i = 0; i < 2; i++) {
+            FabricNode.Entry entry = Await.value("an entry", node::poll);
+            assertEquals(0, entry.err(), entry.toString());
+            assertTrue(entry.context() == 71 || entry.context() == 72, entry.toString());
+        }
+        node.assertFilled(1 << 20, 5000, 3);
+    }
+
+    private static void assertAllOperationsUsable(FabricNode node) {
+        long self = node.av.insert(node.endpoint.name());
+        long size = node.info.txAttr().size();
+        int posted = 0;
+        // announced messages stay outstanding until they are received
+        while (node.endpoint.tsend(node.memory.address(0), LENGTH, self, 1000 + posted, posted) == 0) {
+            posted++;
+        }
+        assertTrue(posted == size || posted > 100, posted + " of " + size + " sends could be outstanding");
+        for (int i = 0; i < posted; i++) {
+            int receive = i;
+            Await.until("room for a receive", () -> node.endpoint.trecv(
+                node.memory.address(LENGTH), LENGTH, -1L, 1000 + receive, 0, 5000) == 0);
+            for (int entries = 0; entries < 2; entries++) {
+                FabricNode.Entry entry = Await.value("an entry", node::poll);
+                assertEquals(0, entry.err(), FabricErrno.name(entry.err()));
+            }
+        }
+    }
+}
