@@ -88,8 +88,8 @@ class QueueGarbageTest {
     }
 
     /**
-     * Fields of all kinds at random: what is well-formed never ends the client, the rest ends only that one. Nobody else
-     * notices.
+     * Fields of all kinds at random: what is well-formed never ends the client, the rest ends only that one. Nobody
+     * else notices.
      */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})

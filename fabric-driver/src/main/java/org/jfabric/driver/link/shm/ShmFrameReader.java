@@ -201,7 +201,10 @@ final class ShmFrameReader {
         if (channel != null) {
             channel.handler().onGrant((int) segment.grant());
             channel.handler().onSegment(
-                segment.sink(), segment.msgOffset(), consumer.address(offset) + SEGMENT_HEADER, length - SEGMENT_HEADER);
+                segment.sink(),
+                segment.msgOffset(),
+                consumer.address(offset) + SEGMENT_HEADER,
+                length - SEGMENT_HEADER);
         }
         return true;
     }
