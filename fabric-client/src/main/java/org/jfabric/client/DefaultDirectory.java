@@ -1,6 +1,7 @@
 package org.jfabric.client;
 
 import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.NativeAccess;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -51,6 +52,8 @@ public final class DefaultDirectory {
      * @return decimal number.
      */
     public static String userId() {
+        // often the first native call of a process: say which flag is missing before the linker fails
+        NativeAccess.check();
         return Long.toString(Libc.geteuid());
     }
 }
