@@ -5,10 +5,8 @@ import org.jfabric.AddressVectorType;
 import org.jfabric.DomainAttr;
 import org.jfabric.EndpointAttr;
 import org.jfabric.EndpointType;
-import org.jfabric.FabricAddress;
 import org.jfabric.Flags;
 import org.jfabric.Info;
-import org.jfabric.Mode;
 import org.jfabric.Order;
 import org.jfabric.Progress;
 import org.jfabric.Protocol;
@@ -17,7 +15,6 @@ import org.jfabric.ResourceManagement;
 import org.jfabric.RxAttr;
 import org.jfabric.Threading;
 import org.jfabric.TxAttr;
-import org.jfabric.driver.config.DriverConfig;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -145,75 +142,5 @@ public final class InfoComparison {
     private void differs(String name, Object seen, Object needed) {
         reasons.add(new Reason(name, String.valueOf(seen), String.valueOf(needed), "Ask for the value seen, or leave"
             + " it unspecified"));
-    }
-
-    /**
-     * What the links of our own wire have in common, before their own limits are filled in.
-     *
-     * @param hints      what is asked for; sizes asked for are given.
-     * @param linkName   the link's name.
-     * @param protocol   the link's protocol.
-     * @param limits     of its channels.
-     * @param driverName the driver's name.
-     * @param config     options of the driver.
-     * @return all members filled in.
-     */
-    public static Info offer(
-        Info hints,
-        String linkName,
-        Protocol protocol,
-        ChannelLimits limits,
-        String driverName,
-        DriverConfig config) {
-        long caps = Flags.MSG | Flags.TAGGED | Flags.SEND | Flags.RECV | Flags.DIRECTED_RECV | Flags.SOURCE
-            | Flags.LOCAL_COMM;
-        long order = limits.messageOrder();
-        int txSize = size(hints.txAttr().size(), config.queue().txSize());
-        int rxSize = size(hints.rxAttr().size(), config.queue().rxSize());
-        Info info = new Info();
-        info.caps(caps).mode(0).addrFormat(AddressFormat.ADDR_STR).linkName(linkName);
-        info.txAttr().caps(caps & ~(Flags.RECV | Flags.DIRECTED_RECV | Flags.SOURCE)).msgOrder(order)
-            .compOrder(Order.NONE).opFlags(Flags.TRANSMIT_COMPLETE).size(txSize).iovLimit(1)
-            .injectSize(config.queue().injectSizeBytes());
-        info.rxAttr().caps(caps & ~Flags.SEND).msgOrder(order).compOrder(Order.NONE).size(rxSize).iovLimit(1)
-            .totalBufferedRecv(config.engine().unexpectedBudgetBytes());
-        info.epAttr().type(EndpointType.RDM).protocol(protocol).protocolVersion(1)
-            .maxMsgSize(limits.maxMessageBytes()).memTagFormat(FabricAddress.TAG_FORMAT_GENERIC)
-            .txCtxCnt(1).rxCtxCnt(1);
-        boolean manual = config.threading().mode().isManualProgress();
-        Progress progress = manual ? Progress.MANUAL : Progress.AUTO;
-        info.domainAttr().name(driverName).threading(Threading.DOMAIN).controlProgress(progress)
-            .dataProgress(progress).resourceManagement(ResourceManagement.ENABLED)
-            .avType(AddressVectorType.UNSPEC).cqDataSize(limits.cqDataBytes()).mrKeySize(8)
-            .maxErrDataSize(104).maxEpTxCtx(1).maxEpRxCtx(1).caps(Flags.LOCAL_COMM);
-        info.fabricAttr().name("jfabric").provName(linkName).provVersion(1);
-        return info;
-    }
-
-    /**
-     * Gives a caller no more than it asked for, where less means more for others (FI_MODE and capabilities).
-     *
-     * @param hints   what is asked for.
-     * @param offered what the link offers; changed.
-     * @return the same object.
-     */
-    public static Info narrow(Info hints, Info offered) {
-        if (hints.caps() != 0) {
-            long secondary = Flags.SOURCE | Flags.LOCAL_COMM;
-            offered.caps(hints.caps() | offered.caps() & secondary
-                | ((hints.caps() & (Flags.SEND | Flags.RECV)) == 0 ? Flags.SEND | Flags.RECV : 0));
-        }
-        if (hints.txAttr().opFlags() != 0) {
-            offered.txAttr().opFlags(hints.txAttr().opFlags() | offered.txAttr().opFlags());
-        }
-        if (hints.domainAttr().avType() != AddressVectorType.UNSPEC) {
-            offered.domainAttr().avType(hints.domainAttr().avType());
-        }
-        offered.mode(hints.mode() & Mode.NOTIFY_FLAGS_ONLY & offered.mode());
-        return offered;
-    }
-
-    private static int size(long asked, int standard) {
-        return asked == 0 ? standard : (int) Math.min(Math.max(asked, 1), standard);
     }
 }

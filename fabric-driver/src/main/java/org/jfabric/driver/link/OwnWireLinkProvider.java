@@ -1,0 +1,147 @@
+package org.jfabric.driver.link;
+
+import org.jfabric.AddressFormat;
+import org.jfabric.AddressVectorType;
+import org.jfabric.EndpointType;
+import org.jfabric.FabricAddress;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.Order;
+import org.jfabric.Progress;
+import org.jfabric.Protocol;
+import org.jfabric.Reason;
+import org.jfabric.ResourceManagement;
+import org.jfabric.Threading;
+import org.jfabric.Verdict;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.layout.MemoryRegionDescriptor;
+
+import java.util.List;
+
+/**
+ * What the links of our own wire have in common: reliable datagrams, addresses {@code jfabric://driver/endpoint}, the
+ * limits of the engine.
+ *
+ * <p>Stateless; any thread.
+ */
+public abstract class OwnWireLinkProvider extends LinkProvider {
+    private final String name;
+    private final Protocol protocol;
+    private final int score;
+
+    /**
+     * A provider of one link.
+     *
+     * @param name     the link's name.
+     * @param protocol what endpoints of the link report.
+     * @param score    greater is preferred.
+     */
+    protected OwnWireLinkProvider(String name, Protocol protocol, int score) {
+        this.name = name;
+        this.protocol = protocol;
+        this.score = score;
+    }
+
+    @Override
+    public final String name() {
+        return name;
+    }
+
+    @Override
+    public final Verdict verdict(Info hints, String driverName, DriverConfig config) {
+        List<Reason> reasons = InfoComparison.compare(hints, offer(hints, driverName, config));
+        String destination = hints.destAddr();
+        if (destination != null && !destination.isEmpty()) {
+            Reason unreachable = unreachable(destination, driverName);
+            if (unreachable != null) {
+                reasons.add(unreachable);
+            }
+        }
+        return new Verdict(name, reasons.isEmpty(), score, reasons);
+    }
+
+    @Override
+    public final Info info(Info hints, String driverName, DriverConfig config) {
+        return narrow(hints, offer(hints, driverName, config));
+    }
+
+    /**
+     * Why a destination cannot be reached.
+     *
+     * @param destination address of a remote endpoint.
+     * @param driverName  name of this driver.
+     * @return the reason, or null if it can be tried.
+     */
+    protected abstract Reason unreachable(String destination, String driverName);
+
+    /**
+     * What channels of the link can carry.
+     *
+     * @param config options of the driver.
+     * @return the limits.
+     */
+    protected abstract ChannelLimits limits(DriverConfig config);
+
+    /**
+     * Limits of a channel of our own wire.
+     *
+     * @param config            options of the driver.
+     * @param segmentLimitBytes longest segment, 0 if the link needs none.
+     * @return the limits.
+     */
+    protected static ChannelLimits limits(DriverConfig config, int segmentLimitBytes) {
+        return new ChannelLimits(
+            config.engine().eagerLimitBytes(),
+            segmentLimitBytes,
+            MemoryRegionDescriptor.MAX_LENGTH,
+            Long.BYTES,
+            Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE,
+            Order.SAS);
+    }
+
+    private Info offer(Info hints, String driverName, DriverConfig config) {
+        ChannelLimits limits = limits(config);
+        long caps = Flags.MSG | Flags.TAGGED | Flags.SEND | Flags.RECV | Flags.DIRECTED_RECV | Flags.SOURCE
+            | Flags.LOCAL_COMM;
+        long order = limits.messageOrder();
+        Info info = new Info();
+        info.caps(caps).mode(0).addrFormat(AddressFormat.ADDR_STR).linkName(name);
+        info.txAttr().caps(caps & ~(Flags.RECV | Flags.DIRECTED_RECV | Flags.SOURCE)).msgOrder(order)
+            .compOrder(Order.NONE).opFlags(Flags.TRANSMIT_COMPLETE)
+            .size(size(hints.txAttr().size(), config.queue().txSize())).iovLimit(1)
+            .injectSize(config.queue().injectSizeBytes());
+        info.rxAttr().caps(caps & ~Flags.SEND).msgOrder(order).compOrder(Order.NONE)
+            .size(size(hints.rxAttr().size(), config.queue().rxSize())).iovLimit(1)
+            .totalBufferedRecv(config.engine().unexpectedBudgetBytes());
+        info.epAttr().type(EndpointType.RDM).protocol(protocol).protocolVersion(1)
+            .maxMsgSize(limits.maxMessageBytes()).memTagFormat(FabricAddress.TAG_FORMAT_GENERIC)
+            .txCtxCnt(1).rxCtxCnt(1);
+        Progress progress = config.threading().mode().isManualProgress() ? Progress.MANUAL : Progress.AUTO;
+        info.domainAttr().name(driverName).threading(Threading.DOMAIN).controlProgress(progress)
+            .dataProgress(progress).resourceManagement(ResourceManagement.ENABLED)
+            .avType(AddressVectorType.UNSPEC).cqDataSize(limits.cqDataBytes()).mrKeySize(8)
+            .maxErrDataSize(104).maxEpTxCtx(1).maxEpRxCtx(1).caps(Flags.LOCAL_COMM);
+        info.fabricAttr().name("jfabric").provName(name).provVersion(1);
+        return info;
+    }
+
+    /** Gives a caller the capabilities that it asked for and those that cost nothing. */
+    private static Info narrow(Info hints, Info offered) {
+        if (hints.caps() != 0) {
+            long free = Flags.SOURCE | Flags.LOCAL_COMM;
+            boolean bothDirections = (hints.caps() & (Flags.SEND | Flags.RECV)) == 0;
+            offered.caps(hints.caps() | offered.caps() & free | (bothDirections ? Flags.SEND | Flags.RECV : 0));
+        }
+        if (hints.txAttr().opFlags() != 0) {
+            offered.txAttr().opFlags(hints.txAttr().opFlags() | offered.txAttr().opFlags());
+        }
+        if (hints.domainAttr().avType() != AddressVectorType.UNSPEC) {
+            offered.domainAttr().avType(hints.domainAttr().avType());
+        }
+        return offered;
+    }
+
+    private static int size(long asked, int standard) {
+        return asked == 0 ? standard : (int) Math.min(Math.max(asked, 1), standard);
+    }
+}
