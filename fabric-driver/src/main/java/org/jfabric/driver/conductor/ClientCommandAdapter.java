@@ -3,6 +3,7 @@ package org.jfabric.driver.conductor;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricException;
 import org.jfabric.Info;
+import org.jfabric.client.InfoCodec;
 import org.jfabric.codec.control.CloseObjectDecoder;
 import org.jfabric.codec.control.EnableEndpointDecoder;
 import org.jfabric.codec.control.InsertAddressDecoder;
@@ -163,7 +164,7 @@ final class ClientCommandAdapter {
 
     private EndpointRequest endpointRequest() {
         enable.wrap(body, 0, EnableEndpointDecoder.BLOCK_LENGTH, VERSION);
-        Info hints = InfoBlock.decode(body, EnableEndpointDecoder.capsEncodingOffset());
+        Info hints = InfoCodec.getFixed(body, EnableEndpointDecoder.capsEncodingOffset());
         texts(
             hints, enable.srcAddr(), enable.destAddr(), enable.linkName(), enable.provName(), enable.fabricName(),
             enable.domainName());
@@ -186,7 +187,7 @@ final class ClientCommandAdapter {
 
     private void onQueryInfo(ClientSession session) {
         query.wrap(body, 0, QueryInfoDecoder.BLOCK_LENGTH, VERSION);
-        Info hints = InfoBlock.decode(body, QueryInfoDecoder.capsEncodingOffset());
+        Info hints = InfoCodec.getFixed(body, QueryInfoDecoder.capsEncodingOffset());
         texts(
             hints, query.srcAddr(), query.destAddr(), query.linkName(), query.provName(), query.fabricName(),
             query.domainName());

@@ -5,6 +5,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.Info;
 import org.jfabric.Verdict;
+import org.jfabric.client.InfoCodec;
 import org.jfabric.client.ReasonText;
 import org.jfabric.codec.control.AddressReadyEncoder;
 import org.jfabric.codec.control.AddressVectorReadyEncoder;
@@ -161,7 +162,7 @@ public final class ClientProxy {
      */
     public void infoMatch(long correlationId, Info info) {
         InfoMatchEncoder encoder = new InfoMatchEncoder().wrap(buffer, Long.BYTES).correlationId(correlationId);
-        InfoBlock.encode(buffer, Long.BYTES + InfoMatchEncoder.capsEncodingOffset(), info);
+        InfoCodec.putFixed(buffer, Long.BYTES + InfoMatchEncoder.capsEncodingOffset(), info);
         byte[] key = info.epAttr().authKey();
         encoder.srcAddr(text(info.srcAddr())).destAddr(text(info.destAddr())).linkName(text(info.linkName()))
             .provName(text(info.fabricAttr().provName())).fabricName(text(info.fabricAttr().name()))
