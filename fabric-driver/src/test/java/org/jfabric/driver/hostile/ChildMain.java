@@ -1,0 +1,138 @@
+package org.jfabric.driver.hostile;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.FabricConfig;
+import org.jfabric.FabricException;
+import org.jfabric.FabricListener;
+import org.jfabric.Flags;
+import org.jfabric.driver.ControlClient;
+import org.jfabric.driver.conformance.FabricNode;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
+
+/** What a {@link ChildClient} does. It says one line for each thing that a test waits for. */
+final class ChildMain {
+    static final int WINDOW = 16;
+    static final int SLOT = 1 << 16;
+
+    private ChildMain() {
+    }
+
+    public static void main(String[] args) throws IOException {
+        Path directory = Path.of(args[1]);
+        switch (args[0]) {
+            case "half" -> half(directory, args[2], Integer.parseInt(args[3]));
+            case "burst" -> burst(directory, args[2], Long.parseLong(args[3]));
+            case "serve" -> serve(directory);
+            default -> throw new IllegalArgumentException(args[0]);
+        }
+    }
+
+    private static void say(String line) {
+        System.out.println(line);
+        System.out.flush();
+    }
+
+    private static String hear() throws IOException {
+        return new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).readLine();
+    }
+
+    /** Ends itself at one of the points between claim and commit. */
+    private static void half(Path directory, String peer, int point) throws IOException {
+        ControlClient client = new ControlClient(directory, () -> { });
+        ControlClient.Queues queues = client.open("half-" + point, "");
+        ControlClient.Region region = client.register(1 << 20);
+        long dest = client.insert(queues, peer);
+        client.receive(queues, region.address(0), 64, 1, 1);
+        say("ready " + queues.address);
+        hear();
+        int offset = queues.transmit.claim(64);
+        long record = queues.transmit.ringAddress() + offset;
+        if (point >= 1) {
+            UnsafeApi.putLong(record + 8, 7);
+        }
+        if (point >= 2) {
+            UnsafeApi.setMemory(record + 8, 56, (byte) 0x5A);
+        }
+        if (point >= 3) {
+            // committed, but nobody was told
+            client.send(queues, Flags.TAGGED | Flags.COMPLETION, region.address(0), 1 << 20, dest, 1, 1);
+        }
+        if (point == 4) {
+            int command = client.commands.claim(64);
+            UnsafeApi.setMemory(client.commands.ringAddress() + command + 8, 56, (byte) 1);
+        }
+        Runtime.getRuntime().halt(9);
+    }
+
+    /** Sends and receives as fast as it can until it is killed. */
+    private static void burst(Path directory, String peer, long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        FabricNode node = Bystanders.node("loopback", directory);
+        long dest = node.av.insert(peer);
+        say("ready " + node.endpoint.name());
+        for (long i = 0;; i++) {
+            int length = random.nextInt(4) == 0 ? random.nextInt(200_000) : random.nextInt(100);
+            node.endpoint.tsend(node.memory.address(0), length, dest, random.nextInt(4), i);
+            node.endpoint.trecv(node.memory.address(1 << 20), 200_000, -1L, random.nextInt(4), 0, i);
+            while (node.poll() != null) {
+                Thread.onSpinWait();
+            }
+            if (i == 100) {
+                say("running " + i);
+            }
+        }
+    }
+
+    /** Receives numbered messages, says which one it got, and answers each. */
+    private static void serve(Path directory) throws IOException {
+        FabricNode node = Bystanders.node("loopback", new FabricConfig().directory(directory).listener(
+            new FabricListener() {
+                @Override
+                public void onPaused(long pauseNs) {
+                    say("paused " + pauseNs);
+                }
+
+                @Override
+                public void onDriverGone(FabricException why) {
+                    say("gone " + why.getMessage());
+                }
+            }));
+        for (int i = 0; i < WINDOW; i++) {
+            node.endpoint.trecv(node.memory.address((long) i * SLOT), SLOT, -1L, 1, 0, i);
+        }
+        say("ready " + node.endpoint.name());
+        long toPeer = node.av.insert(hear());
+        for (int next = 0;;) {
+            FabricNode.Entry entry = node.poll();
+            if (entry == null) {
+                LockSupport.parkNanos(100_000);
+                continue;
+            }
+            if (entry.err() != 0) {
+                say("failed " + entry);
+            } else if ((entry.flags() & Flags.RECV) != 0) {
+                int slot = (int) entry.context();
+                long number = node.memory.buffer().getLong(slot * SLOT);
+                if (number != next++) {
+                    say("lost expected " + (next - 1) + ", got " + number);
+                }
+                node.endpoint.trecv(node.memory.address((long) slot * SLOT), SLOT, -1L, 1, 0, slot);
+                int answer = (WINDOW + slot) * SLOT;
+                node.memory.buffer().putLong(answer, number);
+                while (node.endpoint.tsend(node.memory.address(answer), 8, toPeer, 2, slot) != 0) {
+                    FabricNode.Entry other = node.poll();
+                    if (other != null && (other.flags() & Flags.RECV) != 0) {
+                        say("lost a receive while answering");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package org.jfabric.driver.hostile;
+
+import org.jfabric.driver.conformance.FabricNode;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import java.util.SplittableRandom;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Clients that die: everything of theirs is given back at once, their peers see error entries, others nothing. */
+@Tag("hostile")
+@Timeout(120)
+class KilledClientTest {
+    @RegisterExtension
+    static final Rig RIG = new Rig();
+
+    @Test
+    void shouldReclaimAClientThatDiedBetweenClaimAndCommit() {
+        FabricNode peer = RIG.opened(Bystanders.node("loopback", RIG.directory()));
+        for (int point = 0; point <= 4; point++) {
+            try (ChildClient child = new ChildClient(
+                "half", RIG.directory(), peer.endpoint.name(), Integer.toString(point))) {
+                long toChild = peer.av.insert(child.await("ready"));
+                // large ones wait for a receive that will never come, one only from the child does too
+                assertEquals(0, peer.endpoint.tsend(peer.memory.address(0), 1 << 20, toChild, 99, 1));
+                assertEquals(0, peer.endpoint.trecv(peer.memory.address(1 << 20), 64, toChild, 3, 0, 2));
+                child.say("go");
+                child.awaitEnd();
+                int seen = 0;
+                for (int i = 0; i < 2; i++) {
+                    FabricNode.Entry entry = Await.value("the end of both", peer::poll);
+                    assertTrue(entry.err() != 0, "point " + point + ": " + entry);
+                    seen |= 1 << (int) entry.context();
+                }
+                assertEquals(0b110, seen, "point " + point);
+            }
+            peer.assertQuiet(100);
+            // what it had not received is nobody's any more
+            Await.until(() -> "files " + RIG.files() + ' ' + RIG.view().counters(),
+                () -> RIG.files().size() == 15 && RIG.view().counter("clients") == 3);
+        }
+        peer.close();
+        RIG.assertReclaimed();
+    }
+
+    @Test
+    void shouldReclaimAClientThatIsKilledAtAnyMoment() {
+        long seed = System.nanoTime();
+        System.out.println("seed " + seed);
+        SplittableRandom random = new SplittableRandom(seed);
+        FabricNode peer = RIG.opened(Bystanders.node("loopback", RIG.directory()));
+        for (int round = 0; round < 6; round++) {
+            try (ChildClient child = new ChildClient(
+                "burst", RIG.directory(), peer.endpoint.name(), Long.toString(random.nextLong()))) {
+                long toChild = peer.av.insert(child.await("ready"));
+                long deadline = System.nanoTime() + random.nextLong(300_000_000);
+                long posted = 0;
+                long ended = 0;
+                boolean killed = false;
+                while (!killed || ended < posted) {
+                    if (!killed) {
+                        int length = random.nextInt(4) == 0 ? random.nextInt(200_000) : random.nextInt(100);
+                        posted += peer.endpoint.tsend(
+                            peer.memory.address(0), length, toChild, random.nextInt(4), 1) == 0 ? 1 : 0;
+                        posted += peer.endpoint.trecv(
+                            peer.memory.address(1 << 20), 200_000, toChild, random.nextInt(4), 0, 2) == 0 ? 1 : 0;
+                        if (System.nanoTime() > deadline) {
+                            child.kill();
+                            killed = true;
+                        }
+                    }
+                    long before = ended;
+                    while (peer.poll() != null) {
+                        ended++;
+                    }
+                    if (killed && ended == before && ended < posted) {
+                        FabricNode.Entry entry = Await.value(
+                            (posted - ended) + " operations without an end, seed " + seed, peer::poll);
+                        assertTrue(entry != null);
+                        ended++;
+                    }
+                }
+                assertEquals(posted, ended);
+            }
+            RIG.bystanders().assertUnharmed();
+        }
+        peer.close();
+        RIG.assertReclaimed();
+    }
+
+    @Test
+    void shouldReclaimManyClientsThatAreKilledAtOnce() {
+        ChildClient[] children = new ChildClient[3];
+        FabricNode peer = RIG.opened(Bystanders.node("loopback", RIG.directory()));
+        for (int i = 0; i < children.length; i++) {
+            children[i] = RIG.opened(new ChildClient("burst", RIG.directory(), peer.endpoint.name(), "" + i));
+        }
+        for (ChildClient child : children) {
+            child.await("ready");
+        }
+        for (ChildClient child : children) {
+            child.process().destroyForcibly();
+        }
+        for (ChildClient child : children) {
+            child.awaitEnd();
+        }
+        peer.close();
+        RIG.assertReclaimed();
+    }
+}
