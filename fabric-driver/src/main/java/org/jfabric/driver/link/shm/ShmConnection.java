@@ -326,13 +326,17 @@ final class ShmConnection {
     void onOpenAck(int id, int grant, int source, int errno) {
         int slot = id & SLOT_MASK;
         ShmChannel channel = slot < channels.length ? channels[slot] : null;
-        if (channel == null || channel.localId != id || channel.state != ShmChannel.OPENING) {
-            if (errno == 0) {
-                sendClose(source, FabricErrno.ECONNRESET);
-            }
+        boolean known = channel != null && channel.localId == id;
+        if (errno == 0 && !(known && channel.state == ShmChannel.OPENING)) {
+            sendClose(source, FabricErrno.ECONNRESET);
+            return;
+        }
+        if (!known) {
             return;
         }
         if (errno != 0) {
+            // also of a channel that is up: it took the other's OPEN for the answer, but that endpoint was closed
+            // before it saw ours
             forget(channel);
             channel.handler().onDown(positive(errno, FabricErrno.ECONNREFUSED));
             return;
