@@ -172,7 +172,10 @@ final class ShmRegionCache {
         @Override
         protected void onFailed(Throwable cause) {
             // a region that was closed meanwhile, or a name that was replaced: its payloads come in segments
-            services.onError(cause);
+            services.onError(new FabricException(ShmFiles.errnoOf(cause),
+                "region " + entry.number + " of a client of driver " + peerOwner + " cannot be mapped: "
+                    + cause.getMessage(),
+                "Its messages come in segments instead; if it was not closed, look who replaces files there.", cause));
         }
     }
 
