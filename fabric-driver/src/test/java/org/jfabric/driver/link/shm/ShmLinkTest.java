@@ -182,7 +182,7 @@ class ShmLinkTest {
     }
 
     @Test
-    void shouldEndOnlyTheConnectionWhenAPeerCutsItsRegion() throws IOException {
+    void shouldEndOnlyTheTransferWhenAPeerCutsItsRegion() throws IOException {
         assertTransfers(alpha, beta, 1 << 20, 1);
         assertTransfers(alpha, beta, 1 << 20, 2);
         Path region = base.resolve("alpha").resolve(FileType.MEMORY_REGION.fileName(alpha.regionNumber));
@@ -199,6 +199,15 @@ class ShmLinkTest {
         }
         assertEquals(FabricErrno.EIO, failed.err());
         assertEquals(Flags.RECV, failed.flags() & Flags.RECV);
+        // the sender is told, and the connection goes on
+        ShmNode.Entry told = null;
+        for (int i = 0; i < 100_000 && told == null; i++) {
+            alpha.step();
+            beta.step();
+            told = alpha.poll();
+        }
+        assertEquals(FabricErrno.EIO, told.err());
+        assertTransfers(alpha, beta, 100, 3);
     }
 
     private static void deleteTree(Path directory) {

@@ -95,7 +95,15 @@ final class ShmNode implements AutoCloseable {
     }
 
     int step() {
-        return services.step(link) + engine.poll(64);
+        try {
+            if (engine.takeFault() != null) {
+                engine.recover(List.of(session));
+            }
+            return services.step(link) + engine.poll(64);
+        } catch (InternalError ex) {
+            engine.fault(ex);
+            return 1;
+        }
     }
 
     /** The next completion, or null. */
