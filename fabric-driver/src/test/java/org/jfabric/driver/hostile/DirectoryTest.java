@@ -1,0 +1,166 @@
+package org.jfabric.driver.hostile;
+
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.FabricException;
+import org.jfabric.driver.conformance.DriverProcess;
+import org.jfabric.driver.conformance.FabricPair;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.MappedFile;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Directories that cannot be a driver's, and options that cannot be: the process ends with a status and the reason. */
+@Tag("hostile")
+@Timeout(120)
+class DirectoryTest {
+    @RegisterExtension
+    static final Rig RIG = new Rig();
+
+    private Path base;
+    private Path directory;
+
+    @BeforeEach
+    void makeDirectory() throws IOException {
+        base = FabricPair.newBase();
+        directory = base.resolve("driver");
+        Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(
+            PosixFilePermissions.fromString("rwx------")));
+    }
+
+    @AfterEach
+    void deleteBase() {
+        FabricPair.delete(base);
+    }
+
+    private static void assertContains(String text, String... parts) {
+        for (String part : parts) {
+            assertTrue(text.contains(part), "\"" + part + "\" is missing in: " + text);
+        }
+        assertFalse(text.contains("\tat "), "a stack trace: " + text);
+    }
+
+    @Test
+    void shouldRefuseADirectoryWhereADriverRuns() {
+        assertContains(DriverProcess.refused(RIG.directory()), RIG.directory().toString(),
+            "process " + RIG.driver().process().pid(), "jfabric.dir.name");
+        RIG.assertUp();
+    }
+
+    @Test
+    void shouldRefuseADirectoryThatOthersCanReach() throws IOException {
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
+        assertContains(DriverProcess.refused(directory), directory.toString(), "mode 0755", "0700", "chmod 700");
+    }
+
+    @Test
+    void shouldRefuseADirectoryOfAnotherUser() throws IOException {
+        Assumptions.assumeTrue(Libc.geteuid() == 0, "only root can give a directory to another user");
+        Files.setAttribute(directory, "unix:uid", 4711);
+        assertContains(DriverProcess.refused(directory), directory.toString(), "belongs to user 4711", "user 0");
+        FabricException refused = assertThrows(FabricException.class,
+            () -> Fabric.connect(new FabricConfig().directory(directory)));
+        assertContains(refused.getMessage(), directory.toString());
+    }
+
+    @Test
+    void shouldRefuseASymbolicLink() throws IOException {
+        Path link = base.resolve("link");
+        Files.createSymbolicLink(link, directory);
+        assertContains(DriverProcess.refused(link), link.toString(), "is a symbolic link");
+    }
+
+    @Test
+    void shouldRefuseASymbolicLinkInPlaceOfItsLock() throws IOException {
+        Path victim = base.resolve("victim");
+        Files.writeString(victim, "untouched");
+        Files.createSymbolicLink(directory.resolve("driver.lock"), victim);
+        assertContains(DriverProcess.refused(directory), directory.resolve("driver.lock").toString());
+        assertEquals("untouched", Files.readString(victim));
+    }
+
+    /** What lies there is removed by name, never followed. */
+    @Test
+    void shouldStartWhereOtherFilesLinkElsewhere() throws IOException {
+        Path victim = base.resolve("victim");
+        Files.writeString(victim, "untouched");
+        for (String name : new String[] {"cnc", "driver.sock", "1.ctl", "2.cq", "3.mr"}) {
+            Files.createSymbolicLink(directory.resolve(name), victim);
+        }
+        try (DriverProcess driver = DriverProcess.start(directory);
+            Fabric fabric = Fabric.connect(new FabricConfig().directory(driver.directory()))) {
+            assertTrue(fabric.isOpen());
+        }
+        assertEquals("untouched", Files.readString(victim));
+    }
+
+    @Test
+    void shouldRefuseADriverOfAnotherLayoutVersionAndNameBoth() {
+        try (DriverProcess driver = DriverProcess.start(directory)) {
+            int fd = Libc.openDirectory(directory);
+            try (MappedFile cnc = MappedFile.open(fd, "cnc", false, 1)) {
+                cnc.buffer(0, 4096).putShort(FileHeaderDescriptor.MAJOR_OFFSET, (short) 5);
+                FabricException refused = assertThrows(FabricException.class,
+                    () -> Fabric.connect(new FabricConfig().directory(directory)));
+                assertContains(refused.getMessage(), directory.resolve("cnc").toString(), "version 5.0",
+                    "version " + FileHeaderDescriptor.MAJOR_VERSION, "same major version");
+            } finally {
+                Libc.close(fd);
+            }
+            assertTrue(driver.process().isAlive());
+        }
+    }
+
+    @Test
+    void shouldCleanADeadDirectoryOfAnotherLayoutVersion() throws IOException {
+        DriverProcess driver = DriverProcess.start(directory);
+        driver.kill();
+        int fd = Libc.openDirectory(directory);
+        try (MappedFile cnc = MappedFile.open(fd, "cnc", false, 1)) {
+            cnc.buffer(0, 4096).putShort(FileHeaderDescriptor.MAJOR_OFFSET, (short) 5);
+        } finally {
+            Libc.close(fd);
+        }
+        Files.write(directory.resolve("9.future"), new byte[100]);
+        try (DriverProcess again = DriverProcess.start(directory);
+            Fabric fabric = Fabric.connect(new FabricConfig().directory(again.directory()))) {
+            assertTrue(fabric.isOpen());
+        }
+    }
+
+    @Test
+    void shouldSayThatThereIsNoDriver() {
+        FabricException refused = assertThrows(FabricException.class,
+            () -> Fabric.connect(new FabricConfig().directory(directory)));
+        assertContains(refused.getMessage(), directory.toString(), "driver");
+    }
+
+    @Test
+    void shouldRefuseOptionsThatCannotBe() {
+        assertContains(DriverProcess.refused(directory, "jfabric.queue.txSizee=5"), "jfabric.queue.txSizee",
+            "jfabric.queue.txSize");
+        assertContains(DriverProcess.refused(directory, "jfabric.queue.txSize=3000000000"), "jfabric.queue.txSize",
+            "3000000000");
+        assertContains(DriverProcess.refused(directory, "jfabric.queue.ctlRingBytes=1000"),
+            "jfabric.queue.ctlRingBytes", "1000");
+        assertContains(DriverProcess.refused(directory, "jfabric.threading.mode=FAST"), "FAST", "DEDICATED");
+        assertContains(DriverProcess.refused(directory, "jfabric.threading.mode=INVOKER"), "INVOKER", "SHARED");
+        assertContains(DriverProcess.refused(directory, "jfabric.link.enabled=loopback,warp"), "warp", "loopback");
+    }
+}
