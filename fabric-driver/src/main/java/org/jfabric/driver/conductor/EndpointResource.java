@@ -56,9 +56,6 @@ public final class EndpointResource {
         this.transmitCompletions = transmitCompletions;
         this.receiveCompletions = receiveCompletions;
         this.addresses = addresses;
-        transmitCompletions.bind();
-        receiveCompletions.bind();
-        addresses.bind();
     }
 
     /**

@@ -1,13 +1,15 @@
 package org.jfabric.driver.conductor;
 
 import org.jfabric.driver.link.FabricName;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.MappedFile;
+import org.jfabric.ffi.NativeCallException;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -127,17 +129,27 @@ public final class ServiceNames {
      * @return the endpoint's own name, or the same name if no service has it.
      */
     public static String resolve(Path directory, String driver, String name) {
-        ByteBuffer bytes = ByteBuffer.allocate(FabricName.MAX_LENGTH);
-        Path file = directory.resolve(name + SUFFIX);
-        try (SeekableByteChannel channel = Files.newByteChannel(
-            file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
-            channel.read(bytes);
-        } catch (IOException ex) {
-            // no such service there: the name is an endpoint's own, or its driver will refuse it
-            return name;
-        }
-        String address = new String(bytes.array(), 0, bytes.position(), StandardCharsets.US_ASCII);
+        String address = content(directory, name + SUFFIX);
         String endpoint = driver.equals(FabricName.driverOf(address)) ? FabricName.endpointOf(address) : null;
         return endpoint != null && FabricName.isValidPart(endpoint) ? endpoint : name;
+    }
+
+    /** What a service file of another driver says; empty if it is not there, or is none. */
+    private static String content(Path directory, String fileName) {
+        int dirFd = Libc.openDirectory(directory);
+        if (dirFd < 0) {
+            return "";
+        }
+        // opened as the other driver's mapped files are: regular, of this user, no link, and no pipe that lets us wait
+        try (MappedFile file = MappedFile.open(dirFd, fileName, true, 1)) {
+            return file.lengthBytes() > FabricName.MAX_LENGTH
+                ? "" : file.directBuffer(0, (int) file.lengthBytes())
+                    .getStringWithoutLengthAscii(0, (int) file.lengthBytes());
+        } catch (NativeCallException ex) {
+            // no such service there: the name is an endpoint's own, or its driver will refuse it
+            return "";
+        } finally {
+            Libc.close(dirFd);
+        }
     }
 }

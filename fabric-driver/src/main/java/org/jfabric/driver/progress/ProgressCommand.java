@@ -40,7 +40,8 @@ public abstract class ProgressCommand implements Runnable {
     final void execute() {
         try {
             onProgress();
-        } catch (RuntimeException | InternalError ex) {
+        } catch (RuntimeException | Error ex) {
+            // whoever waits must be told, also if it was memory that was lacking
             failure = ex;
         }
     }

@@ -32,7 +32,8 @@ public abstract class ResourceTask {
     public final void run() {
         try {
             execute();
-        } catch (Exception | InternalError e) {
+        } catch (Exception | Error e) {
+            // whoever waits must be told, also if it was memory that was lacking
             failure = e;
         }
     }

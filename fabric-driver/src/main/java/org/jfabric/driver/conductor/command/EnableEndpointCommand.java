@@ -53,6 +53,7 @@ public final class EnableEndpointCommand extends Command {
     private CompletionQueueResource transmitCompletions;
     private CompletionQueueResource receiveCompletions;
     private AddressVectorResource vector;
+    private boolean bound;
     private final List<String> linkNames = new ArrayList<>();
     private EndpointSettings settings;
     private String takenName;
@@ -132,6 +133,11 @@ public final class EnableEndpointCommand extends Command {
 
     @Override
     protected void undo() {
+        if (bound) {
+            transmitCompletions.unbind();
+            receiveCompletions.unbind();
+            vector.unbind();
+        }
         if (takenName != null) {
             names.removeEndpoint(takenName);
             session().giveActivityIndex(activityIndex);
@@ -179,6 +185,11 @@ public final class EnableEndpointCommand extends Command {
         if (receiveCompletions == null) {
             receiveCompletions = transmitCompletions;
         }
+        // from now on: a close that comes while files are made must not take what the endpoint will write to
+        transmitCompletions.bind();
+        receiveCompletions.bind();
+        vector.bind();
+        bound = true;
     }
 
     private CompletionQueueResource queue(String side, long cqId, long flags, long needed) {

@@ -55,6 +55,11 @@ public final class PublishServiceCommand extends Command {
             background(() -> ServiceNames.write(context().directory(), service, address));
             return Step.AGAIN;
         }
+        if (session().endpoints().get(endpointId) != endpoint) {
+            throw new FabricException(FabricErrno.EOPBADSTATE,
+                "endpoint " + endpointId + " was closed while \"" + service + "\" was published",
+                "Publish first, then close.");
+        }
         endpoint.services().add(service);
         session().proxy().done(correlationId());
         return Step.ENDED;
@@ -64,6 +69,7 @@ public final class PublishServiceCommand extends Command {
     protected void undo() {
         if (taken) {
             names.removeService(service);
+            afterwards(() -> ServiceNames.delete(context().directory(), service));
         }
     }
 
