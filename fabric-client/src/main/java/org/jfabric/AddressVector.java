@@ -9,9 +9,11 @@ import java.util.List;
  * Turns addresses of peers into the numbers that operations take as destination and source.
  *
  * <p>Every call is a control call, from any thread; with an embedded driver from the thread that uses the domain.
+ * {@link #lookup}, {@link #straddr} and {@link #size} ask nobody and are allowed inside a {@link FabricListener} too.
  * Source: REF-016 to REF-022.
  */
 public final class AddressVector implements AutoCloseable {
+    /** Its own lock, so that a listener may ask while another thread is in a control call. */
     private final Long2ObjectHashMap<String> addresses = new Long2ObjectHashMap<>();
     private final List<Endpoint> endpoints = new ArrayList<>();
     private final Domain domain;
@@ -66,7 +68,9 @@ public final class AddressVector implements AutoCloseable {
             requireOpen();
             lookup(fiAddr);
             domain.remove(this, fiAddr);
-            addresses.remove(fiAddr);
+            synchronized (addresses) {
+                addresses.remove(fiAddr);
+            }
         }
     }
 
@@ -78,7 +82,7 @@ public final class AddressVector implements AutoCloseable {
      * @throws FabricException {@link FabricErrno#EINVAL} if there is no such number.
      */
     public String lookup(long fiAddr) {
-        synchronized (domain.lock()) {
+        synchronized (addresses) {
             String address = addresses.get(fiAddr);
             if (address == null) {
                 throw new FabricException(FabricErrno.EINVAL, "no address has number " + fiAddr + " in a vector with "
@@ -95,7 +99,7 @@ public final class AddressVector implements AutoCloseable {
      * @return the address, or what is wrong with the number.
      */
     public String straddr(long fiAddr) {
-        synchronized (domain.lock()) {
+        synchronized (addresses) {
             String address = addresses.get(fiAddr);
             if (address != null) {
                 return address;
@@ -119,7 +123,7 @@ public final class AddressVector implements AutoCloseable {
      * @return a count.
      */
     public int size() {
-        synchronized (domain.lock()) {
+        synchronized (addresses) {
             return addresses.size();
         }
     }
@@ -161,7 +165,9 @@ public final class AddressVector implements AutoCloseable {
     }
 
     void onInserted(long fiAddr, String address) {
-        addresses.put(fiAddr, address);
+        synchronized (addresses) {
+            addresses.put(fiAddr, address);
+        }
     }
 
     void markClosed() {

@@ -405,8 +405,16 @@ public final class Domain implements AutoCloseable {
     }
 
     private void closeInDriver(ObjectKind kind, long objectId) {
-        if (!driver.isGone()) {
+        if (driver.isGone()) {
+            return;
+        }
+        try {
             conductor.closeObject(kind, objectId);
+        } catch (FabricException failed) {
+            // a driver that dies meanwhile has closed the object as well
+            if (driver.reason() == null) {
+                throw failed;
+            }
         }
     }
 

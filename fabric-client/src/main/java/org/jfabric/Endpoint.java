@@ -11,6 +11,7 @@ import org.jfabric.client.TransmitQueue;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 
 /**
  * An addressable end of communication: sends and receives are posted here and reported in the completion queues that
@@ -314,7 +315,7 @@ public final class Endpoint implements AutoCloseable {
         if (rxCredits == null) {
             return -FabricErrno.EOPNOTSUPP;
         }
-        long left = port != null ? rxSize : receiveQueue.sizeLeft();
+        long left = port != null ? rxSize - port.outstandingReceives() : receiveQueue.sizeLeft();
         return Math.min(left, rxCredits.left());
     }
 
@@ -411,6 +412,8 @@ public final class Endpoint implements AutoCloseable {
         } else {
             result = port.inject(flags, nativeAddress(source, offset, len), len, destAddr, tag, 0, context);
         }
+        // only the address was in use: memory whose last user was this call must not go before
+        Reference.reachabilityFence(source);
         if (result == 0) {
             txCredits.take();
         }

@@ -69,4 +69,11 @@ public abstract class EndpointPort {
      * @return how many.
      */
     public abstract int outstandingSends();
+
+    /**
+     * Receives that have not ended.
+     *
+     * @return how many.
+     */
+    public abstract int outstandingReceives();
 }

@@ -52,7 +52,7 @@ public final class DriverConductor implements Agent {
     private final Long2ObjectHashMap<ClientSession> sessions = new Long2ObjectHashMap<>();
     private final ArrayList<ClientSession> ringing = new ArrayList<>();
     private final ArrayList<Command> commands = new ArrayList<>();
-    private ClientSession embedded;
+    private final ArrayList<ClientSession> embedded = new ArrayList<>();
     private long lastId;
     private long lastPollNs;
     private boolean eventsWaiting;
@@ -158,7 +158,14 @@ public final class DriverConductor implements Agent {
      * @return the endpoint, or null.
      */
     public EndpointResource embeddedEndpoint(long endpointId) {
-        return embedded == null ? null : embedded.endpoints().get(endpointId);
+        // numbers of endpoints are unique in the driver, whichever fabric of the application opened them
+        for (ClientSession session : embedded) {
+            EndpointResource endpoint = session.endpoints().get(endpointId);
+            if (endpoint != null) {
+                return endpoint;
+            }
+        }
+        return null;
     }
 
     /**
@@ -248,8 +255,8 @@ public final class DriverConductor implements Agent {
 
     private int pollCommands() {
         int work = 0;
-        if (embedded != null && !embedded.isEnding()) {
-            work += adapter.poll(embedded);
+        for (int i = embedded.size() - 1; i >= 0; i--) {
+            work += adapter.poll(embedded.get(i));
         }
         for (int i = ringing.size() - 1; i >= 0; i--) {
             ClientSession session = ringing.get(i);
@@ -337,9 +344,7 @@ public final class DriverConductor implements Agent {
         session.end();
         sessions.remove(session.id());
         ringing.remove(session);
-        if (session == embedded) {
-            embedded = null;
-        }
+        embedded.remove(session);
         sockets.close(session);
         commands.add(new EndClientCommand(context, session, names));
     }
@@ -376,7 +381,7 @@ public final class DriverConductor implements Agent {
         public void onOpened(ClientSession session) {
             sessions.put(session.id(), session);
             if (session.isEmbedded()) {
-                embedded = session;
+                embedded.add(session);
             }
             opened.onOpened(session);
         }

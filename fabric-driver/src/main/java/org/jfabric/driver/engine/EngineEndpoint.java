@@ -97,6 +97,11 @@ public final class EngineEndpoint extends EndpointPort {
         return sender.outstanding();
     }
 
+    @Override
+    public int outstandingReceives() {
+        return receiver.outstanding();
+    }
+
     /**
      * What the endpoint was enabled with.
      *

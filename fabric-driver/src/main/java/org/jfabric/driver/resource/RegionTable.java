@@ -14,6 +14,7 @@ public final class RegionTable {
     private RegisteredRegion[] regions = new RegisteredRegion[16];
     private byte[] generations = new byte[16];
     private int count;
+    private int highest;
 
     /** An empty table. */
     public RegionTable() {
@@ -27,7 +28,9 @@ public final class RegionTable {
      */
     public int add(RegisteredRegion region) {
         int index = 1;
-        while (index < regions.length && regions[index] != null) {
+        // an address of a closed region must not name the next one by chance: 8 bits of the generation are too few
+        while (index < regions.length
+            && (regions[index] != null || index <= highest && generations[index] == (byte) region.generation())) {
             index++;
         }
         if (index > MemoryRegionDescriptor.MAX_REGIONS) {
@@ -40,6 +43,7 @@ public final class RegionTable {
         }
         regions[index] = region;
         generations[index] = (byte) region.generation();
+        highest = Math.max(highest, index);
         count++;
         return index;
     }

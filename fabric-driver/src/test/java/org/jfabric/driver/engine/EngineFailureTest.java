@@ -215,6 +215,20 @@ class EngineFailureTest {
     }
 
     @Test
+    void shouldForgetAPeerThatWentOnceItsLastMessageIsTaken() {
+        Rig.Node guest = rig.add("guest");
+        guest.tsend(b, 0, 8, 1, 100);
+        rig.settle();
+        guest.engine.removeEndpoint(guest.endpoint);
+        rig.settle();
+        assertEquals(1, b.endpoint.peers().all().size());
+        b.trecv(0, 64, 1, 200);
+        assertEquals(0, b.next().errno());
+        assertEquals(0, b.endpoint.peers().all().size());
+        assertEquals(1 << 20, b.endpoint.receiver().unreservedBytes());
+    }
+
+    @Test
     void shouldFailDirectedReceivesOfADeadPeerOnly() {
         Script own = new Script(5);
         Rig directed = new Rig(own);

@@ -2,10 +2,12 @@ package org.jfabric.driver.resource;
 
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import net.jqwik.api.constraints.ByteRange;
 import net.jqwik.api.constraints.LongRange;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
 import java.math.BigInteger;
+import java.util.List;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -49,5 +51,22 @@ class RegionTablePropertyTest {
         assertEquals(region & 0xFFFF, MemoryRegionDescriptor.region(address));
         assertEquals(generation & 0xFF, MemoryRegionDescriptor.generation(address));
         assertEquals(offset & MemoryRegionDescriptor.OFFSET_MASK, MemoryRegionDescriptor.offset(address));
+    }
+
+    @Property
+    void shouldNotFindTheNextRegionByTheAddressOfAClosedOne(@ForAll List<@ByteRange Byte> generations) {
+        RegionTable table = new RegionTable();
+        for (byte generation : generations) {
+            long whole = GENERATION & -256L | generation & 0xFF;
+            RegisteredRegion first = new RegisteredRegion(1, whole, 1 << 20, 4096, () -> { });
+            int index = table.add(first);
+            long address = MemoryRegionDescriptor.address(index, generation & 0xFF, 0);
+            assertSame(first, table.find(address, 1));
+            table.close(index);
+            // another region whose generation happens to end with the same 8 bits
+            int next = table.add(new RegisteredRegion(2, whole ^ 1L << 63, 2 << 20, 4096, () -> { }));
+            assertNull(table.find(address, 1));
+            table.close(next);
+        }
     }
 }

@@ -217,6 +217,7 @@ public final class Peer extends ChannelHandler {
         long free = credit.left(length, messageEpoch);
         if (free != 0) {
             context.receiver().releaseWindow(free);
+            forgetIfUnused();
         } else {
             scheduleIfGrantOwed();
         }
@@ -404,7 +405,12 @@ public final class Peer extends ChannelHandler {
     @Override
     public void onDown(int errno) {
         fail(errno);
-        if (source < 0 && credit.heldBytes() == 0) {
+        forgetIfUnused();
+    }
+
+    /** A peer that came by itself and went is forgotten once its last message was taken. */
+    private void forgetIfUnused() {
+        if (state == DOWN && source < 0 && credit.heldBytes() == 0) {
             context.forget(this);
         }
     }

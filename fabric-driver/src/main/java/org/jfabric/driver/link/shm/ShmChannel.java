@@ -57,6 +57,8 @@ final class ShmChannel extends Channel {
     private RecordProducer producer;
     private UnsafeBuffer ring;
     int state = OPENING;
+    /** The peer was told of the channel, by OPEN or by the answer to its own. */
+    boolean announced;
     int localId;
     int remoteId;
 

@@ -306,12 +306,14 @@ final class ShmConnection {
             handler.onDown(FabricErrno.ECONNRESET);
             channel = null;
         }
-        if (channel != null) {
+        if (channel != null && channel.announced) {
             // both sides began: each takes the other's OPEN as the answer
             begin(channel, source, grant);
             return;
         }
-        ShmChannel accepted = add(endpoint.address(), sourceAddress, handler);
+        // our own OPEN, if we wanted one, did not fit into the ring yet: an answer takes its place
+        ShmChannel accepted = channel != null ? channel : add(endpoint.address(), sourceAddress, handler);
+        accepted.announced = true;
         accepted.remoteId = source;
         int ourGrant = handler.onOpening();
         handler.onGrant(grant);
@@ -409,7 +411,7 @@ final class ShmConnection {
         int offset = producer.claim(length);
         if (offset < 0) {
             blocked.add(() -> {
-                if (channel.state == ShmChannel.OPENING) {
+                if (channel.state == ShmChannel.OPENING && !channel.announced) {
                     sendOpen(channel);
                 }
             });
@@ -421,6 +423,7 @@ final class ShmConnection {
             .maxEager(channel.limits().eagerLimitBytes()).reserved(0).epoch(uses)
             .sourceName(channel.localAddress()).destName(channel.remoteAddress());
         producer.commit(offset, length, ShmFrameReader.OPEN);
+        channel.announced = true;
         written = true;
     }
 
