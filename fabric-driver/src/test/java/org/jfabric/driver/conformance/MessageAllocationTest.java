@@ -41,7 +41,7 @@ import java.util.function.LongSupplier;
 class MessageAllocationTest implements CompletionHandler {
     private static final int WARM_UP_ROUNDS = 4_000;
     private static final int ROUNDS = 1_000;
-    private static final int ATTEMPTS = 8;
+    private static final int ATTEMPTS = 50;
     private static final int SMALL = 64;
     /** Beyond the eager limit: announced, then moved by single copy or in segments. */
     private static final int LARGE = 32_768;
