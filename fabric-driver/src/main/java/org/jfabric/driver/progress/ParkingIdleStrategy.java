@@ -89,25 +89,20 @@ public final class ParkingIdleStrategy implements IdleStrategy {
         int work = progress.lastLook();
         if (work == 0 && inbox.isEmpty()) {
             counters.add(SystemCounter.PARKED, 1);
-            work = sleep();
+            try {
+                work = watcher.poll(timeoutMs, inbox);
+                FaultPoint.pass();
+            } catch (InternalError ex) {
+                // of a descriptor's handler: it may end clients, and writes to others then
+                progress.onFault(ex);
+                work = 1;
+            }
         }
         UnsafeApi.putIntRelease(null, parkedAddress, 0);
         progress.onWoken();
         // after a mere timeout one cycle is enough: an idle driver must not spin for each of them
         if (work > 0) {
             idleCycles = 0;
-        }
-    }
-
-    /** What the descriptors' handlers find may end clients, and write to others; that is guarded like a cycle. */
-    private int sleep() {
-        try {
-            int work = watcher.poll(timeoutMs, inbox);
-            FaultPoint.pass();
-            return work;
-        } catch (InternalError ex) {
-            progress.onFault(ex);
-            return 1;
         }
     }
 }
