@@ -7,6 +7,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.Invoker;
+import org.jfabric.client.UseGuard;
 import org.jfabric.codec.queue.ErrorCellDecoder;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
@@ -63,6 +64,7 @@ public final class CompletionQueue implements AutoCloseable {
     private final Completion completion = new Completion();
     private final UnsafeBuffer errData = new UnsafeBuffer(0, 0);
     private final CompletionCredits credits;
+    private final UseGuard readers;
     private final DriverState driver;
     private final Invoker invoker;
     private final long records;
@@ -110,7 +112,10 @@ public final class CompletionQueue implements AutoCloseable {
         this.readPositionAddress = memory.address() + CompletionQueueDescriptor.READ_POSITION_OFFSET;
         this.stateAddress = memory.address() + CompletionQueueDescriptor.STATE_OFFSET;
         this.errorCells = memory.address() + CompletionQueueDescriptor.errorCellsOffset(capacity);
-        this.credits = new CompletionCredits(size, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET);
+        UseGuard submitters = invoker != null ? invoker.guard() : new UseGuard("submission to completion queue " + id);
+        this.credits = new CompletionCredits(
+            size, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET, submitters);
+        this.readers = invoker != null ? invoker.guard() : new UseGuard("completion queue " + id);
     }
 
     /**
@@ -171,6 +176,15 @@ public final class CompletionQueue implements AutoCloseable {
      * @return entries shown, or a negative errno of this class.
      */
     public int poll(CompletionHandler handler, int limit) {
+        assert readers.enter();
+        try {
+            return handle(handler, limit);
+        } finally {
+            assert readers.exit();
+        }
+    }
+
+    private int handle(CompletionHandler handler, int limit) {
         int entered = enter(limit);
         if (entered < 0) {
             return entered;
@@ -367,6 +381,15 @@ public final class CompletionQueue implements AutoCloseable {
     }
 
     private int take(MutableDirectBuffer buffer, int offset, int count, Object sources, long sourcesAddress) {
+        assert readers.enter();
+        try {
+            return copy(buffer, offset, count, sources, sourcesAddress);
+        } finally {
+            assert readers.exit();
+        }
+    }
+
+    private int copy(MutableDirectBuffer buffer, int offset, int count, Object sources, long sourcesAddress) {
         int entered = enter(count);
         if (entered < 0) {
             return entered;

@@ -384,7 +384,9 @@ public final class Endpoint implements AutoCloseable {
         if (len < 0 || len > maxMsgSize || destAddr == FabricAddress.ADDR_UNSPEC) {
             return -FabricErrno.EINVAL;
         }
+        assert txCredits.guard().enter();
         if (!txCredits.available()) {
+            assert txCredits.guard().exit();
             return -FabricErrno.EAGAIN;
         }
         int result = port != null ? port.send(flags, buf, len, destAddr, tag, data, opContext)
@@ -392,6 +394,7 @@ public final class Endpoint implements AutoCloseable {
         if (result == 0) {
             txCredits.take();
         }
+        assert txCredits.guard().exit();
         return result;
     }
 
@@ -403,7 +406,9 @@ public final class Endpoint implements AutoCloseable {
             || offset < 0 || offset > source.capacity() - len) {
             return -FabricErrno.EINVAL;
         }
+        assert txCredits.guard().enter();
         if (!txCredits.available()) {
+            assert txCredits.guard().exit();
             return -FabricErrno.EAGAIN;
         }
         int result;
@@ -417,6 +422,7 @@ public final class Endpoint implements AutoCloseable {
         if (result == 0) {
             txCredits.take();
         }
+        assert txCredits.guard().exit();
         return result;
     }
 
@@ -427,7 +433,9 @@ public final class Endpoint implements AutoCloseable {
         if (len < 0) {
             return -FabricErrno.EINVAL;
         }
+        assert rxCredits.guard().enter();
         if (!rxCredits.available()) {
+            assert rxCredits.guard().exit();
             return -FabricErrno.EAGAIN;
         }
         int result = port != null ? port.receive(flags, buf, len, srcAddr, tag, ignore, opContext)
@@ -435,6 +443,7 @@ public final class Endpoint implements AutoCloseable {
         if (result == 0) {
             rxCredits.take();
         }
+        assert rxCredits.guard().exit();
         return result;
     }
 

@@ -22,6 +22,7 @@ public final class CompletionCredits {
     private static final int PADDED_LENGTH = 48;
 
     private final AtomicLongArray shared = new AtomicLongArray(PADDED_LENGTH);
+    private final UseGuard guard;
     private final long share;
     private final long retiredAddress;
     private long reserved;
@@ -32,11 +33,22 @@ public final class CompletionCredits {
      *
      * @param share          slots of the client, 1 or more.
      * @param retiredAddress native address of the word that the driver publishes.
+     * @param guard          finds two threads that submit at once.
      */
-    public CompletionCredits(long share, long retiredAddress) {
+    public CompletionCredits(long share, long retiredAddress, UseGuard guard) {
+        this.guard = guard;
         this.share = share;
         this.retiredAddress = retiredAddress;
         this.limit = share;
+    }
+
+    /**
+     * Guards what is submitted for entries of this queue: one thread at a time.
+     *
+     * @return the guard.
+     */
+    public UseGuard guard() {
+        return guard;
     }
 
     /**

@@ -9,6 +9,7 @@ import org.jfabric.layout.RecordConsumer;
  */
 public final class Invoker {
     private final EmbeddedDriver driver;
+    private final UseGuard guard = new UseGuard("the domain of a driver in mode INVOKER");
     private final RecordConsumer events;
     private final Runnable onEvents;
 
@@ -26,16 +27,27 @@ public final class Invoker {
     }
 
     /**
+     * Guards everything that runs the driver's cycles or posts to its engine.
+     *
+     * @return the one guard of this driver's embedding client.
+     */
+    public UseGuard guard() {
+        return guard;
+    }
+
+    /**
      * Runs one duty cycle; events are handed over after it.
      *
      * @return work done.
      */
     public int cycle() {
+        assert guard.enter();
         int work = driver.cycle();
         if (events != null && events.poll() != RecordConsumer.EMPTY) {
             onEvents.run();
             work++;
         }
+        assert guard.exit();
         return work;
     }
 }
