@@ -11,11 +11,14 @@ import org.jfabric.FabricException;
 import org.jfabric.FabricListener;
 import org.jfabric.Flags;
 import org.jfabric.Info;
+import org.jfabric.MemoryRegion;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -98,6 +101,44 @@ class PeerAndAddressTest {
             successor(base, a, toB, b.endpoint.name());
         } finally {
             FabricPair.delete(base);
+        }
+    }
+
+    @Test
+    void shouldNotKeepTheMemoryOfRegionsThatAPeerHasClosed() {
+        Path base = FabricPair.newBase();
+        try (DriverProcess alpha = DriverProcess.start(base.resolve("alpha"));
+            DriverProcess beta = DriverProcess.start(base.resolve("beta"));
+            FabricNode a = node(alpha, new FabricConfig());
+            FabricNode b = node(beta, new FabricConfig())) {
+            long toB = a.av.insert(b.endpoint.name());
+            exchange(a, b, toB);
+            for (int round = 0; round < 6; round++) {
+                try (MemoryRegion region = a.domain.allocate(1 << 20)) {
+                    long deadline = System.nanoTime() + 20_000_000_000L;
+                    do {
+                        assertTrue(System.nanoTime() - deadline < 0, "the region was never mapped");
+                        b.endpoint.trecv(b.memory.address(), 1 << 20, ANY, 1, 0, 1);
+                        a.endpoint.tsend(region.address(), 1 << 20, toB, 1, 2);
+                        b.await(1);
+                        a.await(2);
+                    } while (mappedRegions(beta, alpha, "") - mappedRegions(beta, alpha, "(deleted)") < 2);
+                }
+            }
+            // the one in use, the one closed last, and one that is being unmapped
+            int mapped = mappedRegions(beta, alpha, "");
+            assertTrue(mapped <= 3, () -> "still mapped: " + mapped);
+        } finally {
+            FabricPair.delete(base);
+        }
+    }
+
+    private static int mappedRegions(DriverProcess of, DriverProcess owner, String mark) {
+        try (var lines = Files.lines(Path.of("/proc/" + of.process().pid() + "/maps"))) {
+            return (int) lines.filter(
+                line -> line.contains(owner.directory() + "/") && line.contains(".mr") && line.contains(mark)).count();
+        } catch (IOException e) {
+            throw new AssertionError(e);
         }
     }
 

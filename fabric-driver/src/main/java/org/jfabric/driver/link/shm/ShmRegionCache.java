@@ -6,6 +6,7 @@ import org.jfabric.FabricException;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.ffi.FileStatus;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
@@ -111,7 +112,14 @@ final class ShmRegionCache {
         Entry entry = new Entry(number, generation);
         entry.lastUse = ++uses;
         entries.put(number, entry);
-        services.submit(new MapTask(entry));
+        long[] others = new long[entries.size() - 1];
+        int count = 0;
+        for (Entry other : entries.values()) {
+            if (other != entry) {
+                others[count++] = other.number;
+            }
+        }
+        services.submit(new MapTask(entry, others));
     }
 
     private void evict() {
@@ -122,12 +130,16 @@ final class ShmRegionCache {
             }
         }
         if (oldest != null) {
-            entries.remove(oldest.number);
-            if (latest == oldest) {
-                latest = null;
-            }
-            unmap(oldest.file);
+            drop(oldest);
         }
+    }
+
+    private void drop(Entry entry) {
+        entries.remove(entry.number);
+        if (latest == entry) {
+            latest = null;
+        }
+        unmap(entry.file);
     }
 
     private void unmap(MappedFile file) {
@@ -138,21 +150,44 @@ final class ShmRegionCache {
 
     private final class MapTask extends ResourceTask {
         private final Entry entry;
+        private final long[] others;
+        private int closedOnes;
         private MappedFile mapped;
 
-        MapTask(Entry entry) {
+        MapTask(Entry entry, long[] others) {
             this.entry = entry;
+            this.others = others;
         }
 
         @Override
         protected void execute() {
+            findClosed();
             String name = FileType.MEMORY_REGION.fileName(entry.number);
             mapped = MappedFile.open(peerDirectoryFd, name, true, MemoryRegionDescriptor.DATA_OFFSET);
             ShmRing.verify(mapped, FileType.MEMORY_REGION, peerOwner, "of a peer", name);
         }
 
+        /** A region that its owner closed has no name any more, but keeps its memory while it is mapped here. */
+        private void findClosed() {
+            for (long number : others) {
+                if (FileStatus.of(peerDirectoryFd, FileType.MEMORY_REGION.fileName(number)) == null) {
+                    others[closedOnes++] = number;
+                }
+            }
+        }
+
+        private void dropClosed() {
+            for (int i = 0; i < closedOnes; i++) {
+                Entry gone = entries.get(others[i]);
+                if (gone != null) {
+                    drop(gone);
+                }
+            }
+        }
+
         @Override
         protected void onDone() {
+            dropClosed();
             if (closed || entries.get(entry.number) != entry) {
                 unmap(mapped);
                 return;
@@ -171,6 +206,7 @@ final class ShmRegionCache {
 
         @Override
         protected void onFailed(Throwable cause) {
+            dropClosed();
             // a region that was closed meanwhile, or a name that was replaced: its payloads come in segments
             services.onError(new FabricException(ShmFiles.errnoOf(cause),
                 "region " + entry.number + " of a client of driver " + peerOwner + " cannot be mapped: "
