@@ -91,7 +91,7 @@ final class DriverWiring implements AutoCloseable {
                 undo.push(link::close);
                 links.add(link);
             }
-            engine = new Engine(engineSettings(config.engine()), links, cnc);
+            engine = new Engine(engineSettings(config.engine()), links, cnc, services.engineCounters());
             progress = progress(files, clock);
             int listenFd = listen();
             undo.push(() -> Libc.close(listenFd));

@@ -19,6 +19,7 @@ import java.util.List;
  */
 public final class Engine {
     private final EngineSettings settings;
+    private final EngineCounters counters;
     private final Link[] links;
     private final ErrorHandler errorHandler;
     private final List<CompletionWriter> writers = new ArrayList<>();
@@ -36,6 +37,20 @@ public final class Engine {
      * @param errorHandler told of peers that break the protocol.
      */
     public Engine(EngineSettings settings, List<Link> links, ErrorHandler errorHandler) {
+        this(settings, links, errorHandler, EngineCounters.NONE);
+    }
+
+    /**
+     * An engine without endpoints, whose state can be watched.
+     *
+     * @param settings     limits.
+     * @param links        loaded links, the preferred ones first.
+     * @param errorHandler told of peers that break the protocol.
+     * @param counters     for what comes and goes.
+     */
+    public Engine(
+        EngineSettings settings, List<Link> links, ErrorHandler errorHandler, EngineCounters counters) {
+        this.counters = counters;
         this.settings = settings;
         this.links = links.toArray(new Link[0]);
         this.errorHandler = errorHandler;
@@ -48,6 +63,10 @@ public final class Engine {
      */
     public EngineSettings settings() {
         return settings;
+    }
+
+    EngineCounters counters() {
+        return counters;
     }
 
     /**

@@ -258,6 +258,16 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
+        public long openHeldBackCounter(Peer peer) {
+            return engine.counters().open("sends of " + settings.address() + " held back by " + peer.address());
+        }
+
+        @Override
+        public void closeHeldBackCounter(long address) {
+            engine.counters().close(address);
+        }
+
+        @Override
         public void onPeerDown(Peer peer, int errno) {
             session.listener().onPeerDown(
                 session.clientId(), settings.id(), peer.sourceAddress(), errno, peer.address());

@@ -6,6 +6,7 @@ import org.agrona.concurrent.status.CountersManager;
 import org.agrona.concurrent.status.CountersReader;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.driver.engine.EngineCounters;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.resource.DescriptorWatcher;
 import org.jfabric.driver.resource.Inbox;
@@ -133,6 +134,32 @@ public final class DriverLinkServices extends LinkServices {
                 "no room for the counter \"" + label + "\": " + ex.getMessage(),
                 "Raise jfabric.cnc.countersLengthBytes; the driver goes on without this counter", ex));
             return spare.addressOffset();
+        }
+    }
+
+    /**
+     * Counters for the engine, from the same file.
+     *
+     * @return a view of this object.
+     */
+    public EngineCounters engineCounters() {
+        return new EngineCounters() {
+            @Override
+            public long open(String label) {
+                return counterAddress(label);
+            }
+
+            @Override
+            public void close(long address) {
+                releaseCounter(address);
+            }
+        };
+    }
+
+    private synchronized void releaseCounter(long address) {
+        if (address != spare.addressOffset()) {
+            long offset = address - counters.valuesBuffer().addressOffset();
+            counters.free((int) (offset / CountersReader.COUNTER_LENGTH));
         }
     }
 

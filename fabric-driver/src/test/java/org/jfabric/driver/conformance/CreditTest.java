@@ -4,6 +4,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
+import org.jfabric.driver.hostile.DriverView;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -61,6 +62,10 @@ class CreditTest {
             long budget = 4L << 20;
             assertTrue(sent * 4096L < 2 * budget, sent + " messages were taken");
             assertTrue(sent > 10);
+            try (DriverView view = new DriverView(pair.directory("alpha"))) {
+                String label = "sends of " + pair.a.endpoint.name() + " held back by " + pair.b.endpoint.name();
+                assertTrue(view.counter(label) > 0, () -> label + ": " + view.counter(label));
+            }
             pair.b.endpoint.trecv(pair.b.memory.address(0), 4096, ANY, 1, 0, 7);
             pair.b.await(7);
         }

@@ -61,6 +61,11 @@ public final class FabricPair implements AutoCloseable {
         toA = b.av.insert(a.endpoint.name());
     }
 
+    /** Directory of the driver with that name: alpha has the first endpoint. */
+    Path directory(String driver) {
+        return base.resolve(driver);
+    }
+
     public static Path newBase() {
         try {
             Path shm = Path.of("/dev/shm");

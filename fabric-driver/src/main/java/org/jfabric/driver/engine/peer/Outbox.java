@@ -1,5 +1,6 @@
 package org.jfabric.driver.engine.peer;
 
+import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.TransmitOperation;
 
@@ -16,6 +17,9 @@ public final class Outbox {
     private final OperationList pending = new OperationList();
     /** The oldest first, so that it is segmented first. */
     private final OperationList owned = new OperationList();
+    /** Address of the counter that tells who holds us back; 0 while nobody does. */
+    private long heldBackCounter;
+    private int waiting;
     private int announced;
     private int segmenting;
 
@@ -77,6 +81,7 @@ public final class Outbox {
      */
     public void remove(TransmitOperation operation) {
         pending.remove(operation);
+        waiting--;
     }
 
     /**
@@ -91,6 +96,7 @@ public final class Outbox {
     void add(TransmitOperation operation) {
         operation.state = TransmitOperation.QUEUED;
         pending.addLast(operation);
+        waiting++;
     }
 
     /**
@@ -153,17 +159,35 @@ public final class Outbox {
             TransmitOperation operation = pending.first();
             boolean mayBegin = peer.canSendEager(operation.length) || canAnnounce();
             if (!mayBegin) {
+                heldBack(peer);
                 return work;
             }
-            pending.remove(operation);
+            remove(operation);
             if (!context.sender().begin(peer, operation)) {
                 pending.addFirst(operation);
+                waiting++;
                 peer.schedule();
                 return work;
             }
             work++;
         }
+        if (heldBackCounter != 0) {
+            notHeldBack();
+        }
         return work;
+    }
+
+    /** The peer grants neither bytes nor announcements: says so, in a counter that names both. */
+    private void heldBack(Peer peer) {
+        if (heldBackCounter == 0) {
+            heldBackCounter = context.openHeldBackCounter(peer);
+        }
+        UnsafeApi.putLongRelease(null, heldBackCounter, waiting);
+    }
+
+    private void notHeldBack() {
+        context.closeHeldBackCounter(heldBackCounter);
+        heldBackCounter = 0;
     }
 
     void failAll(int errno) {
@@ -174,13 +198,20 @@ public final class Outbox {
         }
         while (!pending.isEmpty()) {
             TransmitOperation operation = pending.first();
-            pending.remove(operation);
+            remove(operation);
             context.sender().fail(operation, errno);
+        }
+        if (heldBackCounter != 0) {
+            notHeldBack();
         }
     }
 
     void clear() {
         pending.clear();
+        waiting = 0;
         owned.clear();
+        if (heldBackCounter != 0) {
+            notHeldBack();
+        }
     }
 }

@@ -77,4 +77,19 @@ public abstract class PeerContext {
      * @param reason what was seen.
      */
     public abstract void onViolation(Peer peer, String reason);
+
+    /**
+     * Makes the counter that shows how many sends a peer holds back.
+     *
+     * @param peer that grants no more credit.
+     * @return native address of its 8 bytes.
+     */
+    public abstract long openHeldBackCounter(Peer peer);
+
+    /**
+     * Gives that counter back.
+     *
+     * @param address from {@link #openHeldBackCounter}.
+     */
+    public abstract void closeHeldBackCounter(long address);
 }
