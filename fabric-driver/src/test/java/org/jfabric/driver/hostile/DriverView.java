@@ -34,7 +34,7 @@ public final class DriverView implements AutoCloseable {
         errors = header.getInt(CncDescriptor.ERROR_LOG_LENGTH_OFFSET, LITTLE_ENDIAN);
     }
 
-    Map<String, Long> counters() {
+    public Map<String, Long> counters() {
         Map<String, Long> result = new TreeMap<>();
         new CountersReader(
             cnc.buffer(CncDescriptor.METADATA_OFFSET, metadata),
