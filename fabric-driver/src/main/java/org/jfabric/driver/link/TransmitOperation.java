@@ -5,7 +5,7 @@ import org.jfabric.driver.resource.RegisteredRegion;
 /**
  * One send from its posting to its completion. The records of an endpoint are made with it and used again and again.
  *
- * <p>Fields are package-free on purpose: the engine and the links of one progress thread read them on every message.
+ * <p>Fields are public on purpose: the engine and the links of one progress thread read them on every message.
  * Owner: progress agent.
  */
 public final class TransmitOperation {

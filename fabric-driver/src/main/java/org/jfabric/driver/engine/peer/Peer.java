@@ -269,7 +269,7 @@ public final class Peer extends ChannelHandler {
     }
 
     /**
-     * The oldest kept receive in no particular order, for the peer's end.
+     * One of the kept receives, in no particular order.
      *
      * @return null if there is none.
      */
