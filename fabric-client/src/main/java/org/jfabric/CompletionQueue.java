@@ -3,24 +3,16 @@ package org.jfabric;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.UnsafeApi;
-import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.Invoker;
 import org.jfabric.client.UseGuard;
-import org.jfabric.codec.queue.ErrorCellDecoder;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.ref.Reference;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-
-import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
-import static org.jfabric.layout.CompletionQueueDescriptor.ERROR_CELL_LENGTH;
-import static org.jfabric.layout.CompletionQueueDescriptor.KIND_SUCCESS;
-import static org.jfabric.layout.CompletionQueueDescriptor.RECORD_LENGTH;
 
 /**
  * Reports the end of operations: the driver writes entries into shared memory, this object reads them there.
@@ -50,42 +42,23 @@ import static org.jfabric.layout.CompletionQueueDescriptor.RECORD_LENGTH;
  * may be another one. {@link #close()} is a control call. Source: section 2 of the requirements.
  */
 public final class CompletionQueue implements AutoCloseable {
-    private static final int KIND_SHIFT = 48;
-    private static final int FLAGS_SHIFT = 56;
     private static final int UNBOUND = 0;
     private static final int READABLE = 1;
     private static final int CLOSED = 2;
-    private static final int SOURCE_LENGTH = Long.BYTES;
     private static final long LONG_ARRAY_BASE = UnsafeApi.arrayBaseOffset(long[].class);
-    /** So many polls that find nothing pass between two looks at the state, unless a ring full of entries was read. */
-    private static final int IDLE_POLLS_MASK = 1023;
     private static final int MAX_SHOWN_ERR_DATA = 32;
 
-    private final Completion completion = new Completion();
-    private final UnsafeBuffer errData = new UnsafeBuffer(0, 0);
+    private final CompletionReader reader;
     private final CompletionCredits credits;
     private final UseGuard readers;
-    private final DriverState driver;
     private final Invoker invoker;
-    private final long records;
-    private final long mask;
-    private final long readPositionAddress;
-    private final long stateAddress;
-    private final long errorCells;
-    private final int entryLongs;
-    private final MemorySegment memory;
     private final CompletionFormat format;
     private final Domain domain;
     private final long id;
     private final long context;
     private final int size;
     private final List<Endpoint> endpoints = new ArrayList<>();
-    private long position;
-    private long emptyPosition;
-    private int idlePolls;
     private int state;
-    private boolean reading;
-    private boolean overrun;
 
     /** A fresh queue over its mapped file; domain may be null in tests of the reading side. */
     CompletionQueue(
@@ -102,19 +75,12 @@ public final class CompletionQueue implements AutoCloseable {
         this.id = id;
         this.context = context;
         this.format = format.resolved();
-        this.entryLongs = this.format.entryLengthBytes() / Long.BYTES;
-        this.memory = memory;
         this.size = size;
-        this.driver = driver;
         this.invoker = invoker;
-        this.mask = capacity - 1L;
-        this.records = memory.address() + CompletionQueueDescriptor.RECORDS_OFFSET;
-        this.readPositionAddress = memory.address() + CompletionQueueDescriptor.READ_POSITION_OFFSET;
-        this.stateAddress = memory.address() + CompletionQueueDescriptor.STATE_OFFSET;
-        this.errorCells = memory.address() + CompletionQueueDescriptor.errorCellsOffset(capacity);
         UseGuard submitters = invoker != null ? invoker.guard() : new UseGuard("submission to completion queue " + id);
         this.credits = new CompletionCredits(
             size, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET, submitters);
+        this.reader = new CompletionReader(memory, capacity, this.format, credits, driver);
         this.readers = invoker != null ? invoker.guard() : new UseGuard("completion queue " + id);
     }
 
@@ -161,7 +127,7 @@ public final class CompletionQueue implements AutoCloseable {
      */
     public int readFrom(
         MutableDirectBuffer buffer, int offset, int count, MutableDirectBuffer sources, int sourcesOffset) {
-        if (sourcesOffset < 0 || sourcesOffset + (long) count * SOURCE_LENGTH > sources.capacity()) {
+        if (sourcesOffset < 0 || sourcesOffset + (long) count * CompletionReader.SOURCE_LENGTH > sources.capacity()) {
             return -FabricErrno.EINVAL;
         }
         return take(buffer, offset, count, sources.byteArray(), sources.addressOffset() + sourcesOffset);
@@ -178,47 +144,11 @@ public final class CompletionQueue implements AutoCloseable {
     public int poll(CompletionHandler handler, int limit) {
         assert readers.enter();
         try {
-            return handle(handler, limit);
+            int entered = enter(limit);
+            return entered < 0 ? entered : reader.handle(handler, limit);
         } finally {
             assert readers.exit();
         }
-    }
-
-    private int handle(CompletionHandler handler, int limit) {
-        int entered = enter(limit);
-        if (entered < 0) {
-            return entered;
-        }
-        long start = position;
-        long next = start;
-        int ofClient = 0;
-        int kind = 0;
-        reading = true;
-        try {
-            for (long end = start + limit; next < end;) {
-                long record = records + (next & mask) * RECORD_LENGTH;
-                long word = UnsafeApi.getLongAcquire(null, record);
-                if ((int) word != (int) (next + 1)) {
-                    break;
-                }
-                kind = (int) (word >>> KIND_SHIFT) & 0xFF;
-                if (kind != KIND_SUCCESS) {
-                    break;
-                }
-                ofClient += ofClient(word);
-                next++;
-                completion.wrap(record);
-                handler.onCompletion(completion);
-            }
-        } finally {
-            reading = false;
-            completion.unwrap();
-            if (next != start) {
-                release(next, ofClient);
-            }
-            Reference.reachabilityFence(this);
-        }
-        return next != start ? (int) (next - start) : whenNothing(limit, kind);
     }
 
     /**
@@ -239,23 +169,7 @@ public final class CompletionQueue implements AutoCloseable {
         if (entered < 0) {
             return entered;
         }
-        long record = records + (position & mask) * RECORD_LENGTH;
-        long word = UnsafeApi.getLongAcquire(null, record);
-        if ((int) word != (int) (position + 1)) {
-            int result = whenEmpty();
-            if (result != -FabricErrno.EOVERRUN) {
-                return result;
-            }
-            error.reset().err(FabricErrno.EOVERRUN).provErrno(FabricErrno.EOVERRUN);
-            return 1;
-        }
-        if (((int) (word >>> KIND_SHIFT) & 0xFF) == KIND_SUCCESS) {
-            return -FabricErrno.EAGAIN;
-        }
-        fill(error, record, errorCells + (position & mask) * ERROR_CELL_LENGTH);
-        release(position + 1, ofClient(word));
-        Reference.reachabilityFence(this);
-        return 1;
+        return reader.readErr(error);
     }
 
     /**
@@ -348,7 +262,7 @@ public final class CompletionQueue implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "CompletionQueue{id=" + id + ", format=" + format + ", size=" + size + ", capacity=" + (mask + 1)
+        return "CompletionQueue{id=" + id + ", format=" + format + ", size=" + size + ", capacity=" + reader.capacity()
             + ", endpoints=" + endpoints.size() + (state == CLOSED ? ", closed" : "") + '}';
     }
 
@@ -383,61 +297,15 @@ public final class CompletionQueue implements AutoCloseable {
     private int take(MutableDirectBuffer buffer, int offset, int count, Object sources, long sourcesAddress) {
         assert readers.enter();
         try {
-            return copy(buffer, offset, count, sources, sourcesAddress);
+            int entered = enter(count);
+            return entered < 0 ? entered : reader.copy(buffer, offset, count, sources, sourcesAddress);
         } finally {
             assert readers.exit();
         }
     }
 
-    private int copy(MutableDirectBuffer buffer, int offset, int count, Object sources, long sourcesAddress) {
-        int entered = enter(count);
-        if (entered < 0) {
-            return entered;
-        }
-        int longs = entryLongs;
-        int stride = longs * Long.BYTES;
-        if (count != 0 && (offset < 0 || offset + (long) count * stride > buffer.capacity())) {
-            return -FabricErrno.EINVAL;
-        }
-        byte[] array = count == 0 ? null : buffer.byteArray();
-        long to = count == 0 ? 0 : buffer.addressOffset() + offset;
-        long next = position;
-        int ofClient = 0;
-        int kind = 0;
-        int taken = 0;
-        while (taken < count) {
-            long record = records + (next & mask) * RECORD_LENGTH;
-            long word = UnsafeApi.getLongAcquire(null, record);
-            if ((int) word != (int) (next + 1)) {
-                break;
-            }
-            kind = (int) (word >>> KIND_SHIFT) & 0xFF;
-            if (kind != KIND_SUCCESS) {
-                break;
-            }
-            for (int i = 0; i < longs; i++) {
-                UnsafeApi.putLong(array, to + (long) i * Long.BYTES,
-                    UnsafeApi.getLong(record + BODY_OFFSET + (long) i * Long.BYTES));
-            }
-            if (sourcesAddress != 0) {
-                UnsafeApi.putLong(sources, sourcesAddress + (long) taken * SOURCE_LENGTH,
-                    UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET));
-            }
-            to += stride;
-            ofClient += ofClient(word);
-            next++;
-            taken++;
-        }
-        if (taken == 0) {
-            return whenNothing(count, kind);
-        }
-        release(next, ofClient);
-        Reference.reachabilityFence(this);
-        return taken;
-    }
-
     private int enter(int count) {
-        if (state != READABLE || reading) {
+        if (state != READABLE || reader.isHandling()) {
             return -FabricErrno.EOPBADSTATE;
         }
         if (count < 0) {
@@ -447,84 +315,5 @@ public final class CompletionQueue implements AutoCloseable {
             invoker.cycle();
         }
         return 0;
-    }
-
-    private void release(long next, int ofClient) {
-        position = next;
-        UnsafeApi.putLongRelease(null, readPositionAddress, next);
-        credits.release(ofClient);
-    }
-
-    private int whenNothing(int limit, int kind) {
-        if (kind != 0) {
-            return -FabricErrno.EAVAIL;
-        }
-        return limit == 0 ? whenNotAsked() : whenEmpty();
-    }
-
-    private int whenNotAsked() {
-        long word = UnsafeApi.getLongAcquire(null, records + (position & mask) * RECORD_LENGTH);
-        if ((int) word != (int) (position + 1)) {
-            return whenEmpty();
-        }
-        return ((int) (word >>> KIND_SHIFT) & 0xFF) == KIND_SUCCESS ? 0 : -FabricErrno.EAVAIL;
-    }
-
-    /**
-     * The next entry is not there. The state stands on a line that the driver writes while it works, so it is looked at
-     * only if a whole ring of entries was read without a pause, which is how an overrun looks from here, and now and
-     * then.
-     */
-    private int whenEmpty() {
-        if (overrun) {
-            return -FabricErrno.EOVERRUN;
-        }
-        if (driver.isGone() || position - emptyPosition > mask >> 1 || (++idlePolls & IDLE_POLLS_MASK) == 0) {
-            return whenSuspect();
-        }
-        emptyPosition = position;
-        return -FabricErrno.EAGAIN;
-    }
-
-    private int whenSuspect() {
-        boolean lost = UnsafeApi.getIntAcquire(null, stateAddress) == CompletionQueueDescriptor.STATE_OVERRUN;
-        boolean gone = driver.isGone();
-        // what was written before the end may have become visible after the first look
-        UnsafeApi.loadFence();
-        long word = UnsafeApi.getLongAcquire(null, records + (position & mask) * RECORD_LENGTH);
-        if ((int) word == (int) (position + 1)) {
-            return -FabricErrno.EAGAIN;
-        }
-        emptyPosition = position;
-        if (lost) {
-            overrun = true;
-            return -FabricErrno.EOVERRUN;
-        }
-        return gone ? -FabricErrno.ENODEV : -FabricErrno.EAGAIN;
-    }
-
-    private void fill(CompletionError error, long record, long cell) {
-        long body = record + BODY_OFFSET;
-        error.reset()
-            .opContext(UnsafeApi.getLong(body))
-            .flags(UnsafeApi.getLong(body + 8))
-            .len(UnsafeApi.getLong(body + 16))
-            .buf(UnsafeApi.getLong(body + 24))
-            .data(UnsafeApi.getLong(body + 32))
-            .tag(UnsafeApi.getLong(body + 40))
-            .srcAddr(UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET))
-            .olen(UnsafeApi.getLong(cell + ErrorCellDecoder.olenEncodingOffset()))
-            .err(UnsafeApi.getInt(cell + ErrorCellDecoder.errEncodingOffset()))
-            .provErrno(UnsafeApi.getInt(cell + ErrorCellDecoder.provErrnoEncodingOffset()));
-        int length = UnsafeApi.getInt(cell + ErrorCellDecoder.errDataSizeEncodingOffset());
-        if (length > 0) {
-            errData.wrap(
-                cell + ErrorCellDecoder.errDataEncodingOffset(), Math.min(length, ErrorCellDecoder.errDataLength()));
-            error.errData(errData, 0, errData.capacity());
-        }
-    }
-
-    private static int ofClient(long word) {
-        return (int) (word >>> FLAGS_SHIFT) & CompletionQueueDescriptor.FLAG_DRIVER_SHARE ^ 1;
     }
 }

@@ -2,16 +2,11 @@ package org.jfabric;
 
 import org.agrona.DirectBuffer;
 import org.agrona.UnsafeApi;
-import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.client.ReceiveQueue;
 import org.jfabric.client.TransmitQueue;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.ref.Reference;
 
 /**
  * An addressable end of communication: sends and receives are posted here and reported in the completion queues that
@@ -53,17 +48,12 @@ public final class Endpoint implements AutoCloseable {
 
     private int state;
     private EndpointPort port;
-    private TransmitQueue transmitQueue;
-    private ReceiveQueue receiveQueue;
-    private CompletionCredits txCredits;
-    private CompletionCredits rxCredits;
+    private TransmitSide transmit;
+    private ReceiveSide receive;
     private long maxMsgSize;
     private int injectSize;
-    private int txSize;
-    private int rxSize;
     private long sendFlags;
     private long recvFlags;
-    private MemorySegment injectScratch;
     private long id;
     private String name;
 
@@ -255,7 +245,7 @@ public final class Endpoint implements AutoCloseable {
             port.cancel(opContext);
             return 0;
         }
-        return receiveQueue != null ? receiveQueue.cancel(opContext) : transmitQueue.cancel(opContext);
+        return receive != null ? receive.cancel(opContext) : transmit.cancel(opContext);
     }
 
     /**
@@ -296,11 +286,7 @@ public final class Endpoint implements AutoCloseable {
         if (state != ENABLED) {
             return -FabricErrno.EOPBADSTATE;
         }
-        if (txCredits == null) {
-            return -FabricErrno.EOPNOTSUPP;
-        }
-        long left = port != null ? txSize - port.outstandingSends() : transmitQueue.sizeLeft();
-        return Math.min(left, txCredits.left());
+        return transmit == null ? -FabricErrno.EOPNOTSUPP : transmit.sizeLeft();
     }
 
     /**
@@ -312,11 +298,7 @@ public final class Endpoint implements AutoCloseable {
         if (state != ENABLED) {
             return -FabricErrno.EOPBADSTATE;
         }
-        if (rxCredits == null) {
-            return -FabricErrno.EOPNOTSUPP;
-        }
-        long left = port != null ? rxSize - port.outstandingReceives() : receiveQueue.sizeLeft();
-        return Math.min(left, rxCredits.left());
+        return receive == null ? -FabricErrno.EOPNOTSUPP : receive.sizeLeft();
     }
 
     /**
@@ -378,82 +360,24 @@ public final class Endpoint implements AutoCloseable {
     }
 
     private int post(long flags, long buf, long len, long destAddr, long tag, long data, long opContext) {
-        if (state != ENABLED || driver.isGone() || txCredits == null) {
+        if (state != ENABLED || driver.isGone() || transmit == null) {
             return refused();
         }
-        if (len < 0 || len > maxMsgSize || destAddr == FabricAddress.ADDR_UNSPEC) {
-            return -FabricErrno.EINVAL;
-        }
-        assert txCredits.guard().enter();
-        if (!txCredits.available()) {
-            assert txCredits.guard().exit();
-            return -FabricErrno.EAGAIN;
-        }
-        int result = port != null ? port.send(flags, buf, len, destAddr, tag, data, opContext)
-            : transmitQueue.send(flags, buf, len, destAddr, tag, data, opContext);
-        if (result == 0) {
-            txCredits.take();
-        }
-        assert txCredits.guard().exit();
-        return result;
+        return transmit.post(flags, buf, len, destAddr, tag, data, opContext);
     }
 
     private int postInject(long flags, DirectBuffer source, int offset, int len, long destAddr, long tag) {
-        if (state != ENABLED || driver.isGone() || txCredits == null) {
+        if (state != ENABLED || driver.isGone() || transmit == null) {
             return refused();
         }
-        if (len < 0 || len > injectSize || destAddr == FabricAddress.ADDR_UNSPEC
-            || offset < 0 || offset > source.capacity() - len) {
-            return -FabricErrno.EINVAL;
-        }
-        assert txCredits.guard().enter();
-        if (!txCredits.available()) {
-            assert txCredits.guard().exit();
-            return -FabricErrno.EAGAIN;
-        }
-        int result;
-        if (port == null) {
-            result = transmitQueue.inject(flags, source, offset, len, destAddr, tag, 0, context);
-        } else {
-            result = port.inject(flags, nativeAddress(source, offset, len), len, destAddr, tag, 0, context);
-        }
-        // only the address was in use: memory whose last user was this call must not go before
-        Reference.reachabilityFence(source);
-        if (result == 0) {
-            txCredits.take();
-        }
-        assert txCredits.guard().exit();
-        return result;
+        return transmit.postInject(flags, source, offset, len, destAddr, tag, context);
     }
 
     private int postRecv(long flags, long buf, long len, long srcAddr, long tag, long ignore, long opContext) {
-        if (state != ENABLED || driver.isGone() || rxCredits == null) {
+        if (state != ENABLED || driver.isGone() || receive == null) {
             return refused();
         }
-        if (len < 0) {
-            return -FabricErrno.EINVAL;
-        }
-        assert rxCredits.guard().enter();
-        if (!rxCredits.available()) {
-            assert rxCredits.guard().exit();
-            return -FabricErrno.EAGAIN;
-        }
-        int result = port != null ? port.receive(flags, buf, len, srcAddr, tag, ignore, opContext)
-            : receiveQueue.receive(flags, buf, len, srcAddr, tag, ignore, opContext);
-        if (result == 0) {
-            rxCredits.take();
-        }
-        assert rxCredits.guard().exit();
-        return result;
-    }
-
-    /** The engine takes native addresses; what lies in an array is copied to where it finds it. */
-    private long nativeAddress(DirectBuffer source, int offset, int len) {
-        if (source.byteArray() == null) {
-            return source.addressOffset() + offset;
-        }
-        TransmitQueue.copy(source, offset, injectScratch.address(), len);
-        return injectScratch.address();
+        return receive.post(flags, buf, len, srcAddr, tag, ignore, opContext);
     }
 
     private int refused() {
@@ -480,22 +404,19 @@ public final class Endpoint implements AutoCloseable {
 
     /** Takes the driver's answer; the last step of enabling, under the fabric's lock. */
     void onEnabled(
-        DriverEvent.EndpointReady ready, EndpointPort enginePort, TransmitQueue transmit, ReceiveQueue receive) {
+        DriverEvent.EndpointReady ready, EndpointPort enginePort, TransmitQueue transmitQueue,
+        ReceiveQueue receiveQueue) {
         id = ready.endpointId();
         name = ready.address();
         maxMsgSize = ready.maxMsgSize();
         injectSize = ready.injectSize();
-        txSize = ready.txSize();
-        rxSize = ready.rxSize();
         port = enginePort;
-        transmitQueue = transmit;
-        receiveQueue = receive;
-        injectScratch = enginePort == null ? null
-            : Arena.ofAuto().allocate(Math.max(1, injectSize), Long.BYTES);
         sendFlags = completionFlag(bindings.txSelective(), info.txAttr().opFlags());
         recvFlags = completionFlag(bindings.rxSelective(), info.rxAttr().opFlags());
-        txCredits = transmits() ? bindings.txCq().credits() : null;
-        rxCredits = receives() ? bindings.rxCq().credits() : null;
+        transmit = transmits() ? new TransmitSide(
+            port, transmitQueue, bindings.txCq().credits(), maxMsgSize, injectSize, ready.txSize()) : null;
+        receive = receives() ? new ReceiveSide(
+            port, receiveQueue, bindings.rxCq().credits(), ready.rxSize()) : null;
         // the queues were made above: a thread that sees the state must see them
         UnsafeApi.storeFence();
         state = ENABLED;
@@ -514,20 +435,17 @@ public final class Endpoint implements AutoCloseable {
 
     /** The driver has closed it: what it did not take out of the queues gives its completion credit back. */
     void onClosedInDriver() {
-        if (transmitQueue != null && txCredits != null) {
-            txCredits.giveBack(transmitQueue.untaken());
+        if (transmit != null) {
+            transmit.onClosedInDriver();
         }
-        if (receiveQueue != null && rxCredits != null) {
-            rxCredits.giveBack(receiveQueue.untaken());
+        if (receive != null) {
+            receive.onClosedInDriver();
         }
     }
 
     /** Sends that have not reached their level. */
     long outstandingSends() {
-        if (state != ENABLED || txCredits == null) {
-            return 0;
-        }
-        return port != null ? port.outstandingSends() : transmitQueue.outstanding();
+        return state != ENABLED || transmit == null ? 0 : transmit.outstanding();
     }
 
     int state() {

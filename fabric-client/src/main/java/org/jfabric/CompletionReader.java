@@ -1,0 +1,250 @@
+package org.jfabric;
+
+import org.agrona.MutableDirectBuffer;
+import org.agrona.UnsafeApi;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.client.CompletionCredits;
+import org.jfabric.client.DriverState;
+import org.jfabric.codec.queue.ErrorCellDecoder;
+import org.jfabric.layout.CompletionQueueDescriptor;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+
+import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
+import static org.jfabric.layout.CompletionQueueDescriptor.ERROR_CELL_LENGTH;
+import static org.jfabric.layout.CompletionQueueDescriptor.KIND_SUCCESS;
+import static org.jfabric.layout.CompletionQueueDescriptor.RECORD_LENGTH;
+
+/**
+ * The client's end of a {@code .cq} file: finds the next entries, decodes or copies them, gives back their slots.
+ *
+ * <p>Who may call when is checked by {@link CompletionQueue}. Owner: the one reading thread.
+ */
+final class CompletionReader {
+    static final int SOURCE_LENGTH = Long.BYTES;
+
+    private static final int KIND_SHIFT = 48;
+    private static final int FLAGS_SHIFT = 56;
+    /** So many polls that find nothing pass between two looks at the state, unless a ring full of entries was read. */
+    private static final int IDLE_POLLS_MASK = 1023;
+
+    private final Completion completion = new Completion();
+    private final UnsafeBuffer errData = new UnsafeBuffer(0, 0);
+    private final CompletionCredits credits;
+    private final DriverState driver;
+    private final long records;
+    private final long mask;
+    private final long readPositionAddress;
+    private final long stateAddress;
+    private final long errorCells;
+    private final int entryLongs;
+    private final MemorySegment memory;
+    private long position;
+    private long emptyPosition;
+    private int idlePolls;
+    private boolean handling;
+    private boolean overrun;
+
+    /** A reader at the start of a fresh file. */
+    CompletionReader(
+        MemorySegment memory, int capacity, CompletionFormat format, CompletionCredits credits, DriverState driver) {
+        this.memory = memory;
+        this.entryLongs = format.entryLengthBytes() / Long.BYTES;
+        this.credits = credits;
+        this.driver = driver;
+        this.mask = capacity - 1L;
+        this.records = memory.address() + CompletionQueueDescriptor.RECORDS_OFFSET;
+        this.readPositionAddress = memory.address() + CompletionQueueDescriptor.READ_POSITION_OFFSET;
+        this.stateAddress = memory.address() + CompletionQueueDescriptor.STATE_OFFSET;
+        this.errorCells = memory.address() + CompletionQueueDescriptor.errorCellsOffset(capacity);
+    }
+
+    /** Whether a handler is being called, which must not read. */
+    boolean isHandling() {
+        return handling;
+    }
+
+    /** Entries that the ring can hold. */
+    int capacity() {
+        return (int) (mask + 1);
+    }
+
+    /** Shows up to {@code limit} entries to the handler; see {@link CompletionQueue#poll}. */
+    int handle(CompletionHandler handler, int limit) {
+        long start = position;
+        long next = start;
+        int ofClient = 0;
+        int kind = 0;
+        handling = true;
+        try {
+            for (long end = start + limit; next < end;) {
+                long record = records + (next & mask) * RECORD_LENGTH;
+                long word = UnsafeApi.getLongAcquire(null, record);
+                if ((int) word != (int) (next + 1)) {
+                    break;
+                }
+                kind = (int) (word >>> KIND_SHIFT) & 0xFF;
+                if (kind != KIND_SUCCESS) {
+                    break;
+                }
+                ofClient += ofClient(word);
+                next++;
+                completion.wrap(record);
+                handler.onCompletion(completion);
+            }
+        } finally {
+            handling = false;
+            completion.unwrap();
+            if (next != start) {
+                release(next, ofClient);
+            }
+            Reference.reachabilityFence(this);
+        }
+        return next != start ? (int) (next - start) : whenNothing(limit, kind);
+    }
+
+    /** Copies up to {@code count} entries; see {@link CompletionQueue#read} and {@link CompletionQueue#readFrom}. */
+    int copy(MutableDirectBuffer buffer, int offset, int count, Object sources, long sourcesAddress) {
+        int longs = entryLongs;
+        int stride = longs * Long.BYTES;
+        if (count != 0 && (offset < 0 || offset + (long) count * stride > buffer.capacity())) {
+            return -FabricErrno.EINVAL;
+        }
+        byte[] array = count == 0 ? null : buffer.byteArray();
+        long to = count == 0 ? 0 : buffer.addressOffset() + offset;
+        long next = position;
+        int ofClient = 0;
+        int kind = 0;
+        int taken = 0;
+        while (taken < count) {
+            long record = records + (next & mask) * RECORD_LENGTH;
+            long word = UnsafeApi.getLongAcquire(null, record);
+            if ((int) word != (int) (next + 1)) {
+                break;
+            }
+            kind = (int) (word >>> KIND_SHIFT) & 0xFF;
+            if (kind != KIND_SUCCESS) {
+                break;
+            }
+            for (int i = 0; i < longs; i++) {
+                UnsafeApi.putLong(array, to + (long) i * Long.BYTES,
+                    UnsafeApi.getLong(record + BODY_OFFSET + (long) i * Long.BYTES));
+            }
+            if (sourcesAddress != 0) {
+                UnsafeApi.putLong(sources, sourcesAddress + (long) taken * SOURCE_LENGTH,
+                    UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET));
+            }
+            to += stride;
+            ofClient += ofClient(word);
+            next++;
+            taken++;
+        }
+        if (taken == 0) {
+            return whenNothing(count, kind);
+        }
+        release(next, ofClient);
+        Reference.reachabilityFence(this);
+        return taken;
+    }
+
+    /** Takes the next entry if it is an error; see {@link CompletionQueue#readErr}. */
+    int readErr(CompletionError error) {
+        long record = records + (position & mask) * RECORD_LENGTH;
+        long word = UnsafeApi.getLongAcquire(null, record);
+        if ((int) word != (int) (position + 1)) {
+            int result = whenEmpty();
+            if (result != -FabricErrno.EOVERRUN) {
+                return result;
+            }
+            error.reset().err(FabricErrno.EOVERRUN).provErrno(FabricErrno.EOVERRUN);
+            return 1;
+        }
+        if (((int) (word >>> KIND_SHIFT) & 0xFF) == KIND_SUCCESS) {
+            return -FabricErrno.EAGAIN;
+        }
+        fill(error, record, errorCells + (position & mask) * ERROR_CELL_LENGTH);
+        release(position + 1, ofClient(word));
+        Reference.reachabilityFence(this);
+        return 1;
+    }
+
+    private void release(long next, int ofClient) {
+        position = next;
+        UnsafeApi.putLongRelease(null, readPositionAddress, next);
+        credits.release(ofClient);
+    }
+
+    private int whenNothing(int limit, int kind) {
+        if (kind != 0) {
+            return -FabricErrno.EAVAIL;
+        }
+        return limit == 0 ? whenNotAsked() : whenEmpty();
+    }
+
+    private int whenNotAsked() {
+        long word = UnsafeApi.getLongAcquire(null, records + (position & mask) * RECORD_LENGTH);
+        if ((int) word != (int) (position + 1)) {
+            return whenEmpty();
+        }
+        return ((int) (word >>> KIND_SHIFT) & 0xFF) == KIND_SUCCESS ? 0 : -FabricErrno.EAVAIL;
+    }
+
+    /**
+     * The next entry is not there. The state stands on a line that the driver writes while it works, so it is looked at
+     * only if a whole ring of entries was read without a pause, which is how an overrun looks from here, and now and
+     * then.
+     */
+    private int whenEmpty() {
+        if (overrun) {
+            return -FabricErrno.EOVERRUN;
+        }
+        if (driver.isGone() || position - emptyPosition > mask >> 1 || (++idlePolls & IDLE_POLLS_MASK) == 0) {
+            return whenSuspect();
+        }
+        emptyPosition = position;
+        return -FabricErrno.EAGAIN;
+    }
+
+    private int whenSuspect() {
+        boolean lost = UnsafeApi.getIntAcquire(null, stateAddress) == CompletionQueueDescriptor.STATE_OVERRUN;
+        boolean gone = driver.isGone();
+        // what was written before the end may have become visible after the first look
+        UnsafeApi.loadFence();
+        long word = UnsafeApi.getLongAcquire(null, records + (position & mask) * RECORD_LENGTH);
+        if ((int) word == (int) (position + 1)) {
+            return -FabricErrno.EAGAIN;
+        }
+        emptyPosition = position;
+        if (lost) {
+            overrun = true;
+            return -FabricErrno.EOVERRUN;
+        }
+        return gone ? -FabricErrno.ENODEV : -FabricErrno.EAGAIN;
+    }
+
+    private void fill(CompletionError error, long record, long cell) {
+        long body = record + BODY_OFFSET;
+        error.reset()
+            .opContext(UnsafeApi.getLong(body))
+            .flags(UnsafeApi.getLong(body + 8))
+            .len(UnsafeApi.getLong(body + 16))
+            .buf(UnsafeApi.getLong(body + 24))
+            .data(UnsafeApi.getLong(body + 32))
+            .tag(UnsafeApi.getLong(body + 40))
+            .srcAddr(UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET))
+            .olen(UnsafeApi.getLong(cell + ErrorCellDecoder.olenEncodingOffset()))
+            .err(UnsafeApi.getInt(cell + ErrorCellDecoder.errEncodingOffset()))
+            .provErrno(UnsafeApi.getInt(cell + ErrorCellDecoder.provErrnoEncodingOffset()));
+        int length = UnsafeApi.getInt(cell + ErrorCellDecoder.errDataSizeEncodingOffset());
+        if (length > 0) {
+            errData.wrap(
+                cell + ErrorCellDecoder.errDataEncodingOffset(), Math.min(length, ErrorCellDecoder.errDataLength()));
+            error.errData(errData, 0, errData.capacity());
+        }
+    }
+
+    private static int ofClient(long word) {
+        return (int) (word >>> FLAGS_SHIFT) & CompletionQueueDescriptor.FLAG_DRIVER_SHARE ^ 1;
+    }
+}

@@ -1,0 +1,112 @@
+package org.jfabric;
+
+import org.agrona.DirectBuffer;
+import org.jfabric.client.CompletionCredits;
+import org.jfabric.client.EndpointPort;
+import org.jfabric.client.TransmitQueue;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+
+/**
+ * The transmitting half of an enabled endpoint: takes completion credit and submits, straight into the engine of an
+ * embedded driver in INVOKER mode or into the transmit queue.
+ *
+ * <p>Owner: the one submitting thread of the completion queue.
+ */
+final class TransmitSide {
+    private final EndpointPort port;
+    private final TransmitQueue queue;
+    private final CompletionCredits credits;
+    private final MemorySegment injectScratch;
+    private final long maxMsgSize;
+    private final int injectSize;
+    private final int size;
+
+    /** Exactly one of port and queue is not null. */
+    TransmitSide(
+        EndpointPort port, TransmitQueue queue, CompletionCredits credits, long maxMsgSize, int injectSize, int size) {
+        this.port = port;
+        this.queue = queue;
+        this.credits = credits;
+        this.maxMsgSize = maxMsgSize;
+        this.injectSize = injectSize;
+        this.size = size;
+        injectScratch = port == null ? null : Arena.ofAuto().allocate(Math.max(1, injectSize), Long.BYTES);
+    }
+
+    int post(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
+        if (len < 0 || len > maxMsgSize || destAddr == FabricAddress.ADDR_UNSPEC) {
+            return -FabricErrno.EINVAL;
+        }
+        assert credits.guard().enter();
+        if (!credits.available()) {
+            assert credits.guard().exit();
+            return -FabricErrno.EAGAIN;
+        }
+        int result = port != null ? port.send(flags, buf, len, destAddr, tag, data, context)
+            : queue.send(flags, buf, len, destAddr, tag, data, context);
+        if (result == 0) {
+            credits.take();
+        }
+        assert credits.guard().exit();
+        return result;
+    }
+
+    int postInject(long flags, DirectBuffer source, int offset, int len, long destAddr, long tag, long context) {
+        if (len < 0 || len > injectSize || destAddr == FabricAddress.ADDR_UNSPEC
+            || offset < 0 || offset > source.capacity() - len) {
+            return -FabricErrno.EINVAL;
+        }
+        assert credits.guard().enter();
+        if (!credits.available()) {
+            assert credits.guard().exit();
+            return -FabricErrno.EAGAIN;
+        }
+        int result;
+        if (port == null) {
+            result = queue.inject(flags, source, offset, len, destAddr, tag, 0, context);
+        } else {
+            result = port.inject(flags, nativeAddress(source, offset, len), len, destAddr, tag, 0, context);
+        }
+        // only the address was in use: memory whose last user was this call must not go before
+        Reference.reachabilityFence(source);
+        if (result == 0) {
+            credits.take();
+        }
+        assert credits.guard().exit();
+        return result;
+    }
+
+    /** Asks the driver to cancel a send; without the queue's credit, because it makes no entry of its own. */
+    int cancel(long context) {
+        return queue.cancel(context);
+    }
+
+    /** Sends that may be posted now. */
+    long sizeLeft() {
+        return Math.min(port != null ? size - port.outstandingSends() : queue.sizeLeft(), credits.left());
+    }
+
+    /** Sends that have not reached their level. */
+    long outstanding() {
+        return port != null ? port.outstandingSends() : queue.outstanding();
+    }
+
+    /** The driver has closed the endpoint: what it did not take out of the queue gives its completion credit back. */
+    void onClosedInDriver() {
+        if (queue != null) {
+            credits.giveBack(queue.untaken());
+        }
+    }
+
+    /** The engine takes native addresses; what lies in an array is copied to where it finds it. */
+    private long nativeAddress(DirectBuffer source, int offset, int len) {
+        if (source.byteArray() == null) {
+            return source.addressOffset() + offset;
+        }
+        TransmitQueue.copy(source, offset, injectScratch.address(), len);
+        return injectScratch.address();
+    }
+}
