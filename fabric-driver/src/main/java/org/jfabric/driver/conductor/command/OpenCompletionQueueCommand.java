@@ -143,7 +143,8 @@ public final class OpenCompletionQueueCommand extends Command {
         }
         int processors = Affinity.processors();
         if (flags != 0 && (signalingVector < 0 || signalingVector >= processors)) {
-            throw new FabricException(FabricErrno.EINVAL, "the signaling vector is " + signalingVector + ", needed is 0 to "
+            throw new FabricException(FabricErrno.EINVAL, "the signaling vector is " + signalingVector
+                + ", needed is 0 to "
                 + (processors - 1), "Name a logical processor of this host, or open without AFFINITY.");
         }
     }
