@@ -12,6 +12,7 @@ import org.jfabric.WaitCondition;
 import org.jfabric.WaitObject;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -29,6 +30,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Blocking reads of a completion queue: what ends them, and what they return then. */
+@Tag("slow")
 @Timeout(120)
 class WaitingReadTest {
     private static final long ANY = FabricAddress.ADDR_UNSPEC;
