@@ -69,7 +69,8 @@ final class CncView implements AutoCloseable {
         CncView view = null;
         try {
             file = MappedFile.open(fd, CncDescriptor.FILE_NAME, true, CncDescriptor.METADATA_OFFSET);
-            String wrong = FileHeaderDescriptor.verify(file.directBuffer(0, CncDescriptor.METADATA_OFFSET), FileType.CNC);
+            String wrong = FileHeaderDescriptor.verify(
+                file.directBuffer(0, CncDescriptor.METADATA_OFFSET), FileType.CNC);
             if (wrong != null) {
                 throw new ToolException(directory.resolve(CncDescriptor.FILE_NAME) + " cannot be read: " + wrong + '.');
             }
