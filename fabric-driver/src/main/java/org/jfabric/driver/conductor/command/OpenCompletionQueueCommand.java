@@ -70,7 +70,7 @@ public final class OpenCompletionQueueCommand extends Command {
                 background(this::make);
             }
             case MADE -> {
-                writer = new CompletionWriter(file.address(), capacity, signals);
+                writer = new CompletionWriter(file.address(), capacity, signals, this::onOverrun);
                 state = State.SERVED;
                 onProgress(() -> context().progress().addCompletionQueue(session().progress(), writer));
             }
@@ -93,6 +93,11 @@ public final class OpenCompletionQueueCommand extends Command {
             SharedFile unused = file;
             afterwards(unused::unmap);
         }
+    }
+
+    /** The progress thread has no room for an entry: the client is told by the conductor. */
+    private void onOverrun() {
+        session().progress().session().listener().onCompletionQueueOverrun(session().id(), id);
     }
 
     private void check() {

@@ -38,6 +38,7 @@ public final class CompletionWriter {
     private final int capacity;
     private final long mask;
     private final boolean signals;
+    private final Runnable onOverrun;
     private long next;
     private long limit;
     private long readPosition;
@@ -55,6 +56,19 @@ public final class CompletionWriter {
      * @param signals     whether the queue was opened with a wait object, so that {@code written} is kept.
      */
     public CompletionWriter(long fileAddress, int capacity, boolean signals) {
+        this(fileAddress, capacity, signals, () -> {
+        });
+    }
+
+    /**
+     * A writer of a fresh queue that tells of its overrun.
+     *
+     * @param fileAddress native address of the {@code .cq} file.
+     * @param capacity    entries, a power of two.
+     * @param signals     whether the queue was opened with a wait object, so that {@code written} is kept.
+     * @param onOverrun   called once, by the progress thread, when an entry finds no slot; must only hand over.
+     */
+    public CompletionWriter(long fileAddress, int capacity, boolean signals, Runnable onOverrun) {
         this.fileAddress = fileAddress;
         this.records = fileAddress + RECORDS_OFFSET;
         this.errorCells = fileAddress + CompletionQueueDescriptor.errorCellsOffset(capacity);
@@ -62,6 +76,7 @@ public final class CompletionWriter {
         this.mask = capacity - 1L;
         this.limit = capacity;
         this.signals = signals;
+        this.onOverrun = onOverrun;
     }
 
     /**
@@ -235,6 +250,7 @@ public final class CompletionWriter {
         }
         overrun = true;
         UnsafeApi.putIntRelease(null, fileAddress + STATE_OFFSET, STATE_OVERRUN);
+        onOverrun.run();
         return false;
     }
 }
