@@ -210,7 +210,7 @@ public final class EventQueue implements AutoCloseable {
      * @return 1, or a negative errno as for {@link #write(int, Object, long, long, long)}; {@code -FI_EINVAL} if the
      *     range is not within the buffer, or too long.
      */
-    public int write(int event, DirectBuffer bytes, int offset, int length, long flags) {
+    public int writeBytes(int event, DirectBuffer bytes, int offset, int length, long flags) {
         if (bytes == null || offset < 0 || length < 0 || length > EventEntry.MAX_DATA_LENGTH
             || offset > bytes.capacity() - length) {
             return -FabricErrno.EINVAL;
@@ -248,16 +248,19 @@ public final class EventQueue implements AutoCloseable {
     /**
      * The wait object of a queue opened with {@link WaitObject#FD} (FI_GETWAIT): readable exactly while a read would
      * not answer {@code -FI_EAGAIN}. It is non-blocking, to be registered with a {@link java.nio.channels.Selector} for
-     * reading; nobody but the queue may read it. After {@link #close()} a selector that waits is woken.
+     * reading; nobody but the queue reads it.
      *
-     * @return the channel; it belongs to the queue.
+     * @return the channel. {@link #close()} makes it readable for ever, so that a selector that is about to sleep is
+     *     woken, and leaves it open: who asks for it closes it after the queue.
      * @throws FabricException with {@link FabricErrno#ENODATA} if the queue has another wait object.
      */
     public SelectableChannel waitChannel() {
         if (pipe == null) {
             throw otherWaitObject("FD");
         }
-        return pipe.channel();
+        synchronized (ring) {
+            return pipe.channel();
+        }
     }
 
     /**

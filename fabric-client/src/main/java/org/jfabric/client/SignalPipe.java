@@ -18,6 +18,7 @@ public final class SignalPipe {
     private final ByteBuffer one = ByteBuffer.allocateDirect(1);
     private final Pipe pipe;
     private boolean set;
+    private boolean handedOut;
 
     /**
      * A pipe with nothing to report.
@@ -41,6 +42,7 @@ public final class SignalPipe {
      * @return the reading end, non-blocking.
      */
     public SelectableChannel channel() {
+        handedOut = true;
         return pipe.source();
     }
 
@@ -50,7 +52,8 @@ public final class SignalPipe {
      * @param due whether there is something to report.
      */
     public void set(boolean due) {
-        if (due == set || !pipe.source().isOpen()) {
+        // an application that has closed its end early does without wake-ups
+        if (due == set || !pipe.sink().isOpen() || !pipe.source().isOpen()) {
             return;
         }
         set = due;
@@ -68,11 +71,16 @@ public final class SignalPipe {
         }
     }
 
-    /** Lets who waits see the end, then closes both ends. */
+    /**
+     * Closes it; the channel is readable from now on. One that was asked for stays open, because a selector that is
+     * about to sleep would forget a closed channel and sleep for ever: who asked for it closes it.
+     */
     public void close() {
         try {
             pipe.sink().close();
-            pipe.source().close();
+            if (!handedOut) {
+                pipe.source().close();
+            }
         } catch (IOException failed) {
             throw new FabricException(FabricErrno.EIO, "the pipe of a wait object: " + failed.getMessage(),
                 "Nothing; its descriptors may stay until the process ends.", failed);
