@@ -96,6 +96,23 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
+     * Binds an event queue, before the endpoint is enabled (EP-031). It gets an error entry that names this endpoint
+     * for each peer that is lost, and one that names a completion queue of it when that overruns (REF-024, AMB-10).
+     *
+     * @param queue of the same fabric.
+     * @param flags 0; no bits are defined.
+     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#EINVAL} if there is one
+     *     already or for another fabric's, {@link FabricErrno#EOPBADSTATE} once enabled (AMB-59) or if one of both is
+     *     closed.
+     */
+    public void bind(EventQueue queue, long flags) {
+        Codes.required(queue, "queue");
+        synchronized (domain.lock()) {
+            bindings.bind(queue, flags);
+        }
+    }
+
+    /**
      * Makes the endpoint ready to transfer: the driver reserves its queues and gives it its address. Enabling an
      * enabled endpoint does nothing (EP-060, EP-063).
      *

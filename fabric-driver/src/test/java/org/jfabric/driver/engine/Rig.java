@@ -64,6 +64,11 @@ final class Rig {
                 }
 
                 @Override
+                public void onCompletionQueueOverrun(long clientId, long cqId) {
+                    throw new AssertionError("completion queue " + cqId + " overran");
+                }
+
+                @Override
                 public void onPeerDown(long clientId, long endpointId, long fiAddr, int errno, String peer) {
                     peersDown.add(peer + ' ' + errno);
                 }

@@ -61,6 +61,11 @@ final class ShmNode implements AutoCloseable {
             }
 
             @Override
+            public void onCompletionQueueOverrun(long clientId, long cqId) {
+                throw new AssertionError("completion queue " + cqId + " overran");
+            }
+
+            @Override
             public void onPeerDown(long clientId, long endpointId, long fiAddr, int errno, String address) {
                 peersDown.add(address + ' ' + errno);
             }
