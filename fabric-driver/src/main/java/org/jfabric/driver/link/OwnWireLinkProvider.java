@@ -49,7 +49,8 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
 
     @Override
     public final Verdict verdict(Info hints, String driverName, DriverConfig config) {
-        List<Reason> reasons = InfoComparison.compare(hints, offer(hints, driverName, config));
+        List<Reason> reasons = InfoComparison.compare(
+            hints, offer(hints, driverName, config), limits(config).levels());
         String destination = hints.destAddr();
         if (destination != null && !destination.isEmpty()) {
             Reason unreachable = unreachable(destination, driverName);

@@ -273,7 +273,12 @@ public final class EnableEndpointCommand extends Command {
             text.append("; ").append(verdict);
             for (Reason reason : verdict.reasons()) {
                 String condition = reason.condition();
-                if (condition.endsWith("op_flags") || condition.endsWith("caps") || condition.endsWith("type")) {
+                if (condition.endsWith("op_flags")) {
+                    return new FabricException(
+                        FabricErrno.EBADFLAGS, "no link offers the default operation flags; " + verdict,
+                        "Ask for a level that is offered; fabric info --why shows which are.");
+                }
+                if (condition.endsWith("caps") || condition.endsWith("type")) {
                     errno = FabricErrno.EOPNOTSUPP;
                 }
             }
