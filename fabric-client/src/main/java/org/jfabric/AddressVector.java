@@ -1,7 +1,9 @@
 package org.jfabric;
 
+import org.agrona.DirectBuffer;
 import org.agrona.collections.Long2ObjectHashMap;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -131,6 +133,20 @@ public final class AddressVector implements AutoCloseable {
             }
             return domain.insert(this, address);
         }
+    }
+
+    /**
+     * Inserts an address as error data tells it: what {@link CompletionError#errData()} of an entry with
+     * {@link FabricErrno#EADDRNOTAVAIL} holds is taken unchanged (CQ-095).
+     *
+     * @param rawAddress the bytes of the address, from index 0 to the capacity.
+     * @return its number.
+     * @throws FabricException as {@link #insert(String)}.
+     */
+    public long insert(DirectBuffer rawAddress) {
+        byte[] bytes = new byte[Codes.required(rawAddress, "rawAddress").capacity()];
+        rawAddress.getBytes(0, bytes);
+        return insert(new String(bytes, StandardCharsets.US_ASCII));
     }
 
     /**

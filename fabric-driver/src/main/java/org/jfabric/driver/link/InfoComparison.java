@@ -42,6 +42,10 @@ public final class InfoComparison {
     public static List<Reason> compare(Info hints, Info offered, long levels) {
         InfoComparison comparison = new InfoComparison();
         comparison.bits("caps", hints.caps(), offered.caps(), Flags.Kind.CAPABILITY);
+        if ((hints.caps() & (Flags.SOURCE | Flags.SOURCE_ERR)) == Flags.SOURCE_ERR) {
+            comparison.reasons.add(new Reason("caps", "SOURCE_ERR without SOURCE", "SOURCE",
+                "Ask for SOURCE too: what is not reported cannot be in error"));
+        }
         if (hints.addrFormat() != AddressFormat.UNSPEC && hints.addrFormat() != offered.addrFormat()) {
             comparison.differs("addr_format", offered.addrFormat(), hints.addrFormat());
         }

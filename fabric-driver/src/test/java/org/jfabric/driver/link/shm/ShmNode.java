@@ -84,7 +84,8 @@ final class ShmNode implements AutoCloseable {
         engine.addCompletionQueue(writer);
         endpoint = engine.addEndpoint(
             session,
-            new EndpointSettings(1, "ep", address(name), 0, 256, 256, 128, 1L << 40, true, 8192),
+            new EndpointSettings(1, "ep", address(name), 0, 256, 256, 128, 1L << 40,
+                Flags.DIRECTED_RECV | Flags.SOURCE, 8192),
             List.of(ShmLinkProvider.NAME),
             addresses,
             writer,
