@@ -33,6 +33,8 @@ import java.util.List;
  *
  * <p>Every operation of an endpoint, injects included, takes one of the queue's slots when it is posted and gives it
  * back when its entry was read, or when it ended without one; so a queue whose entries are read cannot overrun.
+ * Only in a domain opened with {@link ResourceManagement#DISABLED} nothing is taken: posting asks for no slot, and an
+ * entry that finds none overruns the queue for good. The other queues of the domain go on (REF-014).
  *
  * <p>With an embedded driver in INVOKER mode each reading call runs one duty cycle before it reads. Blocking reads and
  * wait objects are not offered yet: opening with another {@link WaitObject} than {@link WaitObject#NONE} is refused
@@ -78,8 +80,9 @@ public final class CompletionQueue implements AutoCloseable {
         this.size = size;
         this.invoker = invoker;
         UseGuard submitters = invoker != null ? invoker.guard() : new UseGuard("submission to completion queue " + id);
+        long share = domain != null && domain.mayOverrun() ? CompletionCredits.UNLIMITED : size;
         this.credits = new CompletionCredits(
-            size, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET, submitters);
+            share, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET, submitters);
         this.reader = new CompletionReader(memory, capacity, this.format, credits, driver);
         this.readers = invoker != null ? invoker.guard() : new UseGuard("completion queue " + id);
     }

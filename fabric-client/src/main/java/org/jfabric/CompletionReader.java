@@ -39,6 +39,7 @@ final class CompletionReader {
     private final long stateAddress;
     private final long errorCells;
     private final int entryLongs;
+    private final boolean mayOverrun;
     private final MemorySegment memory;
     private long position;
     private long emptyPosition;
@@ -52,6 +53,7 @@ final class CompletionReader {
         this.memory = memory;
         this.entryLongs = format.entryLengthBytes() / Long.BYTES;
         this.credits = credits;
+        this.mayOverrun = credits.isUnlimited();
         this.driver = driver;
         this.mask = capacity - 1L;
         this.records = memory.address() + CompletionQueueDescriptor.RECORDS_OFFSET;
@@ -193,13 +195,14 @@ final class CompletionReader {
     /**
      * The next entry is not there. The state stands on a line that the driver writes while it works, so it is looked at
      * only if a whole ring of entries was read without a pause, which is how an overrun looks from here, and now and
-     * then.
+     * then; each time if the application took it upon itself that there is room.
      */
     private int whenEmpty() {
         if (overrun) {
             return -FabricErrno.EOVERRUN;
         }
-        if (driver.isGone() || position - emptyPosition > mask >> 1 || (++idlePolls & IDLE_POLLS_MASK) == 0) {
+        if (mayOverrun || driver.isGone() || position - emptyPosition > mask >> 1
+            || (++idlePolls & IDLE_POLLS_MASK) == 0) {
             return whenSuspect();
         }
         emptyPosition = position;

@@ -258,6 +258,11 @@ public final class Domain implements AutoCloseable {
         return fabric.lock();
     }
 
+    /** Whether operations are posted without a slot of a completion queue (REF-014). */
+    boolean mayOverrun() {
+        return info.domainAttr().resourceManagement() == ResourceManagement.DISABLED;
+    }
+
     List<Endpoint> endpoints() {
         return endpoints;
     }
