@@ -72,6 +72,30 @@ final class CompletionReader {
         return (int) (mask + 1);
     }
 
+    /** Entries read since the start. */
+    long position() {
+        return position;
+    }
+
+    /**
+     * Whether a blocking read has something to return: that many entries, an error among fewer, or the overrun state.
+     *
+     * @param needed entries, 1 to {@link #capacity()}.
+     */
+    boolean isReady(int needed) {
+        long last = position + needed - 1;
+        if (isWritten(last)) {
+            return true;
+        }
+        for (long number = position; number < last && isWritten(number); number++) {
+            long word = UnsafeApi.getLongAcquire(null, records + (number & mask) * RECORD_LENGTH);
+            if (((int) (word >>> KIND_SHIFT) & 0xFF) != KIND_SUCCESS) {
+                return true;
+            }
+        }
+        return UnsafeApi.getIntAcquire(null, stateAddress) == CompletionQueueDescriptor.STATE_OVERRUN;
+    }
+
     /** Shows up to {@code limit} entries to the handler; see {@link CompletionQueue#poll}. */
     int handle(CompletionHandler handler, int limit) {
         long start = position;
@@ -175,6 +199,10 @@ final class CompletionReader {
         position = next;
         UnsafeApi.putLongRelease(null, readPositionAddress, next);
         credits.release(ofClient);
+    }
+
+    private boolean isWritten(long number) {
+        return (int) UnsafeApi.getLongAcquire(null, records + (number & mask) * RECORD_LENGTH) == (int) (number + 1);
     }
 
     private int whenNothing(int limit, int kind) {

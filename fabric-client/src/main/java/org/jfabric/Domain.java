@@ -68,10 +68,7 @@ public final class Domain implements AutoCloseable {
      */
     public CompletionQueue openCompletionQueue(CompletionQueueAttr attr, long context) {
         CompletionQueueAttr wanted = Codes.required(attr, "attr").copy();
-        if (wanted.waitObject() != WaitObject.NONE) {
-            throw new FabricException(FabricErrno.ENOSYS, "the wait object is " + wanted.waitObject()
-                + ", only NONE is offered", "Open with WaitObject.NONE and poll.");
-        }
+        requireOffered(wanted.waitObject());
         if ((wanted.flags() & ~Flags.AFFINITY) != 0) {
             throw new FabricException(FabricErrno.EINVAL, "open flags are "
                 + Flags.toString(wanted.flags(), Flags.Kind.CQ_OPEN) + ", only AFFINITY is known");
@@ -83,8 +80,9 @@ public final class Domain implements AutoCloseable {
             try {
                 MemorySegment memory = connection().open(FileType.COMPLETION_QUEUE, ready.fileNumber(), 0,
                     CompletionQueueDescriptor.fileLength(ready.capacity()));
-                queue = new CompletionQueue(this, ready.cqId(), context, ready.format(), memory, ready.capacity(),
-                    ready.clientShare(), driver, conductor.invoker());
+                wanted.format(ready.format()).size(ready.clientShare());
+                queue = new CompletionQueue(this, ready.cqId(), context, wanted, memory, ready.capacity(), driver,
+                    conductor.invoker(), fabric.waitSpinNs(), CompletionWait.SLICE_NS);
                 completionQueues.add(queue);
                 return queue;
             } finally {
@@ -426,6 +424,14 @@ public final class Domain implements AutoCloseable {
     private void requireOpen() {
         if (closed) {
             throw new FabricException(FabricErrno.EOPBADSTATE, "the domain is closed", "Open another one.");
+        }
+    }
+
+    private static void requireOffered(WaitObject waitObject) {
+        switch (waitObject) {
+            case NONE, UNSPEC, YIELD -> { }
+            default -> throw new FabricException(FabricErrno.ENOSYS, "the wait object is " + waitObject
+                + ", offered are NONE, UNSPEC and YIELD", "Open with one of them.");
         }
     }
 

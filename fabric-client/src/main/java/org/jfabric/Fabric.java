@@ -35,12 +35,14 @@ public final class Fabric implements AutoCloseable {
     private final DriverState driver = new DriverState();
     private final FabricListener listener;
     private final long closeTimeoutNs;
+    private final long waitSpinNs;
     private final ClientConductor conductor;
     private volatile boolean open = true;
 
     private Fabric(DriverConnection connection, FabricConfig config) {
         listener = config.listener();
         closeTimeoutNs = config.closeTimeoutNs();
+        waitSpinNs = config.waitSpinNs();
         conductor = new ClientConductor(
             connection, driver, new Events(), config.commandTimeoutNs(), config.pauseThresholdNs());
         conductor.start();
@@ -191,6 +193,11 @@ public final class Fabric implements AutoCloseable {
     Object lock() {
         conductor.requireOutsideListener();
         return lock;
+    }
+
+    /** How long a waiting reader looks before it sleeps. */
+    long waitSpinNs() {
+        return waitSpinNs;
     }
 
     void onDomainClosed(Domain domain) {

@@ -30,7 +30,8 @@ class DataPathAllocationTest {
 
     private final CompletionQueueImage image = new CompletionQueueImage(16);
     private final CompletionQueue queue = new CompletionQueue(
-        null, 1, 0, CompletionFormat.TAGGED, image.memory, 16, 8, new DriverState(), null);
+        null, 1, 0, new CompletionQueueAttr().size(8).format(CompletionFormat.TAGGED), image.memory, 16,
+        new DriverState(), null, 0, 0);
     private final MemorySegment transmitFile = ring();
     private final MemorySegment receiveFile = ring();
     private final MemorySegment activity = Arena.ofAuto().allocate(64, 64);

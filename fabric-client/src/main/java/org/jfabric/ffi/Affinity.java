@@ -23,6 +23,8 @@ public final class Affinity {
         Downcalls.downcall("sched_setaffinity", INT, INT, LONG, LONG);
     private static final MethodHandle sched_getaffinity$mh =
         Downcalls.downcall("sched_getaffinity", INT, INT, LONG, LONG);
+    private static final MethodHandle sysconf$mh = Downcalls.downcall("sysconf", LONG, INT);
+    private static final int SC_NPROCESSORS_CONF = 83;
 
     private Affinity() {
     }
@@ -86,5 +88,21 @@ public final class Affinity {
             throw new NativeCallException("sched_getaffinity", -result, "mask of " + MASK_BYTES + " bytes");
         }
         return BitSet.valueOf(state.scratch.asSlice(0, MASK_BYTES).toArray(ValueLayout.JAVA_LONG));
+    }
+
+    /**
+     * Logical processors of this host, whether or not this process may use them.
+     *
+     * @return a count, at least 1; the processors are numbered from 0.
+     */
+    public static int processors() {
+        CallState state = CallState.current();
+        long count;
+        try {
+            count = state.result((long) sysconf$mh.invokeExact(state.capture, SC_NPROCESSORS_CONF));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+        return (int) Math.max(1, count);
     }
 }

@@ -92,7 +92,7 @@ public class CompletionQueueBenchmark implements CompletionHandler {
         endpoint.enable();
         arena = Arena.ofShared();
         writer = new CompletionWriter(
-            map(driver.directory()).address(), (int) driver.config().queue().cqRingEntries(QUEUE_SIZE), false);
+            map(driver.directory()).address(), (int) driver.config().queue().cqRingEntries(QUEUE_SIZE), null);
     }
 
     /** Closes all. */

@@ -3,6 +3,7 @@ package org.jfabric.driver.conductor.command;
 import org.jfabric.CompletionFormat;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.Flags;
 import org.jfabric.WaitCondition;
 import org.jfabric.WaitObject;
 import org.jfabric.codec.control.OpenCompletionQueueDecoder;
@@ -12,8 +13,10 @@ import org.jfabric.driver.conductor.CompletionQueueResource;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.WaitPoint;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.ffi.Affinity;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.FileType;
 
@@ -30,6 +33,7 @@ public final class OpenCompletionQueueCommand extends Command {
     private final int formatCode;
     private final int waitObjectCode;
     private final int waitConditionCode;
+    private final int signalingVector;
     private final long waitSetId;
     private final long id;
     private State state = State.CHECK;
@@ -57,6 +61,7 @@ public final class OpenCompletionQueueCommand extends Command {
         formatCode = decoder.formatRaw();
         waitObjectCode = decoder.waitObjRaw();
         waitConditionCode = decoder.waitCondRaw();
+        signalingVector = decoder.signalingVector();
         waitSetId = decoder.waitSetId();
         this.id = id;
     }
@@ -70,7 +75,9 @@ public final class OpenCompletionQueueCommand extends Command {
                 background(this::make);
             }
             case MADE -> {
-                writer = new CompletionWriter(file.address(), capacity, signals);
+                WaitPoint waitPoint =
+                    signals ? new WaitPoint(file.address() + CompletionQueueDescriptor.WAIT_OFFSET) : null;
+                writer = new CompletionWriter(file.address(), capacity, waitPoint);
                 state = State.SERVED;
                 onProgress(() -> context().progress().addCompletionQueue(session().progress(), writer));
             }
@@ -100,18 +107,16 @@ public final class OpenCompletionQueueCommand extends Command {
         // the full format serves a client that does not say which one it reads
         format = wanted == CompletionFormat.UNSPEC ? CompletionFormat.TAGGED : wanted;
         WaitObject waitObject = WaitObject.of(waitObjectCode);
-        WaitCondition.of(waitConditionCode);
-        if (waitObject != WaitObject.NONE && waitObject != WaitObject.UNSPEC && waitObject != WaitObject.YIELD
-            || waitSetId != 0) {
-            throw new FabricException(FabricErrno.EOPNOTSUPP,
+        if (waitObject != WaitObject.NONE && waitObject != WaitObject.UNSPEC && waitObject != WaitObject.YIELD) {
+            throw new FabricException(FabricErrno.ENOSYS,
                 "a completion queue with wait object " + waitObject + " cannot be opened",
                 "Use NONE, UNSPEC or YIELD.");
         }
         signals = waitObject != WaitObject.NONE;
-        if (flags != 0) {
-            throw new FabricException(FabricErrno.EBADFLAGS,
-                "flags 0x" + Long.toHexString(flags) + " of a completion queue, needed 0", "Open it without flags.");
+        if (signals) {
+            WaitCondition.of(waitConditionCode);
         }
+        checkAffinity();
         QueueConfig config = context().config().queue();
         long wantedSize = size == 0 ? config.cqSize() : size;
         int most = CompletionQueueDescriptor.MAX_CAPACITY / 2;
@@ -129,6 +134,19 @@ public final class OpenCompletionQueueCommand extends Command {
                     + CompletionQueueDescriptor.MAX_CAPACITY, "Use several queues.");
         }
         capacity = (int) entries;
+    }
+
+    private void checkAffinity() {
+        if ((flags & ~Flags.AFFINITY) != 0) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "open flags are " + Flags.toString(flags, Flags.Kind.CQ_OPEN) + ", only AFFINITY is known");
+        }
+        int processors = Affinity.processors();
+        if (flags != 0 && (signalingVector < 0 || signalingVector >= processors)) {
+            throw new FabricException(FabricErrno.EINVAL, "the signaling vector is " + signalingVector
+                + ", needed is 0 to "
+                + (processors - 1), "Name a logical processor of this host, or open without AFFINITY.");
+        }
     }
 
     private void make() {

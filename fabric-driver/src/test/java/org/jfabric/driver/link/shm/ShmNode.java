@@ -75,7 +75,7 @@ final class ShmNode implements AutoCloseable {
         memory = regionFile.address() + MemoryRegionDescriptor.DATA_OFFSET;
         region = session.regions().add(new RegisteredRegion(regionNumber, GENERATION, memory, MEMORY, () -> { }));
         UnsafeApi.setMemory(cq, CompletionQueueDescriptor.fileLength(CQ_CAPACITY), (byte) 0);
-        CompletionWriter writer = new CompletionWriter(cq, CQ_CAPACITY, false);
+        CompletionWriter writer = new CompletionWriter(cq, CQ_CAPACITY, null);
         engine.addCompletionQueue(writer);
         endpoint = engine.addEndpoint(
             session,
