@@ -42,6 +42,9 @@ import java.util.List;
  * <p>With an embedded driver in INVOKER mode each reading call runs one duty cycle before it reads, and a blocking one
  * runs cycles until it returns.
  *
+ * <p>Three ways to read: {@link #read} and {@link #readFrom} copy entries in the queue's format, {@link #poll} shows
+ * them to a handler, {@link #readInPlace} lends them until the next reading call.
+ *
  * <p>Owner: one thread at a time reads. The endpoints that report here are submitted to by one thread at a time, which
  * may be another one. {@link #close()} is a control call. Source: section 2 of the requirements.
  */
@@ -63,6 +66,7 @@ public final class CompletionQueue implements AutoCloseable {
     private final int size;
     private final WaitObject waitObject;
     private final CompletionWait wait;
+    private final boolean isReadByOneThread;
     private final List<Endpoint> endpoints = new ArrayList<>();
     /** Volatile, because a control call of another thread must end what a waiting reader does. */
     private volatile int state;
@@ -96,6 +100,7 @@ public final class CompletionQueue implements AutoCloseable {
         this.reader = new CompletionReader(memory, capacity, this.format, credits, driver);
         this.readers = invoker != null ? invoker.guard() : new UseGuard("completion queue " + id);
         this.waitObject = attr.waitObject();
+        this.isReadByOneThread = domain == null || !domain.isThreadSafe();
         this.wait = !blocks(waitObject) ? null : new CompletionWait(
             reader, new WaitLine(memory.address() + CompletionQueueDescriptor.WAIT_OFFSET, memory), attr, driver,
             invoker, waitSpinNs, waitSliceNs);
@@ -243,6 +248,34 @@ public final class CompletionQueue implements AutoCloseable {
         try {
             int entered = enter(limit);
             return entered < 0 ? entered : reader.handle(handler, limit);
+        } finally {
+            assert readers.exit();
+        }
+    }
+
+    /**
+     * Lends entries where they are, without a copy: they keep their slots until {@link CompletionBatch#release()} or
+     * the next reading call of this queue, and go with one update of the shared position. For the
+     * driver, what is held is not read: hold it for long, and posting answers {@code -FI_EAGAIN}.
+     *
+     * @param batch is filled, or left empty if the result is not positive; it must not hold entries of another queue.
+     * @param limit most entries; 0 as count 0 of {@link #read}.
+     * @return entries held, or a negative errno of this class; {@code -FI_EINVAL} for a batch that holds entries of
+     *     another queue, {@code -FI_EOPNOTSUPP} in a domain opened with {@link Threading#SAFE}, where the next reading
+     *     call, which gives the entries back, could be another thread's.
+     */
+    public int readInPlace(CompletionBatch batch, int limit) {
+        if (!isReadByOneThread) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        assert readers.enter();
+        try {
+            int entered = enter(limit);
+            if (entered < 0) {
+                return entered;
+            }
+            // entries of this queue were given back just now
+            return batch.isHolding() ? -FabricErrno.EINVAL : reader.hold(this, batch, limit);
         } finally {
             assert readers.exit();
         }
@@ -403,6 +436,13 @@ public final class CompletionQueue implements AutoCloseable {
         }
     }
 
+    /** Gives back what a batch holds. */
+    void release() {
+        assert readers.enter();
+        reader.releaseHeld();
+        assert readers.exit();
+    }
+
     private int take(MutableDirectBuffer buffer, int offset, int count, Object sources, long sourcesAddress) {
         assert readers.enter();
         try {
@@ -449,6 +489,8 @@ public final class CompletionQueue implements AutoCloseable {
         if (count < 0) {
             return -FabricErrno.EINVAL;
         }
+        // before the cycle, so that the driver finds the slots
+        reader.releaseHeld();
         if (invoker != null) {
             invoker.cycle();
         }

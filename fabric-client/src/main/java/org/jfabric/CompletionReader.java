@@ -46,6 +46,8 @@ final class CompletionReader {
     private int idlePolls;
     private boolean handling;
     private boolean overrun;
+    private CompletionBatch held;
+    private int heldOfClient;
 
     /** A reader at the start of a fresh file. */
     CompletionReader(
@@ -128,6 +130,44 @@ final class CompletionReader {
             Reference.reachabilityFence(this);
         }
         return next != start ? (int) (next - start) : whenNothing(limit, kind);
+    }
+
+    /** Lends up to {@code limit} entries to a batch; see {@link CompletionQueue#readInPlace}. */
+    int hold(CompletionQueue queue, CompletionBatch batch, int limit) {
+        long start = position;
+        long next = start;
+        int ofClient = 0;
+        int kind = 0;
+        for (long end = start + limit; next < end;) {
+            long word = UnsafeApi.getLongAcquire(null, records + (next & mask) * RECORD_LENGTH);
+            if ((int) word != (int) (next + 1)) {
+                break;
+            }
+            kind = (int) (word >>> KIND_SHIFT) & 0xFF;
+            if (kind != KIND_SUCCESS) {
+                break;
+            }
+            ofClient += ofClient(word);
+            next++;
+        }
+        if (next == start) {
+            return whenNothing(limit, kind);
+        }
+        held = batch;
+        heldOfClient = ofClient;
+        batch.hold(queue, records, mask, start, (int) (next - start));
+        Reference.reachabilityFence(this);
+        return (int) (next - start);
+    }
+
+    /** Gives back what a batch holds; each reading call does so first. */
+    void releaseHeld() {
+        CompletionBatch batch = held;
+        if (batch != null) {
+            held = null;
+            release(position + batch.size(), heldOfClient);
+            batch.onReleased();
+        }
     }
 
     /** Copies up to {@code count} entries; see {@link CompletionQueue#read} and {@link CompletionQueue#readFrom}. */

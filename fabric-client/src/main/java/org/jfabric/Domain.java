@@ -261,6 +261,11 @@ public final class Domain implements AutoCloseable {
         return info.domainAttr().resourceManagement() == ResourceManagement.DISABLED;
     }
 
+    /** Whether several threads may use the domain's objects at once. */
+    boolean isThreadSafe() {
+        return info.domainAttr().threading() == Threading.SAFE;
+    }
+
     List<Endpoint> endpoints() {
         return endpoints;
     }
