@@ -35,9 +35,14 @@ import java.util.List;
  *
  * <p>Every operation of an endpoint, injects included, takes one of the queue's slots when it is posted and gives it
  * back when its entry was read, or when it ended without one; so a queue whose entries are read cannot overrun.
+ * Only in a domain opened with {@link ResourceManagement#DISABLED} nothing is taken: posting asks for no slot, and an
+ * entry that finds none overruns the queue for good. The other queues of the domain go on (REF-014).
  *
  * <p>With an embedded driver in INVOKER mode each reading call runs one duty cycle before it reads, and a blocking one
  * runs cycles until it returns.
+ *
+ * <p>Three ways to read: {@link #read} and {@link #readFrom} copy entries in the queue's format, {@link #poll} shows
+ * them to a handler, {@link #readInPlace} lends them until the next reading call.
  *
  * <p>Owner: one thread at a time reads. The endpoints that report here are submitted to by one thread at a time, which
  * may be another one. {@link #close()} is a control call. Source: section 2 of the requirements.
@@ -59,6 +64,7 @@ public final class CompletionQueue implements AutoCloseable {
     private final int size;
     private final WaitObject waitObject;
     private final CompletionWait wait;
+    private final boolean isReadByOneThread;
     private final List<Endpoint> endpoints = new ArrayList<>();
     /** Volatile, because a control call of another thread must end what a waiting reader does. */
     private volatile int state;
@@ -86,11 +92,13 @@ public final class CompletionQueue implements AutoCloseable {
         this.size = (int) attr.size();
         this.invoker = invoker;
         UseGuard submitters = invoker != null ? invoker.guard() : new UseGuard("submission to completion queue " + id);
+        long share = domain != null && domain.mayOverrun() ? CompletionCredits.UNLIMITED : size;
         this.credits = new CompletionCredits(
-            size, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET, submitters);
+            share, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET, submitters);
         this.reader = new CompletionReader(memory, capacity, this.format, credits, driver);
         this.readers = invoker != null ? invoker.guard() : new UseGuard("completion queue " + id);
         this.waitObject = attr.waitObject();
+        this.isReadByOneThread = domain == null || !domain.isThreadSafe();
         this.wait = !blocks(waitObject) ? null : new CompletionWait(
             reader, new WaitLine(memory.address() + CompletionQueueDescriptor.WAIT_OFFSET, memory), attr, driver,
             invoker, waitSpinNs, waitSliceNs);
@@ -244,6 +252,34 @@ public final class CompletionQueue implements AutoCloseable {
     }
 
     /**
+     * Lends entries where they are, without a copy: they keep their slots until {@link CompletionBatch#release()} or
+     * the next reading call of this queue, and go with one update of the shared position. For the
+     * driver, what is held is not read: hold it for long, and posting answers {@code -FI_EAGAIN}.
+     *
+     * @param batch is filled, or left empty if the result is not positive; it must not hold entries of another queue.
+     * @param limit most entries; 0 as count 0 of {@link #read}.
+     * @return entries held, or a negative errno of this class; {@code -FI_EINVAL} for a batch that holds entries of
+     *     another queue, {@code -FI_EOPNOTSUPP} in a domain opened with {@link Threading#SAFE}, where the next reading
+     *     call, which gives the entries back, could be another thread's.
+     */
+    public int readInPlace(CompletionBatch batch, int limit) {
+        if (!isReadByOneThread) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        assert readers.enter();
+        try {
+            int entered = enter(limit);
+            if (entered < 0) {
+                return entered;
+            }
+            // entries of this queue were given back just now
+            return batch.isHolding() ? -FabricErrno.EINVAL : reader.hold(this, batch, limit);
+        } finally {
+            assert readers.exit();
+        }
+    }
+
+    /**
      * Takes the oldest unread entry if it is an error (CQ-086 to CQ-103).
      *
      * @param error receives every member, whatever the queue's format (CQ-021); error data goes where
@@ -381,6 +417,13 @@ public final class CompletionQueue implements AutoCloseable {
         }
     }
 
+    /** Gives back what a batch holds. */
+    void release() {
+        assert readers.enter();
+        reader.releaseHeld();
+        assert readers.exit();
+    }
+
     private int take(MutableDirectBuffer buffer, int offset, int count, Object sources, long sourcesAddress) {
         assert readers.enter();
         try {
@@ -427,6 +470,8 @@ public final class CompletionQueue implements AutoCloseable {
         if (count < 0) {
             return -FabricErrno.EINVAL;
         }
+        // before the cycle, so that the driver finds the slots
+        reader.releaseHeld();
         if (invoker != null) {
             invoker.cycle();
         }

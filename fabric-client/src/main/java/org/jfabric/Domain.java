@@ -261,6 +261,16 @@ public final class Domain implements AutoCloseable {
         return fabric;
     }
 
+    /** Whether operations are posted without a slot of a completion queue (REF-014). */
+    boolean mayOverrun() {
+        return info.domainAttr().resourceManagement() == ResourceManagement.DISABLED;
+    }
+
+    /** Whether several threads may use the domain's objects at once. */
+    boolean isThreadSafe() {
+        return info.domainAttr().threading() == Threading.SAFE;
+    }
+
     List<Endpoint> endpoints() {
         return endpoints;
     }

@@ -19,7 +19,8 @@ import org.jfabric.client.TransmitQueue;
  * They return 0, or a negative fabric errno and then nothing was posted:
  *
  * <ul>
- * <li>{@code -FI_EAGAIN}: the completion queue has no slot left, as many operations as
+ * <li>{@code -FI_EAGAIN}: the completion queue has no slot left (not asked in a domain with
+ *     {@link ResourceManagement#DISABLED}), as many operations as
  *     {@link #txSizeLeft()} or {@link #rxSizeLeft()} allow are outstanding, or the submission queue is full: read the
  *     completion queue and post again;</li>
  * <li>{@code -FI_EINVAL}: the message is longer than {@link #maxMsgSize()}, an inject longer than {@link #injectSize()}

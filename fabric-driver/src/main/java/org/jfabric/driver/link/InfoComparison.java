@@ -11,7 +11,6 @@ import org.jfabric.Order;
 import org.jfabric.Progress;
 import org.jfabric.Protocol;
 import org.jfabric.Reason;
-import org.jfabric.ResourceManagement;
 import org.jfabric.RxAttr;
 import org.jfabric.Threading;
 import org.jfabric.TxAttr;
@@ -102,9 +101,6 @@ public final class InfoComparison {
         }
         if (hints.dataProgress() == Progress.AUTO && offered.dataProgress() != Progress.AUTO) {
             differs("domain_attr.data_progress", offered.dataProgress(), hints.dataProgress());
-        }
-        if (hints.resourceManagement() == ResourceManagement.DISABLED) {
-            differs("domain_attr.resource_mgmt", offered.resourceManagement(), hints.resourceManagement());
         }
         if (hints.avType() != AddressVectorType.UNSPEC && hints.avType() != offered.avType()
             && offered.avType() != AddressVectorType.UNSPEC) {

@@ -144,6 +144,10 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
         if (hints.domainAttr().avType() != AddressVectorType.UNSPEC) {
             offered.domainAttr().avType(hints.domainAttr().avType());
         }
+        if (hints.domainAttr().resourceManagement() == ResourceManagement.DISABLED) {
+            // nothing that a link does depends on it: the client counts the slots, or does not
+            offered.domainAttr().resourceManagement(ResourceManagement.DISABLED);
+        }
         return offered;
     }
 
