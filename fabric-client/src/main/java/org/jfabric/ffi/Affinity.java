@@ -3,8 +3,11 @@ package org.jfabric.ffi;
 import static org.jfabric.ffi.Downcalls.INT;
 import static org.jfabric.ffi.Downcalls.LONG;
 
+import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.BitSet;
 
 /**
@@ -24,7 +27,25 @@ public final class Affinity {
     private static final MethodHandle sched_getaffinity$mh =
         Downcalls.downcall("sched_getaffinity", INT, INT, LONG, LONG);
 
+    /** For example "0-3" or "0,2-5": the last number is the highest. */
+    private static final Path PRESENT = Path.of("/sys/devices/system/cpu/present");
+
     private Affinity() {
+    }
+
+    /**
+     * Logical processors of the machine, whether this process may use them or not; slow.
+     *
+     * @return highest number and 1, at least as many as the Java runtime uses.
+     */
+    public static int logicalCpus() {
+        int usable = Runtime.getRuntime().availableProcessors();
+        try {
+            String[] numbers = Files.readString(PRESENT).strip().split("[,-]");
+            return Math.max(usable, Integer.parseInt(numbers[numbers.length - 1]) + 1);
+        } catch (IOException | NumberFormatException hidden) {
+            return usable;
+        }
     }
 
     /**

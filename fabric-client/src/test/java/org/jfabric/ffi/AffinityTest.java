@@ -47,6 +47,11 @@ class AffinityTest {
     }
 
     @Test
+    void shouldCountTheProcessorsOfTheMachine() {
+        assertTrue(Affinity.logicalCpus() >= Affinity.cpus().length(), () -> Affinity.logicalCpus() + " processors");
+    }
+
+    @Test
     void shouldTellCoresOfThisProcess() {
         double cores = CpuQuota.availableCores();
         assertTrue(cores > 0 && cores <= Math.max(Affinity.cpus().cardinality(),

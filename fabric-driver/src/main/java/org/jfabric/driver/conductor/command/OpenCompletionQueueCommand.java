@@ -3,6 +3,7 @@ package org.jfabric.driver.conductor.command;
 import org.jfabric.CompletionFormat;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.Flags;
 import org.jfabric.WaitCondition;
 import org.jfabric.WaitObject;
 import org.jfabric.codec.control.OpenCompletionQueueDecoder;
@@ -14,6 +15,7 @@ import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.engine.complete.CompletionWriter;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.ffi.Affinity;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.FileType;
 
@@ -31,6 +33,7 @@ public final class OpenCompletionQueueCommand extends Command {
     private final int waitObjectCode;
     private final int waitConditionCode;
     private final long waitSetId;
+    private final int signalingVector;
     private final long id;
     private State state = State.CHECK;
     private int clientShare;
@@ -58,6 +61,7 @@ public final class OpenCompletionQueueCommand extends Command {
         waitObjectCode = decoder.waitObjRaw();
         waitConditionCode = decoder.waitCondRaw();
         waitSetId = decoder.waitSetId();
+        signalingVector = decoder.signalingVector();
         this.id = id;
     }
 
@@ -100,7 +104,10 @@ public final class OpenCompletionQueueCommand extends Command {
         // the full format serves a client that does not say which one it reads
         format = wanted == CompletionFormat.UNSPEC ? CompletionFormat.TAGGED : wanted;
         WaitObject waitObject = WaitObject.of(waitObjectCode);
-        WaitCondition.of(waitConditionCode);
+        if (waitObject != WaitObject.NONE) {
+            // nobody looks at it where nobody can wait (CQ-044)
+            WaitCondition.of(waitConditionCode);
+        }
         if (waitObject != WaitObject.NONE && waitObject != WaitObject.UNSPEC && waitObject != WaitObject.YIELD
             || waitSetId != 0) {
             throw new FabricException(FabricErrno.EOPNOTSUPP,
@@ -108,10 +115,7 @@ public final class OpenCompletionQueueCommand extends Command {
                 "Use NONE, UNSPEC or YIELD.");
         }
         signals = waitObject != WaitObject.NONE;
-        if (flags != 0) {
-            throw new FabricException(FabricErrno.EBADFLAGS,
-                "flags 0x" + Long.toHexString(flags) + " of a completion queue, needed 0", "Open it without flags.");
-        }
+        checkAffinity();
         QueueConfig config = context().config().queue();
         long wantedSize = size == 0 ? config.cqSize() : size;
         int most = CompletionQueueDescriptor.MAX_CAPACITY / 2;
@@ -129,6 +133,23 @@ public final class OpenCompletionQueueCommand extends Command {
                     + CompletionQueueDescriptor.MAX_CAPACITY, "Use several queues.");
         }
         capacity = (int) entries;
+    }
+
+    /** The vector is a hint that no link can follow yet; it is looked at only with the flag (CQ-010, CQ-011, AMB-22). */
+    private void checkAffinity() {
+        if ((flags & ~Flags.AFFINITY) != 0) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "flags 0x" + Long.toHexString(flags) + " of a completion queue, known is FI_AFFINITY",
+                "Open it without other flags.");
+        }
+        if (flags != 0) {
+            int cpus = Affinity.logicalCpus();
+            if (signalingVector < 0 || signalingVector >= cpus) {
+                throw new FabricException(FabricErrno.EINVAL,
+                    "signaling vector " + signalingVector + " with FI_AFFINITY, this machine has " + cpus
+                        + " logical processors", "Name one of them from 0 on, or open without FI_AFFINITY.");
+            }
+        }
     }
 
     private void make() {
