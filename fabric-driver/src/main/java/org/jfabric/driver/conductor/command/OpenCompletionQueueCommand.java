@@ -135,7 +135,7 @@ public final class OpenCompletionQueueCommand extends Command {
         capacity = (int) entries;
     }
 
-    /** The vector is a hint that no link can follow yet; it is looked at only with the flag (CQ-010, CQ-011, AMB-22). */
+    /** The vector is a hint that no link follows yet; it is looked at only with the flag (CQ-010, CQ-011, AMB-22). */
     private void checkAffinity() {
         if ((flags & ~Flags.AFFINITY) != 0) {
             throw new FabricException(FabricErrno.EINVAL,
