@@ -173,6 +173,35 @@ class EventQueueConformanceTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
+    void shouldEndAnInsertionOfWhatIsNoAddressAtAll(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            EventQueue queue = pair.a.fabric.openEventQueue(new EventQueueAttr());
+            AddressVector vector = pair.a.domain.openAddressVector(new AddressVectorAttr().flags(Flags.EVENT));
+            vector.bind(queue, 0);
+            String[] names = {
+                "", "x".repeat(300), "x".repeat(100_000), "jfabric://d/\u00fc", "jfabric://", "\0", "jfabric:///x"};
+            long[] fiAddrs = new long[names.length];
+            assertEquals(0, vector.insert(names, fiAddrs, 0, 9));
+            boolean[] failed = new boolean[names.length];
+            for (int i = 0; i < names.length; i++) {
+                assertEquals(-FabricErrno.EAVAIL, await(pair, queue));
+                assertEquals(1, queue.readErr(error, 0));
+                int index = (int) error.data();
+                assertFalse(failed[index], "told twice: " + index);
+                failed[index] = true;
+                assertEquals(FabricErrno.EINVAL, error.err(), () -> index + ": " + error);
+                assertEquals(Math.min(names[index].length(), EventError.MAX_ERR_DATA_LENGTH), error.errDataSize());
+                assertEquals(FabricAddress.ADDR_NOTAVAIL, fiAddrs[index]);
+            }
+            assertEquals(1, await(pair, queue));
+            assertEquals(EventType.AV_COMPLETE, entry.type());
+            assertEquals(0, entry.data());
+            assertEquals(0, vector.size());
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
     void shouldTellOfEachOfManyInsertionsErrorsFirst(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             int calls = 40;
