@@ -39,8 +39,8 @@ public final class ReachedLevels {
      * @param length    bytes.
      */
     public void onMessage(Peer peer, long operation, long flags, long tag, long data, long address, int length) {
-        if ((flags & Flags.FENCE) != 0) {
-            fence(peer, operation);
+        if ((flags & Flags.FENCE) != 0 && !fence(peer, operation)) {
+            return;
         }
         long level = (flags & Flags.MATCH_COMPLETE) != 0 ? Flags.MATCH_COMPLETE : Flags.DELIVERY_COMPLETE;
         inHandPeer = peer;
@@ -56,8 +56,12 @@ public final class ReachedLevels {
         }
     }
 
-    /** The peer is to be told when all messages of it that are stored now are matched; looks at each stored message. */
-    void fence(Peer peer, long operation) {
+    /**
+     * The peer is to be told when all messages of it that are stored now are matched; looks at each stored message.
+     *
+     * @return false if the peer may not ask that now, so that its channel was closed.
+     */
+    boolean fence(Peer peer, long operation) {
         int before = 0;
         int epoch = peer.epoch();
         for (int i = 0, count = store.messageCount(); i < count; i++) {
@@ -68,6 +72,7 @@ public final class ReachedLevels {
             }
         }
         peer.acknowledgements().fence(operation, before);
+        return peer.channel() != null;
     }
 
     /** A message with something awaited has left the store: it was placed in the buffer of a receive, or is lost. */

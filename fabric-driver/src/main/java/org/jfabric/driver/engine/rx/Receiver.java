@@ -181,8 +181,8 @@ public final class Receiver {
             peer.violation("announced a message of " + payload.lengthBytes() + " bytes");
             return;
         }
-        if ((flags & Flags.FENCE) != 0) {
-            levels.fence(peer, payload.operation());
+        if ((flags & Flags.FENCE) != 0 && !levels.fence(peer, payload.operation())) {
+            return;
         }
         ReceiveOperation operation = arrive(peer, flags, tag);
         if (operation != null) {
