@@ -47,7 +47,6 @@ public final class Endpoint implements AutoCloseable {
     private final EndpointBindings bindings = new EndpointBindings(this);
 
     private int state;
-    private EndpointPort port;
     private TransmitSide transmit;
     private ReceiveSide receive;
     private long maxMsgSize;
@@ -230,6 +229,8 @@ public final class Endpoint implements AutoCloseable {
 
     /**
      * Asks to cancel one operation; if it has not begun, it ends with {@link FabricErrno#ECANCELED} (EP-064 to EP-071).
+     * Sends and receives posted before by this thread are looked at; if several have the context one of them is
+     * cancelled. It counts as posting a send, or as posting a receive on an endpoint that only receives.
      *
      * @param opContext as posted; 0 cancels nothing (AMB-67), nor does one that matches no operation (AMB-66).
      * @return 0 if the request was submitted, else a negative errno of this class.
@@ -241,11 +242,8 @@ public final class Endpoint implements AutoCloseable {
         if (opContext == 0) {
             return 0;
         }
-        if (port != null) {
-            port.cancel(opContext);
-            return 0;
-        }
-        return receive != null ? receive.cancel(opContext) : transmit.cancel(opContext);
+        return transmit != null
+            ? transmit.cancel(opContext, receive == null ? 0 : receive.position()) : receive.cancel(opContext);
     }
 
     /**
@@ -410,13 +408,12 @@ public final class Endpoint implements AutoCloseable {
         name = ready.address();
         maxMsgSize = ready.maxMsgSize();
         injectSize = ready.injectSize();
-        port = enginePort;
         sendFlags = completionFlag(bindings.txSelective(), info.txAttr().opFlags());
         recvFlags = completionFlag(bindings.rxSelective(), info.rxAttr().opFlags());
         transmit = transmits() ? new TransmitSide(
-            port, transmitQueue, bindings.txCq().credits(), maxMsgSize, injectSize, ready.txSize()) : null;
+            enginePort, transmitQueue, bindings.txCq().credits(), maxMsgSize, injectSize, ready.txSize()) : null;
         receive = receives() ? new ReceiveSide(
-            port, receiveQueue, bindings.rxCq().credits(), ready.rxSize()) : null;
+            enginePort, receiveQueue, bindings.rxCq().credits(), ready.rxSize()) : null;
         // the queues were made above: a thread that sees the state must see them
         UnsafeApi.storeFence();
         state = ENABLED;

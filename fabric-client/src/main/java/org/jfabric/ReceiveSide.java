@@ -42,9 +42,21 @@ final class ReceiveSide {
         return result;
     }
 
-    /** Asks the driver to cancel a receive; without the queue's credit, because it makes no entry of its own. */
+    /** Asks the driver to cancel a receive of an endpoint that only receives; as {@link TransmitSide#cancel}. */
     int cancel(long context) {
-        return queue.cancel(context);
+        if (port != null) {
+            port.cancel(context);
+            return 0;
+        }
+        assert credits.guard().enter();
+        int result = queue.cancel(context, 0);
+        assert credits.guard().exit();
+        return result;
+    }
+
+    /** How far receives were posted, for a cancel that goes with the sends. */
+    long position() {
+        return queue == null ? 0 : queue.position();
     }
 
     /** Receives that may be posted now. */

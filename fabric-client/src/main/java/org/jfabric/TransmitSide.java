@@ -79,9 +79,19 @@ final class TransmitSide {
         return result;
     }
 
-    /** Asks the driver to cancel a send; without the queue's credit, because it makes no entry of its own. */
-    int cancel(long context) {
-        return queue.cancel(context);
+    /**
+     * Asks the driver to cancel an operation of the endpoint, for which the receiving half was at that position. It
+     * takes no credit, because it makes no entry of its own.
+     */
+    int cancel(long context, long receivePosition) {
+        if (port != null) {
+            port.cancel(context);
+            return 0;
+        }
+        assert credits.guard().enter();
+        int result = queue.cancel(context, receivePosition);
+        assert credits.guard().exit();
+        return result;
     }
 
     /** Sends that may be posted now. */
