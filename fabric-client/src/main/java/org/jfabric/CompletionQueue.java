@@ -59,6 +59,7 @@ public final class CompletionQueue implements AutoCloseable {
     private final int size;
     private final List<Endpoint> endpoints = new ArrayList<>();
     private int state;
+    private long drainBegin;
 
     /** A fresh queue over its mapped file; domain may be null in tests of the reading side. */
     CompletionQueue(
@@ -288,6 +289,16 @@ public final class CompletionQueue implements AutoCloseable {
         if (state == UNBOUND) {
             state = READABLE;
         }
+    }
+
+    /** Remembers which entries are there, before the fabric waits for its sends to end. */
+    void onDrainBegins() {
+        drainBegin = reader.end();
+    }
+
+    /** Sends whose error entries came since {@link #onDrainBegins()}; nobody need have read them. */
+    long failedSinceDrainBegan() {
+        return reader.failedSends(drainBegin);
     }
 
     void markClosed() {

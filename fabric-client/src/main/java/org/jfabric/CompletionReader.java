@@ -169,6 +169,32 @@ final class CompletionReader {
         return 1;
     }
 
+    /** Number of the first entry that is not there yet; takes nothing. */
+    long end() {
+        long number = position;
+        while (kind(number) != 0) {
+            number++;
+        }
+        return number;
+    }
+
+    /** Error entries of operations that are no receives, from a number on; takes nothing. */
+    long failedSends(long from) {
+        long failed = 0;
+        int kind;
+        for (long number = from; (kind = kind(number)) != 0; number++) {
+            long flags = UnsafeApi.getLong(records + (number & mask) * RECORD_LENGTH + BODY_OFFSET + 8);
+            failed += kind != KIND_SUCCESS && (flags & Flags.RECV) == 0 ? 1 : 0;
+        }
+        return failed;
+    }
+
+    /** Kind of an entry, 0 if it is not there. */
+    private int kind(long number) {
+        long word = UnsafeApi.getLongAcquire(null, records + (number & mask) * RECORD_LENGTH);
+        return (int) word == (int) (number + 1) ? (int) (word >>> KIND_SHIFT) & 0xFF : 0;
+    }
+
     private void release(long next, int ofClient) {
         position = next;
         UnsafeApi.putLongRelease(null, readPositionAddress, next);

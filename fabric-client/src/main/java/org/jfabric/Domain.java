@@ -353,6 +353,16 @@ public final class Domain implements AutoCloseable {
         }
     }
 
+    /** From now on sends that end with an error count as not drained; under the lock. */
+    void onDrainBegins() {
+        completionQueues.forEach(CompletionQueue::onDrainBegins);
+    }
+
+    /** Sends that ended with an error since {@link #onDrainBegins()}. */
+    long failedSinceDrainBegan() {
+        return completionQueues.stream().mapToLong(CompletionQueue::failedSinceDrainBegan).sum();
+    }
+
     /** The fabric goes: everything is closed here, and the end of the connection closes it in the driver. */
     void onFabricClosed() {
         for (Endpoint endpoint : endpoints) {

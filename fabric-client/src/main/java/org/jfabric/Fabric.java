@@ -160,7 +160,8 @@ public final class Fabric implements AutoCloseable {
      * fabric. Completions need not be read meanwhile. Nothing may be posted meanwhile.
      *
      * @param timeoutNs how long to wait for the sends, in nanoseconds; 0 does not wait.
-     * @return sends that had not reached their level when the time was over or the driver died; 0 if called again.
+     * @return sends that had not reached their level when the time was over or the driver died, and those that ended
+     *     with an error meanwhile; 0 if called again.
      */
     public int close(long timeoutNs) {
         long unfinished;
@@ -168,8 +169,13 @@ public final class Fabric implements AutoCloseable {
             if (!open) {
                 return 0;
             }
+            // sends that failed before have their entries already; from here on a failed one was not drained
+            domains.forEach(Domain::onDrainBegins);
             open = false;
             unfinished = drain(System.nanoTime() + timeoutNs);
+            for (Domain domain : domains) {
+                unfinished += domain.failedSinceDrainBegan();
+            }
             for (Domain domain : domains) {
                 domain.onFabricClosed();
             }
