@@ -7,6 +7,7 @@ import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.Invoker;
 import org.jfabric.client.UseGuard;
+import org.jfabric.client.UseLock;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 import java.lang.foreign.MemorySegment;
@@ -38,8 +39,12 @@ import java.util.List;
  * wait objects are not offered yet: opening with another {@link WaitObject} than {@link WaitObject#NONE} is refused
  * with {@link FabricErrno#ENOSYS}.
  *
- * <p>Owner: one thread at a time reads. The endpoints that report here are submitted to by one thread at a time, which
- * may be another one. {@link #close()} is a control call. Source: section 2 of the requirements.
+ * <p>In a domain that keeps threads apart ({@link Threading#SAFE} and others, see {@link Domain}) any thread reads.
+ * Each entry goes to one of them; a thread that comes while another one is reading, its handlers included, is answered
+ * {@code -FI_EAGAIN} instead of waiting for it.
+ *
+ * <p>Owner otherwise: one thread at a time reads. The endpoints that report here are submitted to by one thread at a
+ * time, which may be another one. {@link #close()} is a control call. Source: section 2 of the requirements.
  */
 public final class CompletionQueue implements AutoCloseable {
     private static final int UNBOUND = 0;
@@ -51,6 +56,7 @@ public final class CompletionQueue implements AutoCloseable {
     private final CompletionReader reader;
     private final CompletionCredits credits;
     private final UseGuard readers;
+    private final UseLock lock;
     private final Invoker invoker;
     private final CompletionFormat format;
     private final Domain domain;
@@ -78,11 +84,16 @@ public final class CompletionQueue implements AutoCloseable {
         this.format = format.resolved();
         this.size = size;
         this.invoker = invoker;
-        UseGuard submitters = invoker != null ? invoker.guard() : new UseGuard("submission to completion queue " + id);
+        boolean locks = domain != null && domain.locks();
+        // where locks keep threads apart, the engine, its submitters and the readers each have their own one
+        boolean oneUser = invoker != null && !locks;
+        UseGuard submitters = oneUser ? invoker.guard() : new UseGuard("submission to completion queue " + id);
+        UseLock submission = !locks ? null : invoker != null ? invoker.lock() : new UseLock();
         this.credits = new CompletionCredits(
-            size, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET, submitters);
+            size, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET, submitters, submission);
+        this.lock = locks ? new UseLock() : null;
         this.reader = new CompletionReader(memory, capacity, this.format, credits, driver);
-        this.readers = invoker != null ? invoker.guard() : new UseGuard("completion queue " + id);
+        this.readers = oneUser ? invoker.guard() : new UseGuard("completion queue " + id);
     }
 
     /**
@@ -143,12 +154,14 @@ public final class CompletionQueue implements AutoCloseable {
      * @return entries shown, or a negative errno of this class.
      */
     public int poll(CompletionHandler handler, int limit) {
-        assert readers.enter();
+        if (!begin()) {
+            return -FabricErrno.EAGAIN;
+        }
         try {
             int entered = enter(limit);
             return entered < 0 ? entered : reader.handle(handler, limit);
         } finally {
-            assert readers.exit();
+            end();
         }
     }
 
@@ -166,11 +179,15 @@ public final class CompletionQueue implements AutoCloseable {
         if (flags != 0) {
             return -FabricErrno.EBADFLAGS;
         }
-        int entered = enter(1);
-        if (entered < 0) {
-            return entered;
+        if (!begin()) {
+            return -FabricErrno.EAGAIN;
         }
-        return reader.readErr(error);
+        try {
+            int entered = enter(1);
+            return entered < 0 ? entered : reader.readErr(error);
+        } finally {
+            end();
+        }
     }
 
     /**
@@ -306,12 +323,30 @@ public final class CompletionQueue implements AutoCloseable {
     }
 
     private int take(MutableDirectBuffer buffer, int offset, int count, Object sources, long sourcesAddress) {
-        assert readers.enter();
+        if (!begin()) {
+            return -FabricErrno.EAGAIN;
+        }
         try {
             int entered = enter(count);
             return entered < 0 ? entered : reader.copy(buffer, offset, count, sources, sourcesAddress);
         } finally {
-            assert readers.exit();
+            end();
+        }
+    }
+
+    /** False if another thread is reading: nobody waits for a reader, which may be in a handler. */
+    private boolean begin() {
+        if (lock != null && !lock.tryEnter()) {
+            return false;
+        }
+        assert readers.enter();
+        return true;
+    }
+
+    private void end() {
+        assert readers.exit();
+        if (lock != null) {
+            lock.exit();
         }
     }
 

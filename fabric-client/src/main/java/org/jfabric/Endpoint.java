@@ -32,8 +32,10 @@ import org.jfabric.client.TransmitQueue;
  * <p>What was posted and turns out to be impossible (memory that is not registered, an address that was removed, a peer
  * that died) ends with an error entry. Addresses of memory are those of {@link MemoryRegion#address(long)}.
  *
- * <p>Owner: one thread at a time posts; it is the same for all endpoints that report to one completion queue. Opening,
- * binding, enabling and closing are control calls. Source: sections 3 to 5 of the requirements.
+ * <p>In a domain that keeps threads apart ({@link Threading#SAFE} and others, see {@link Domain}) any thread posts; it
+ * may wait for another one that is posting. Owner otherwise: one thread at a time posts; it is the same for all
+ * endpoints that report to one completion queue. Opening, binding, enabling and closing are control calls. Source:
+ * sections 3 to 5 of the requirements.
  */
 public final class Endpoint implements AutoCloseable {
     static final int OPEN = 0;
@@ -427,6 +429,12 @@ public final class Endpoint implements AutoCloseable {
     /** Forgets what it was bound to; under the fabric's lock. */
     void markClosed() {
         state = CLOSED;
+        if (transmit != null) {
+            transmit.close();
+        }
+        if (receive != null) {
+            receive.close();
+        }
         bindings.unbind();
     }
 

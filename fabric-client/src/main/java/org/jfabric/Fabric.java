@@ -23,10 +23,10 @@ import java.util.concurrent.ConcurrentHashMap;
  * }
  * }</pre>
  *
- * <p>Every call is a control call: it throws {@link FabricException} with errno and remedy, may block up to
- * {@link FabricConfig#commandTimeoutNs()}, and comes from any thread. With an embedded driver in INVOKER mode one
- * thread at a time uses the fabric and all its objects. After the driver's death, control calls throw what
- * {@link FabricListener#onDriverGone} was told; only closing still works.
+ * <p>Every call is a control call: it throws {@link FabricException} with errno and remedy, may block up to {@link
+ * FabricConfig#commandTimeoutNs()}, and comes from any thread. With an embedded driver in INVOKER mode one thread at a
+ * time uses the fabric and all its objects, unless its domains are opened with another {@link Threading}. After the
+ * driver's death, control calls throw what {@link FabricListener#onDriverGone} was told; only closing still works.
  */
 public final class Fabric implements AutoCloseable {
     private final Object lock = new Object();
@@ -118,7 +118,9 @@ public final class Fabric implements AutoCloseable {
      *
      * @param info a match of {@link #info(Info)}, perhaps edited.
      * @return an empty domain.
-     * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed.
+     * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#EOPNOTSUPP} if the driver
+     *     is in mode INVOKER and has an open domain whose {@link Threading} needs locks while this one's needs none, or
+     *     the other way round.
      */
     public Domain domain(Info info) {
         Info wanted = Codes.required(info, "info").copy();

@@ -404,7 +404,7 @@ public final class ClientConductor implements AutoCloseable {
 
     private void onEvent(DriverEvent event) {
         if (event instanceof DriverEvent.PeerDown peerDown) {
-            listener.onPeerDown(peerDown);
+            tell(() -> listener.onPeerDown(peerDown));
         } else if (event instanceof DriverEvent.ClientEnded ended) {
             end(new FabricException(ended.errno() == 0 ? FabricErrno.ECONNABORTED : ended.errno(),
                 "the driver ended this client: " + ended.reason(), "Correct the cause, then connect again."));
@@ -418,8 +418,17 @@ public final class ClientConductor implements AutoCloseable {
             if (command != null) {
                 command.answer(event);
             } else if (abandoned.remove(event.correlationId()) != null) {
-                undo(event);
+                tell(() -> undo(event));
             }
+        }
+    }
+
+    /** Makes a call that may wait for locks or end in the application; with an embedded driver after the cycle. */
+    private void tell(Runnable call) {
+        if (invoker == null) {
+            call.run();
+        } else {
+            invoker.afterCycle(call);
         }
     }
 
@@ -446,7 +455,7 @@ public final class ClientConductor implements AutoCloseable {
     private void end(FabricException why) {
         if (state.end(why)) {
             failPending(why);
-            listener.onDriverGone(why);
+            tell(() -> listener.onDriverGone(why));
         }
     }
 
