@@ -109,9 +109,10 @@ public final class Domain implements AutoCloseable {
     /**
      * Opens an address vector.
      *
-     * @param attr attributes.
+     * @param attr attributes; with {@link Flags#EVENT} insertions are asynchronous and told by an event queue, see
+     *             {@link AddressVector#insert(String[], long[], long, long)}.
      * @return an empty vector.
-     * @throws FabricException what the driver answers.
+     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, or what else the driver answers.
      */
     public AddressVector openAddressVector(AddressVectorAttr attr) {
         AddressVectorAttr wanted = Codes.required(attr, "attr").copy();
