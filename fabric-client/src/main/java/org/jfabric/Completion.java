@@ -102,7 +102,8 @@ public final class Completion {
     /**
      * Source of a received message (CQ-064 to CQ-068).
      *
-     * @return address in the endpoint's address vector, {@link FabricAddress#ADDR_NOTAVAIL} if unknown.
+     * @return address in the endpoint's address vector, {@link FabricAddress#ADDR_NOTAVAIL} if unknown, for an
+     *     endpoint without {@link Flags#SOURCE}, or if the entry is no receive's.
      */
     public long srcAddr() {
         return UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET);

@@ -12,7 +12,6 @@ import org.jfabric.layout.CompletionQueueDescriptor;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -53,7 +52,6 @@ public final class CompletionQueue implements AutoCloseable {
     private static final int READABLE = 1;
     private static final int CLOSED = 2;
     private static final long LONG_ARRAY_BASE = UnsafeApi.arrayBaseOffset(long[].class);
-    private static final int MAX_SHOWN_ERR_DATA = 32;
 
     private final CompletionReader reader;
     private final CompletionCredits credits;
@@ -323,24 +321,7 @@ public final class CompletionQueue implements AutoCloseable {
      * @return text, never empty.
      */
     public String strerror(int provErrno, DirectBuffer data, MutableDirectBuffer buffer, int offset, int len) {
-        StringBuilder text = new StringBuilder(FabricErrno.name(provErrno)).append(": ")
-            .append(FabricErrno.describe(provErrno));
-        if (data != null && data.capacity() > 0) {
-            text.append(" Data:");
-            int shown = Math.min(data.capacity(), MAX_SHOWN_ERR_DATA);
-            for (int i = 0; i < shown; i++) {
-                text.append(String.format(" %02x", data.getByte(i)));
-            }
-            text.append(shown < data.capacity() ? " ..." : "");
-        }
-        String result = text.toString();
-        if (buffer != null && len > 0) {
-            byte[] bytes = result.getBytes(StandardCharsets.US_ASCII);
-            int stored = Math.min(bytes.length, len - 1);
-            buffer.putBytes(offset, bytes, 0, stored);
-            buffer.putByte(offset + stored, (byte) 0);
-        }
-        return result;
+        return ErrorText.of(provErrno, data, buffer, offset, len);
     }
 
     /**

@@ -103,7 +103,8 @@ public final class Domain implements AutoCloseable {
         synchronized (lock()) {
             requireOpen();
             DriverEvent.AddressVectorReady ready = conductor.openAddressVector(wanted);
-            AddressVector vector = new AddressVector(this, ready.avId(), wanted.type());
+            AddressVector vector = new AddressVector(
+                this, ready.avId(), wanted.type(), (wanted.flags() & Flags.EVENT) != 0);
             addressVectors.add(vector);
             return vector;
         }
@@ -256,6 +257,10 @@ public final class Domain implements AutoCloseable {
         return fabric.lock();
     }
 
+    Fabric fabric() {
+        return fabric;
+    }
+
     /** Whether operations are posted without a slot of a completion queue (REF-014). */
     boolean mayOverrun() {
         return info.domainAttr().resourceManagement() == ResourceManagement.DISABLED;
@@ -310,6 +315,24 @@ public final class Domain implements AutoCloseable {
         DriverEvent.AddressReady ready = conductor.insertAddress(vector.id(), address);
         vector.onInserted(ready.fiAddr(), ready.address().isEmpty() ? address : ready.address());
         return ready.fiAddr();
+    }
+
+    /** Submits them all; what becomes of each is told to the insertion. */
+    void insert(AddressVector vector, String[] addresses, AddressInsertion insertion) {
+        for (int i = 0; i < addresses.length; i++) {
+            int index = i;
+            try {
+                conductor.insertAddress(vector.id(), addresses[i],
+                    (answer, failure) -> insertion.onAnswer(index, answer, failure));
+            } catch (FabricException refused) {
+                insertion.onAnswer(index, null, refused);
+            }
+        }
+        insertion.onSubmitted();
+    }
+
+    void requireDriver() {
+        driver.requireAlive();
     }
 
     void remove(AddressVector vector, long fiAddr) {

@@ -65,7 +65,7 @@ class CompletionQueueTest {
     }
 
     @Test
-    @Requirement({"CQ-059", "CQ-060", "CQ-061", "CQ-062", "CQ-063", "CQ-086", "CQ-087"})
+    @Requirement({"CQ-060", "CQ-062", "CQ-087"})
     void shouldKeepErrorsInOrderAmongSuccesses() {
         image.success(1);
         image.error(2, FabricErrno.ETRUNC, 5, new byte[0]);
@@ -108,7 +108,7 @@ class CompletionQueueTest {
     }
 
     @Test
-    @Requirement({"CQ-097", "CQ-098", "CQ-099", "CQ-100", "CQ-101"})
+    @Requirement({"CQ-099", "CQ-100", "CQ-101"})
     void shouldCopyErrorDataToTheCallerOrToTheHolder() {
         byte[] data = {10, 20, 30, 40};
         image.error(1, FabricErrno.EIO, 1, data);
@@ -238,7 +238,7 @@ class CompletionQueueTest {
     }
 
     @Test
-    @Requirement({"CQ-145", "CQ-146", "CQ-147", "CQ-148"})
+    @Requirement({"CQ-146", "CQ-147"})
     void shouldTellOverrunOnceAllThatWasWrittenIsRead() {
         for (int i = 1; i <= CAPACITY; i++) {
             image.success(i);

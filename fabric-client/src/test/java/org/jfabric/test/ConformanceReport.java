@@ -13,40 +13,82 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Writes {@code target/conformance.md}: which rows of the requirement list the tests that passed have shown, by which
- * link, and which rows nobody has shown yet.
+ * Writes {@code target/conformance.md}: every row of {@link RequirementTable}, whether it is due, which tests that
+ * passed showed it and on which links. Fails where the table, the code and the tests disagree.
  */
 public final class ConformanceReport {
 
     private static final String NO_LINK = "-";
+    /** A test of more rows than this says too little about each, unless it runs for several parameters. */
+    private static final int MAX_ROWS_PER_TEST = 3;
 
+    private final RequirementTable table;
     /** Row id to the links it was shown on. */
     private final SortedMap<String, SortedSet<String>> linksById = new TreeMap<>();
     /** Row id to the tests that showed it. */
     private final SortedMap<String, SortedSet<String>> testsById = new TreeMap<>();
+    /** Tests that ran once, to the rows they claim. */
+    private final SortedMap<String, SortedSet<String>> rowsBySingleTest = new TreeMap<>();
     private final SortedSet<String> links = new TreeSet<>();
     private final SortedMap<String, String> unknown = new TreeMap<>();
 
+    ConformanceReport(RequirementTable table) {
+        this.table = table;
+    }
+
     /**
-     * Reads what the modules' tests have left, and writes the report.
+     * Reads what the modules' tests have left, writes the report, and fails if there is something wrong.
      *
-     * @param args the report's path, then the modules' folders.
+     * @param args the report's path, the table's path, then the modules' folders.
      * @throws IOException if a file cannot be read or written.
      */
     public static void main(String[] args) throws IOException {
         Path output = Path.of(args[0]);
-        ConformanceReport report = new ConformanceReport();
-        for (int i = 1; i < args.length; i++) {
+        ConformanceReport report = new ConformanceReport(RequirementTable.read(Path.of(args[1])));
+        for (int i = 2; i < args.length; i++) {
             report.readModule(Path.of(args[i], RequirementListener.DIR_DEFAULT));
-        }
-        if (!report.unknown.isEmpty()) {
-            System.err.println("Requirement ids that do not exist: " + report.unknown);
-            System.exit(1);
         }
         Files.createDirectories(output.toAbsolutePath().getParent());
         Files.writeString(output, report.render());
-        System.out.println("Conformance: " + report.linksById.size() + " of " + total() + " rows shown, see "
+        List<String> ids = allIds();
+        System.out.println("Conformance: " + ids.stream().filter(report::isShown).count() + " of " + ids.size()
+            + " rows shown, " + ids.stream().filter(report.table::isDue).count() + " due, "
+            + ids.stream().filter(report::isOpen).count() + " due and not shown, see "
             + output.toAbsolutePath().normalize());
+        List<String> problems = report.problems();
+        if (!problems.isEmpty()) {
+            System.err.println("Conformance: " + problems.size() + " problems, see docs/requirements.md for the rules");
+            problems.forEach(problem -> System.err.println("  " + problem));
+            System.exit(1);
+        }
+    }
+
+    /** Everything for which the build fails. */
+    List<String> problems() {
+        List<String> problems = new ArrayList<>(table.problems());
+        unknown.forEach((id, test) -> problems.add(test + " claims the row " + id + ", which does not exist"));
+        table.capabilities().forEach(capability -> problems.addAll(capability.problems()));
+        rowsBySingleTest.forEach((test, ids) -> {
+            if (ids.size() > MAX_ROWS_PER_TEST) {
+                problems.add(test + " is not parameterised and claims " + ids.size() + " rows, at most "
+                    + MAX_ROWS_PER_TEST + ": " + ids);
+            }
+        });
+        for (String id : allIds()) {
+            if (table.isEnforced(id) && isOpen(id)) {
+                problems.add(id + " is due and no test showed it: " + table.title(id));
+            }
+        }
+        return problems;
+    }
+
+    private boolean isShown(String id) {
+        return testsById.containsKey(id);
+    }
+
+    /** Due, and nobody has shown it. */
+    private boolean isOpen(String id) {
+        return table.isDue(id) && !isShown(id);
     }
 
     void readModule(Path dir) throws IOException {
@@ -64,7 +106,7 @@ public final class ConformanceReport {
 
     void readLine(String line) {
         String[] columns = line.split("\t", -1);
-        if (columns.length != 3) {
+        if (columns.length != 4) {
             return;
         }
         String id = columns[0];
@@ -72,6 +114,9 @@ public final class ConformanceReport {
         if (!Requirements.exists(id)) {
             unknown.put(id, columns[2]);
             return;
+        }
+        if (columns[3].equals(RequirementListener.SINGLE)) {
+            rowsBySingleTest.computeIfAbsent(columns[2], key -> new TreeSet<>()).add(id);
         }
         linksById.computeIfAbsent(id, key -> new TreeSet<>()).add(link);
         testsById.computeIfAbsent(id, key -> new TreeSet<>()).add(columns[2]);
@@ -85,24 +130,25 @@ public final class ConformanceReport {
     }
 
     String render() {
-        StringBuilder text = new StringBuilder(64 * 1024);
+        StringBuilder text = new StringBuilder(128 * 1024);
         text.append("""
             # Conformance
 
             Made by the build from the tests that passed. A row counts as shown when a test that names it passed; by
-            link where the test ran over links, and `-` where no link takes part.
+            link where the test ran over links, and `-` where no link takes part. A row is due when all capabilities
+            that `docs/requirements.md` names for it exist.
 
             """);
         renderSummary(text);
-        renderNotShown(text);
-        renderShown(text);
+        renderOpen(text);
+        renderRows(text);
         return text.toString();
     }
 
     private void renderSummary(StringBuilder text) {
-        text.append("| Group | Rows | Shown | Not shown |");
+        text.append("| Group | Rows | Due | Due, shown | Due, not shown | Not due | Not due, shown |");
         links.forEach(link -> text.append(' ').append(link).append(" |"));
-        text.append("\n|---|---:|---:|---:|").append("---:|".repeat(links.size())).append('\n');
+        text.append("\n|---|").append("---:|".repeat(6 + links.size())).append('\n');
         for (Requirements group : Requirements.values()) {
             appendCounts(text, group.name() + " " + group.title, group.ids());
         }
@@ -111,9 +157,12 @@ public final class ConformanceReport {
     }
 
     private void appendCounts(StringBuilder text, String label, List<String> ids) {
-        long shown = ids.stream().filter(linksById::containsKey).count();
-        text.append("| ").append(label).append(" | ").append(ids.size()).append(" | ").append(shown).append(" | ")
-            .append(ids.size() - shown).append(" |");
+        long due = ids.stream().filter(table::isDue).count();
+        long open = ids.stream().filter(this::isOpen).count();
+        long early = ids.stream().filter(id -> isShown(id) && !table.isDue(id)).count();
+        text.append("| ").append(label).append(" | ").append(ids.size()).append(" | ").append(due).append(" | ")
+            .append(due - open).append(" | ").append(open).append(" | ").append(ids.size() - due).append(" | ")
+            .append(early).append(" |");
         for (String link : links) {
             long byLink = ids.stream().filter(id -> linksOf(id).contains(link)).count();
             text.append(' ').append(byLink).append(" |");
@@ -121,27 +170,33 @@ public final class ConformanceReport {
         text.append('\n');
     }
 
-    private void renderNotShown(StringBuilder text) {
-        text.append("## Not shown\n\n");
+    private void renderOpen(StringBuilder text) {
+        text.append("## Due, not shown\n\n");
         for (Requirements group : Requirements.values()) {
-            List<String> missing = group.ids().stream().filter(id -> !linksById.containsKey(id)).toList();
-            if (!missing.isEmpty()) {
-                text.append("- **").append(group.name()).append("** (").append(missing.size()).append("): ")
-                    .append(ranges(missing)).append('\n');
+            List<String> open = group.ids().stream().filter(this::isOpen).toList();
+            if (!open.isEmpty()) {
+                text.append("- **").append(group.name()).append("** (").append(open.size()).append("): ")
+                    .append(ranges(open)).append('\n');
             }
         }
         text.append('\n');
     }
 
-    private void renderShown(StringBuilder text) {
-        text.append("## Shown\n\n| Row | Links | Tests |\n|---|---|---|\n");
+    private void renderRows(StringBuilder text) {
+        text.append("## All rows\n\n| Row | Title | State | Links | Tests |\n|---|---|---|---|---|\n");
         for (String id : allIds()) {
-            if (linksById.containsKey(id)) {
-                text.append("| ").append(id).append(" | ").append(String.join(", ", linksOf(id))).append(" | ");
-                List<String> tests = testsById.get(id).stream().map(ConformanceReport::shortName).toList();
-                text.append(String.join(", ", tests)).append(" |\n");
-            }
+            List<String> tests = testsById.getOrDefault(id, new TreeSet<>()).stream()
+                .map(ConformanceReport::shortName).toList();
+            text.append("| ").append(id).append(" | ").append(table.title(id)).append(" | ").append(state(id))
+                .append(" | ").append(String.join(", ", linksOf(id))).append(" | ")
+                .append(String.join(", ", tests)).append(" |\n");
         }
+    }
+
+    private String state(String id) {
+        String shown = isShown(id) ? "shown" : "not shown";
+        return table.isDue(id) ? "due, " + shown
+            : "not due: " + String.join(", ", table.missing(id)) + (isShown(id) ? "; shown" : "");
     }
 
     private SortedSet<String> linksOf(String id) {
@@ -182,9 +237,5 @@ public final class ConformanceReport {
             ids.addAll(group.ids());
         }
         return ids;
-    }
-
-    private static int total() {
-        return allIds().size();
     }
 }

@@ -1,5 +1,7 @@
 package org.jfabric.test;
 
+import static org.junit.platform.commons.support.AnnotationSupport.isAnnotated;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Method;
@@ -12,6 +14,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.launcher.TestExecutionListener;
@@ -19,8 +22,9 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
 
 /**
- * Writes down which requirements the tests that passed have shown, one line {@code id, link, test} each, separated by
- * tabs, in a file of its own per test JVM below {@code target/conformance}. {@link ConformanceReport} reads them.
+ * Writes down which requirements the tests that passed have shown, one line {@code id, link, test, kind} each,
+ * separated by tabs, in a file of its own per test JVM below {@code target/conformance}. {@link ConformanceReport}
+ * reads them.
  *
  * <p>Found by the JUnit launcher as a service in every module that has this jar on its test class path.
  */
@@ -30,6 +34,8 @@ public final class RequirementListener implements TestExecutionListener {
     static final String DIR_PROP_NAME = "jfabric.conformance.dir";
     static final String DIR_DEFAULT = "target/conformance";
     static final String FILE_SUFFIX = ".tsv";
+    static final String PARAMETERISED = "parameterised";
+    static final String SINGLE = "single";
 
     private static final Pattern LINK = Pattern.compile("\\blink=([\\w-]+)");
 
@@ -62,8 +68,9 @@ public final class RequirementListener implements TestExecutionListener {
         }
         String test = source.getJavaClass().getName() + "#" + source.getMethodName();
         String link = link(identifier);
+        String kind = isAnnotated(source.getJavaMethod(), ParameterizedTest.class) ? PARAMETERISED : SINGLE;
         for (String id : ids(source)) {
-            lines.add(id + "\t" + link + "\t" + test);
+            lines.add(id + "\t" + link + "\t" + test + "\t" + kind);
         }
     }
 

@@ -405,6 +405,16 @@ public final class DriverConductor implements Agent {
         }
 
         @Override
+        public void onCompletionQueueOverrun(long clientId, long cqId) {
+            context.inbox().post(() -> {
+                ClientSession session = sessions.get(clientId);
+                if (session != null) {
+                    session.proxy().completionQueueOverrun(cqId);
+                }
+            });
+        }
+
+        @Override
         public void onPeerDown(long clientId, long endpointId, long fiAddr, int errno, String address) {
             context.inbox().post(() -> {
                 ClientSession session = sessions.get(clientId);

@@ -77,7 +77,7 @@ public final class OpenCompletionQueueCommand extends Command {
             case MADE -> {
                 WaitPoint waitPoint =
                     signals ? new WaitPoint(file.address() + CompletionQueueDescriptor.WAIT_OFFSET) : null;
-                writer = new CompletionWriter(file.address(), capacity, waitPoint);
+                writer = new CompletionWriter(file.address(), capacity, waitPoint, this::onOverrun);
                 state = State.SERVED;
                 onProgress(() -> context().progress().addCompletionQueue(session().progress(), writer));
             }
@@ -100,6 +100,11 @@ public final class OpenCompletionQueueCommand extends Command {
             SharedFile unused = file;
             afterwards(unused::unmap);
         }
+    }
+
+    /** The progress thread has no room for an entry: the client is told by the conductor. */
+    private void onOverrun() {
+        session().progress().session().listener().onCompletionQueueOverrun(session().id(), id);
     }
 
     private void check() {

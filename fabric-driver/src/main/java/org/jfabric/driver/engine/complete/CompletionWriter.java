@@ -38,6 +38,7 @@ public final class CompletionWriter {
     private final int capacity;
     private final long mask;
     private final WaitPoint waitPoint;
+    private final Runnable onOverrun;
     private long next;
     private long limit;
     private long readPosition;
@@ -56,6 +57,19 @@ public final class CompletionWriter {
      * @param waitPoint   woken when entries were written, or null if the queue was opened without a wait object.
      */
     public CompletionWriter(long fileAddress, int capacity, WaitPoint waitPoint) {
+        this(fileAddress, capacity, waitPoint, () -> {
+        });
+    }
+
+    /**
+     * A writer of a fresh queue that tells of its overrun.
+     *
+     * @param fileAddress native address of the {@code .cq} file.
+     * @param capacity    entries, a power of two.
+     * @param waitPoint   woken when entries were written, or null if the queue was opened without a wait object.
+     * @param onOverrun   called once, by the progress thread, when an entry finds no slot; must only hand over.
+     */
+    public CompletionWriter(long fileAddress, int capacity, WaitPoint waitPoint, Runnable onOverrun) {
         this.fileAddress = fileAddress;
         this.records = fileAddress + RECORDS_OFFSET;
         this.errorCells = fileAddress + CompletionQueueDescriptor.errorCellsOffset(capacity);
@@ -63,6 +77,7 @@ public final class CompletionWriter {
         this.mask = capacity - 1L;
         this.limit = capacity;
         this.waitPoint = waitPoint;
+        this.onOverrun = onOverrun;
     }
 
     /**
@@ -242,6 +257,7 @@ public final class CompletionWriter {
         overrun = true;
         urgent = true;
         UnsafeApi.putIntRelease(null, fileAddress + STATE_OFFSET, STATE_OVERRUN);
+        onOverrun.run();
         return false;
     }
 }

@@ -61,6 +61,11 @@ final class ShmNode implements AutoCloseable {
             }
 
             @Override
+            public void onCompletionQueueOverrun(long clientId, long cqId) {
+                throw new AssertionError("completion queue " + cqId + " overran");
+            }
+
+            @Override
             public void onPeerDown(long clientId, long endpointId, long fiAddr, int errno, String address) {
                 peersDown.add(address + ' ' + errno);
             }
@@ -79,7 +84,8 @@ final class ShmNode implements AutoCloseable {
         engine.addCompletionQueue(writer);
         endpoint = engine.addEndpoint(
             session,
-            new EndpointSettings(1, "ep", address(name), 0, 256, 256, 128, 1L << 40, true, 8192),
+            new EndpointSettings(1, "ep", address(name), 0, 256, 256, 128, 1L << 40,
+                Flags.DIRECTED_RECV | Flags.SOURCE, 8192),
             List.of(ShmLinkProvider.NAME),
             addresses,
             writer,
