@@ -27,6 +27,9 @@ import java.util.List;
  */
 public final class Domain implements AutoCloseable {
     private static final long REGION_ACCESS = Flags.SEND | Flags.RECV | Flags.READ | Flags.WRITE;
+    /** Half a second in all, for eight tries. */
+    private static final long FIRST_PAUSE_NS = 2_000_000;
+    private static final long LAST_PAUSE_NS = 256_000_000;
     private static final String ADDRESS_SCHEME = "jfabric://";
 
     private final Fabric fabric;
@@ -37,6 +40,8 @@ public final class Domain implements AutoCloseable {
     private final List<AddressVector> addressVectors = new ArrayList<>();
     private final List<MemoryRegion> regions = new ArrayList<>();
     private final List<Endpoint> endpoints = new ArrayList<>();
+    /** Memory of regions that were closed here may still be mapped, because the collector did not look yet. */
+    private boolean hasClosedRegions;
     private boolean closed;
 
     Domain(Fabric fabric, Info info, ClientConductor conductor, DriverState driver) {
@@ -116,7 +121,8 @@ public final class Domain implements AutoCloseable {
      * @param lengthBytes bytes, 1 to 2^40.
      * @return the region.
      * @throws FabricException {@link FabricErrno#EINVAL} for another length, {@link FabricErrno#ENOSPC} if the
-     *     directory has no room, or what else the driver answers.
+     *     directory has no room, also after the memory of closed regions that nobody refers to was collected, or what
+     *     else the driver answers.
      */
     public MemoryRegion allocate(long lengthBytes) {
         if (lengthBytes < 1 || lengthBytes > MemoryRegionDescriptor.MAX_LENGTH) {
@@ -125,7 +131,7 @@ public final class Domain implements AutoCloseable {
         }
         synchronized (lock()) {
             requireOpen();
-            DriverEvent.RegionReady ready = conductor.registerRegion(lengthBytes, REGION_ACCESS, 0);
+            DriverEvent.RegionReady ready = makeRegion(lengthBytes);
             MemoryRegion region = null;
             try {
                 MemorySegment file = connection().open(FileType.MEMORY_REGION, ready.fileNumber(), ready.generation(),
@@ -379,6 +385,7 @@ public final class Domain implements AutoCloseable {
         synchronized (lock()) {
             if (regions.remove(region)) {
                 region.markClosed();
+                hasClosedRegions = true;
                 closeInDriver(ObjectKind.MEMORY_REGION, region.index());
             }
         }
@@ -423,6 +430,35 @@ public final class Domain implements AutoCloseable {
             throw new FabricException(FabricErrno.EIO, "the driver answered a queue of " + length + " bytes");
         }
         return connection().open(type, number, 0, RecordRingDescriptor.HEADER_LENGTH + (long) length);
+    }
+
+    /**
+     * A closed region's blocks are free only when its last mapping here goes, and that is when the collector finds out
+     * that nobody refers to it. An application that closes and allocates would be told that there is no room, although
+     * it has given it back, so the collector is asked once. Slow, as control calls may be, and only where the answer
+     * would be an error otherwise.
+     */
+    private DriverEvent.RegionReady makeRegion(long lengthBytes) {
+        long pauseNs = FIRST_PAUSE_NS;
+        for (;;) {
+            try {
+                return conductor.registerRegion(lengthBytes, REGION_ACCESS, 0);
+            } catch (FabricException full) {
+                if (full.errno() != FabricErrno.ENOSPC || !hasClosedRegions) {
+                    throw full;
+                }
+                if (pauseNs == FIRST_PAUSE_NS) {
+                    System.gc();
+                }
+                // the mappings go a little later, in a thread of the collector's
+                hasClosedRegions = pauseNs < LAST_PAUSE_NS;
+                long deadlineNs = System.nanoTime() + pauseNs;
+                while (System.nanoTime() - deadlineNs < 0) {
+                    conductor.idle();
+                }
+                pauseNs *= 2;
+            }
+        }
     }
 
     private DriverConnection connection() {

@@ -34,7 +34,8 @@ import org.jfabric.client.TransmitQueue;
  * <p><b>Flags.</b> {@link #sendmsg}, {@link #tsendmsg}, {@link #recvmsg} and {@link #trecvmsg} take flags that replace
  * the endpoint's defaults as a whole, except that a queue without {@link Flags#SELECTIVE_COMPLETION} still gets every
  * entry (AMB-52). All other calls follow the defaults: {@code op_flags} of the attributes, later {@link #setOpFlags};
- * injects have no level (CL-007). Of several levels the strongest counts (AMB-38).
+ * injects have no level (CL-007). Of several levels the strongest counts (AMB-38). What each level promises is in
+ * {@code docs/completion-levels.md}.
  *
  * <p>What was posted and turns out to be impossible (memory that is not registered, an address that was removed, a peer
  * that died) ends with an error entry. Addresses of memory are those of {@link MemoryRegion#address(long)}.
@@ -226,8 +227,10 @@ public final class Endpoint implements AutoCloseable {
      * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
      * @param opContext returned in the entry.
      * @param flags    any of {@link Flags#COMPLETION}, {@link Flags#REMOTE_CQ_DATA}, {@link Flags#MORE} (a hint),
-     *                 {@link Flags#INJECT_COMPLETE} and {@link Flags#TRANSMIT_COMPLETE}.
-     * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} for every other flag.
+     *                 {@link Flags#FENCE} and the levels {@link Flags#INJECT_COMPLETE},
+     *                 {@link Flags#TRANSMIT_COMPLETE}, {@link Flags#DELIVERY_COMPLETE}, {@link Flags#MATCH_COMPLETE}.
+     * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} for {@link Flags#COMMIT_COMPLETE}, which no
+     *     link gives, and for every other flag.
      */
     public int tsendmsg(long buf, long len, long destAddr, long tag, long data, long opContext, long flags) {
         return (flags & ~OperationFlags.SEND_CALL) != 0 ? badFlags()

@@ -10,8 +10,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -108,8 +110,8 @@ class CompletionQueueTest {
     }
 
     @Test
-    @Requirement({"CQ-099", "CQ-100", "CQ-101"})
-    void shouldCopyErrorDataToTheCallerOrToTheHolder() {
+    @Requirement({"CQ-097", "CQ-098", "CQ-099"})
+    void shouldCopyErrorDataToTheCallerAndCutThem() {
         byte[] data = {10, 20, 30, 40};
         image.error(1, FabricErrno.EIO, 1, data);
         image.error(2, FabricErrno.EIO, 1, data);
@@ -119,13 +121,77 @@ class CompletionQueueTest {
         assertEquals(3, error.errDataSize());
         assertEquals(30, mine.getByte(3));
         assertEquals(0, mine.getByte(4));
-        error.errDataBuffer(mine, 1, 0);
+        error.errDataBuffer(mine, 2, 6);
+        assertEquals(1, queue.readErr(error, 0));
+        assertEquals(4, error.errDataSize());
+        assertEquals(10, mine.getByte(2));
+        assertEquals(40, mine.getByte(5));
+        assertEquals(40, error.errData().getByte(3));
+    }
+
+    @Test
+    @Requirement({"CQ-100", "CQ-101"})
+    void shouldKeepErrorDataInTheHolderWhenTheCallerHasNoRoom() {
+        image.error(1, FabricErrno.EIO, 1, new byte[] {10, 20, 30, 40});
+        UnsafeBuffer mine = new UnsafeBuffer(new byte[8]);
         mine.setMemory(0, 8, (byte) 9);
+        error.errDataBuffer(mine, 1, 0);
         assertEquals(1, queue.readErr(error, 0));
         assertEquals(4, error.errDataSize());
         assertEquals(9, mine.getByte(1));
-        assertEquals(-FabricErrno.EAGAIN, queue.read(buffer, 0, 1));
-        assertEquals(40, error.errData().getByte(3));
+        // the slot goes to other entries; the holder keeps its copy, which outlives even these reads
+        for (int i = 0; i < 2 * CAPACITY; i++) {
+            image.success(i);
+            assertEquals(1, queue.read(buffer, 0, 1));
+        }
+        for (int i = 0; i < 4; i++) {
+            assertEquals(10 + 10 * i, error.errData().getByte(i));
+        }
+    }
+
+    @Test
+    @Requirement("CQ-102")
+    void shouldNoticeAnotherThreadThatReadsMeanwhile() {
+        image.success(1);
+        List<String> noticed = new ArrayList<>();
+        assertEquals(1, queue.poll(entry -> {
+            Thread other = new Thread(() -> {
+                try {
+                    queue.read(new UnsafeBuffer(new byte[48]), 0, 1);
+                } catch (AssertionError e) {
+                    noticed.add(e.getMessage());
+                }
+            }, "intruder");
+            other.start();
+            try {
+                other.join();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }, 1));
+        assertEquals(1, noticed.size());
+        assertTrue(noticed.get(0).contains("intruder"), noticed.get(0));
+    }
+
+    @Test
+    @Requirement("CQ-103")
+    void shouldShowErrorDataAsBytesWhateverTheyAre() {
+        UnsafeBuffer data = new UnsafeBuffer(new byte[] {(byte) 0xDE, (byte) 0xAD, 0});
+        for (int code : new int[] {FabricErrno.ETRUNC, FabricErrno.EIO, -77, 987_654}) {
+            String text = queue.strerror(code, data, null, 0, 0);
+            assertTrue(text.endsWith(" de ad 00"), text);
+        }
+    }
+
+    @Test
+    @Requirement("CQ-150")
+    void shouldHaveNoCallThatWritesEntries() {
+        for (Method method : CompletionQueue.class.getMethods()) {
+            String name = method.getName().toLowerCase(Locale.ROOT);
+            for (String verb : List.of("write", "insert", "post", "put", "add", "offer", "complete")) {
+                assertFalse(name.startsWith(verb), method.toString());
+            }
+        }
     }
 
     @Test

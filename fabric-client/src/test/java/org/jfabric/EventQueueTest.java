@@ -317,7 +317,8 @@ class EventQueueTest {
     private void run(int rounds) {
         for (int i = 0; i < rounds; i++) {
             int sum = queue.writeBytes(1, eightBytes, 0, 8, 0) + queue.write(1, FID, 2, 3, 0)
-                + queue.read(entry, Flags.PEEK) + queue.read(entry, 0) + queue.read(entry, 0) + queue.read(entry, 0) + queue.readErr(error, 0);
+                + queue.read(entry, Flags.PEEK) + queue.read(entry, 0) + queue.read(entry, 0) + queue.read(entry, 0)
+                + queue.readErr(error, 0);
             if (sum != 5 + 2 * EAGAIN) {
                 throw new AssertionError("sum " + sum);
             }

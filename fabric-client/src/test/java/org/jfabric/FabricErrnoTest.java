@@ -88,6 +88,7 @@ class FabricErrnoTest {
     }
 
     @Test
+    @Requirement("ERR-012")
     void shouldCarryAPositiveErrnoWhenTheCodeIsNone() {
         assertEquals(256, new FabricException(0, "nothing").errno());
         assertEquals(256, new FabricException(Integer.MIN_VALUE, "nothing").errno());

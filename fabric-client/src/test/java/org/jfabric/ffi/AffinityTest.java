@@ -47,6 +47,11 @@ class AffinityTest {
     }
 
     @Test
+    void shouldCountTheProcessorsOfTheMachine() {
+        assertTrue(Affinity.processors() >= Affinity.cpus().length(), () -> Affinity.processors() + " processors");
+    }
+
+    @Test
     void shouldTellCoresOfThisProcess() {
         double cores = CpuQuota.availableCores();
         assertTrue(cores > 0 && cores <= Math.max(Affinity.cpus().cardinality(),

@@ -263,11 +263,15 @@ public final class ControlClient implements AutoCloseable {
     }
 
     public void openCompletionQueue(long size, int format, int waitObject) {
+        openCompletionQueue(size, format, waitObject, 0);
+    }
+
+    public void openCompletionQueue(long size, int format, int waitObject, int waitCondition) {
         OpenCompletionQueueEncoder encoder = new OpenCompletionQueueEncoder().wrap(body, 0).correlationId(nextId())
             .size(size).flags(0).signalingVector(0).waitSetId(0);
         body.putInt(OpenCompletionQueueEncoder.formatEncodingOffset(), format);
         body.putInt(OpenCompletionQueueEncoder.waitObjEncodingOffset(), waitObject);
-        body.putInt(OpenCompletionQueueEncoder.waitCondEncodingOffset(), 0);
+        body.putInt(OpenCompletionQueueEncoder.waitCondEncodingOffset(), waitCondition);
         command(OpenCompletionQueueEncoder.TEMPLATE_ID, body, encoder.encodedLength());
     }
 

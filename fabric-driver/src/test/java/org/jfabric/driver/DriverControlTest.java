@@ -12,6 +12,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.codec.control.CloseObjectEncoder;
+import org.jfabric.codec.control.CompletionQueueReadyDecoder;
 import org.jfabric.codec.control.DoneDecoder;
 import org.jfabric.codec.control.EnableEndpointEncoder;
 import org.jfabric.codec.control.PublishServiceEncoder;
@@ -21,6 +22,7 @@ import org.jfabric.ffi.UnixSocket;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.RecordRingDescriptor;
+import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -177,6 +179,22 @@ class DriverControlTest {
         close(client, 9, 1);
         assertEquals(FabricErrno.EINVAL, client.expectFailure());
         assertFalse(client.isEnded());
+    }
+
+    @ParameterizedTest
+    @EnumSource(ThreadingMode.class)
+    @Requirement({"CQ-035", "CQ-044"})
+    void shouldRefuseWaitObjectsThatDoNotExistAndIgnoreConditionsWhereNobodyWaits(ThreadingMode mode) {
+        launch(mode);
+        ControlClient client = client();
+        for (int waitObject : new int[] {-1, 7, 77, Integer.MAX_VALUE}) {
+            client.openCompletionQueue(16, 4, waitObject);
+            assertEquals(FabricErrno.EINVAL, client.expectFailure());
+        }
+        client.openCompletionQueue(16, 4, 1, 99);
+        assertEquals(FabricErrno.EINVAL, client.expectFailure());
+        client.openCompletionQueue(16, 4, 0, 99);
+        client.expect(CompletionQueueReadyDecoder.TEMPLATE_ID);
     }
 
     @Test

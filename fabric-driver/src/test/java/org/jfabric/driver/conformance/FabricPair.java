@@ -27,6 +27,7 @@ public final class FabricPair implements AutoCloseable {
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();
     private final Path base;
     private DriverProcess lastProcess;
+    private final Runnable pump;
 
     FabricPair(Setup setup) {
         this(setup, new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV), 512);
@@ -38,8 +39,8 @@ public final class FabricPair implements AutoCloseable {
         boolean twoDrivers = setup.link.equals("shm");
         Fabric first;
         Fabric second;
-        Runnable pump = () -> { };
         if (setup.daemon) {
+            pump = () -> { };
             first = attach(startProcess("alpha"));
             second = attach(twoDrivers ? startProcess("beta") : base.resolve("alpha"));
         } else {
@@ -60,6 +61,11 @@ public final class FabricPair implements AutoCloseable {
         resources.push(b);
         toB = a.av.insert(b.endpoint.name());
         toA = b.av.insert(a.endpoint.name());
+    }
+
+    /** A further endpoint with a queue, a vector and memory of its own; closed with the fabric of the other. */
+    FabricNode sibling(FabricNode of, Info hints, long endpointContext) {
+        return new FabricNode(of.fabric, setup.link, hints, 64, endpointContext, pump);
     }
 
     /** Directory of the driver with that name: alpha has the first endpoint. */

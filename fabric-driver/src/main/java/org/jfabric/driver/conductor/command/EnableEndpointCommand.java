@@ -367,7 +367,7 @@ public final class EnableEndpointCommand extends Command {
     }
 
     private void open() {
-        endpoint = context().engine().addEndpoint(
+        EngineEndpoint added = context().engine().addEndpoint(
             session().progress().session(),
             settings,
             linkNames,
@@ -375,15 +375,28 @@ public final class EnableEndpointCommand extends Command {
             transmitCompletions.writer(),
             receiveCompletions.writer());
         if (transmitFile != null) {
-            queues = new EndpointQueues(
-                endpoint,
-                session().progress(),
-                activityIndex,
-                transmitFile.address(),
-                transmitLength,
-                receiveFile.address(),
-                receiveLength);
-            context().progress().addQueues(queues);
+            boolean served = false;
+            try {
+                serve(added);
+                served = true;
+            } finally {
+                if (!served) {
+                    context().engine().removeEndpoint(added);
+                }
+            }
         }
+        endpoint = added;
+    }
+
+    private void serve(EngineEndpoint added) {
+        queues = new EndpointQueues(
+            added,
+            session().progress(),
+            activityIndex,
+            transmitFile.address(),
+            transmitLength,
+            receiveFile.address(),
+            receiveLength);
+        context().progress().addQueues(queues);
     }
 }
