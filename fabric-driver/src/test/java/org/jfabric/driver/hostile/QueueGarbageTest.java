@@ -45,7 +45,7 @@ class QueueGarbageTest {
     private static final long KIND = Flags.TAGGED | Flags.COMPLETION;
     private static final long[] BOUNDARIES = {
         0, 1, 7, 63, 64, REGION_LENGTH - 1, REGION_LENGTH, REGION_LENGTH + 1, Integer.MAX_VALUE, 1L << 31, 1L << 32,
-        MemoryRegionDescriptor.OFFSET_MASK, MemoryRegionDescriptor.MAX_LENGTH, 1L << 48, Long.MAX_VALUE,
+        MemoryRegionDescriptor.OFFSET_MASK, MemoryRegionDescriptor.MAX_LENGTH, 2L << 48, Long.MAX_VALUE,
         Long.MIN_VALUE, -1, -8, -64};
 
     private static String name() {
