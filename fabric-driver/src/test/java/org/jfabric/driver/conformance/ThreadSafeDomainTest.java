@@ -4,16 +4,23 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
+import org.jfabric.FabricConfig;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.FabricListener;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Threading;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -220,6 +227,68 @@ class ThreadSafeDomainTest {
             join(List.of(reader));
             assertEquals(11, node.await().context());
         }
+    }
+
+    @Test
+    void shouldLetListenersOfAnEmbeddedDriverMakeControlCallsWhileOthersDo() throws Exception {
+        Path base = FabricPair.newBase();
+        AtomicInteger told = new AtomicInteger();
+        AtomicReference<Domain> domain = new AtomicReference<>();
+        FabricListener listener = new FabricListener() {
+            @Override
+            public void onPeerDown(Endpoint endpoint, long fiAddr, int errno, String address) {
+                domain.get().allocate(64).close();
+                told.incrementAndGet();
+            }
+
+            @Override
+            public void onError(Throwable failed) {
+                failure.compareAndSet(null, failed);
+            }
+        };
+        FabricDriver beta = embed(base.resolve("beta"));
+        try (FabricDriver alpha = embed(base.resolve("alpha"))) {
+            Runnable pump = () -> {
+                alpha.cycle();
+                beta.cycle();
+            };
+            FabricNode a = new FabricNode(
+                alpha.fabric(new FabricConfig().listener(listener)), "shm", hints(Threading.SAFE), 64, 1, pump);
+            FabricNode b = new FabricNode(beta.fabric(), "shm", hints(Threading.DOMAIN), 64, 2, pump);
+            domain.set(a.domain);
+            long toB = a.av.insert(b.endpoint.name());
+            assertEquals(0, b.endpoint.trecv(b.memory.address(), 64, ANY, 1, 0, 1));
+            assertEquals(0, a.endpoint.tsend(a.memory.address(), 64, toB, 1, 2));
+            b.await(1);
+            a.await(2);
+            List<Thread> threads = new ArrayList<>();
+            threads.add(start("reader", () -> {
+                while (told.get() == 0 && goesOn()) {
+                    a.cq.poll(completion -> { }, 1);
+                    Thread.yield();
+                }
+            }));
+            for (int t = 0; t < 2; t++) {
+                String stem = a.endpoint.name() + '-' + t + '-';
+                threads.add(start("control " + t, () -> {
+                    for (int i = 0; told.get() == 0 && goesOn(); i++) {
+                        a.av.remove(a.av.insert(stem + i));
+                    }
+                }));
+            }
+            beta.close();
+            join(threads);
+            assertEquals(1, told.get());
+            a.close();
+        } finally {
+            beta.close();
+            FabricPair.delete(base);
+        }
+    }
+
+    private static FabricDriver embed(Path directory) {
+        return FabricDriver.launchEmbedded(
+            DriverConfig.builder().directory(directory).threadingMode(ThreadingMode.INVOKER).build());
     }
 
     @ParameterizedTest(name = "{0}")
