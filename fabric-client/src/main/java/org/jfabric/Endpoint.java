@@ -40,8 +40,10 @@ import org.jfabric.client.TransmitQueue;
  * <p>What was posted and turns out to be impossible (memory that is not registered, an address that was removed, a peer
  * that died) ends with an error entry. Addresses of memory are those of {@link MemoryRegion#address(long)}.
  *
- * <p>Owner: one thread at a time posts; it is the same for all endpoints that report to one completion queue. Opening,
- * binding, enabling and closing are control calls. Source: sections 3 to 5 of the requirements.
+ * <p>In a domain that keeps threads apart ({@link Threading#SAFE} and others, see {@link Domain}) any thread posts; it
+ * may wait for another one that is posting. Owner otherwise: one thread at a time posts; it is the same for all
+ * endpoints that report to one completion queue. Opening, binding, enabling and closing are control calls. Source:
+ * sections 3 to 5 of the requirements.
  */
 public final class Endpoint implements AutoCloseable {
     static final int OPEN = 0;
@@ -56,7 +58,6 @@ public final class Endpoint implements AutoCloseable {
     private final OperationFlags opFlags;
 
     private int state;
-    private EndpointPort port;
     private TransmitSide transmit;
     private ReceiveSide receive;
     private long maxMsgSize;
@@ -360,6 +361,8 @@ public final class Endpoint implements AutoCloseable {
 
     /**
      * Asks to cancel one operation; if it has not begun, it ends with {@link FabricErrno#ECANCELED} (EP-064 to EP-071).
+     * Sends and receives posted before by this thread are looked at; if several have the context one of them is
+     * cancelled. It counts as posting a send, or as posting a receive on an endpoint that only receives.
      *
      * @param opContext as posted; 0 cancels nothing (AMB-67), nor does one that matches no operation (AMB-66).
      * @return 0 if the request was submitted, else a negative errno of this class.
@@ -371,11 +374,8 @@ public final class Endpoint implements AutoCloseable {
         if (opContext == 0) {
             return 0;
         }
-        if (port != null) {
-            port.cancel(opContext);
-            return 0;
-        }
-        return receive != null ? receive.cancel(opContext) : transmit.cancel(opContext);
+        return transmit != null
+            ? transmit.cancel(opContext, receive == null ? 0 : receive.position()) : receive.cancel(opContext);
     }
 
     /**
@@ -544,12 +544,11 @@ public final class Endpoint implements AutoCloseable {
         name = ready.address();
         maxMsgSize = ready.maxMsgSize();
         injectSize = ready.injectSize();
-        port = enginePort;
         applyOpFlags();
         transmit = transmits() ? new TransmitSide(
-            port, transmitQueue, bindings.txCq().credits(), maxMsgSize, injectSize, ready.txSize()) : null;
+            enginePort, transmitQueue, bindings.txCq().credits(), maxMsgSize, injectSize, ready.txSize()) : null;
         receive = receives() ? new ReceiveSide(
-            port, receiveQueue, bindings.rxCq().credits(), ready.rxSize()) : null;
+            enginePort, receiveQueue, bindings.rxCq().credits(), ready.rxSize()) : null;
         // the queues were made above: a thread that sees the state must see them
         UnsafeApi.storeFence();
         state = ENABLED;
@@ -566,6 +565,12 @@ public final class Endpoint implements AutoCloseable {
     /** Forgets what it was bound to; under the fabric's lock. */
     void markClosed() {
         state = CLOSED;
+        if (transmit != null) {
+            transmit.close();
+        }
+        if (receive != null) {
+            receive.close();
+        }
         bindings.unbind();
     }
 

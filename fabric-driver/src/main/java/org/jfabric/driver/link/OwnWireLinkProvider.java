@@ -141,6 +141,10 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
         if (hints.txAttr().opFlags() != 0) {
             offered.txAttr().opFlags(hints.txAttr().opFlags() | offered.txAttr().opFlags());
         }
+        if (hints.domainAttr().threading() != Threading.UNSPEC) {
+            // the client's own matter: it locks where the level asks for it
+            offered.domainAttr().threading(hints.domainAttr().threading());
+        }
         if (hints.domainAttr().avType() != AddressVectorType.UNSPEC) {
             offered.domainAttr().avType(hints.domainAttr().avType());
         }
