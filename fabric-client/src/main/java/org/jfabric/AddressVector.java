@@ -1,7 +1,9 @@
 package org.jfabric;
 
+import org.agrona.DirectBuffer;
 import org.agrona.collections.Long2ObjectHashMap;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -19,12 +21,96 @@ public final class AddressVector implements AutoCloseable {
     private final Domain domain;
     private final long id;
     private final AddressVectorType type;
+    private final boolean asynchronous;
+    private EventQueue eventQueue;
     private boolean closed;
 
-    AddressVector(Domain domain, long id, AddressVectorType type) {
+    AddressVector(Domain domain, long id, AddressVectorType type, boolean asynchronous) {
         this.domain = domain;
         this.id = id;
         this.type = type;
+        this.asynchronous = asynchronous;
+    }
+
+    /**
+     * Binds the event queue that is told of insertions; needed before the first one if the vector was opened with
+     * {@link Flags#EVENT} (fi_av_bind).
+     *
+     * @param queue of the same fabric.
+     * @param flags 0; no bits are defined.
+     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#EINVAL} without EVENT
+     *     at open, if there is one already, or for another fabric's, {@link FabricErrno#EOPBADSTATE} if one of both is
+     *     closed.
+     */
+    public void bind(EventQueue queue, long flags) {
+        Codes.required(queue, "queue");
+        synchronized (domain.lock()) {
+            requireOpen();
+            if (flags != 0) {
+                throw new FabricException(FabricErrno.EBADFLAGS,
+                    "bind flags are " + Codes.hex(flags) + ", an event queue has none", "Bind it with flags 0.");
+            }
+            if (!asynchronous || eventQueue != null || queue.fabric() != domain.fabric()) {
+                throw new FabricException(FabricErrno.EINVAL, !asynchronous
+                    ? "the address vector was opened without FI_EVENT, so it has no events"
+                    : eventQueue != null ? "an event queue is bound already"
+                    : "an event queue of another fabric cannot be bound");
+            }
+            if (!queue.isOpen()) {
+                throw new FabricException(FabricErrno.EOPBADSTATE, "an event queue that is closed cannot be bound");
+            }
+            eventQueue = queue;
+            queue.users().add(this);
+        }
+    }
+
+    /**
+     * Inserts several addresses; one that is refused does not keep the others from being inserted (REF-018).
+     *
+     * <p>If the vector was opened with {@link Flags#EVENT} the call returns at once. The bound event queue then gets an
+     * error entry for each address that failed, with this vector, the context, and the address's index as data; after
+     * them always one {@link EventType#AV_COMPLETE}, with this vector, the context, and the number of addresses
+     * inserted as data. Calls may end in another order than they were made. Until then both arrays must not be changed.
+     *
+     * @param names   addresses as {@link #insert(String)} takes them.
+     * @param fiAddrs receives the number of each, {@link FabricAddress#ADDR_NOTAVAIL} for one that failed; at least as
+     *                long as {@code names}, or null if the numbers are not wanted.
+     * @param flags   0, or {@link Flags#MORE} as a hint.
+     * @param context comes back in events.
+     * @return how many were inserted; 0 if their events will tell.
+     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#EINVAL} for an array
+     *     that is too short or holds null, {@link FabricErrno#ENOEQ} with EVENT and no event queue bound,
+     *     {@link FabricErrno#EOPBADSTATE} if closed, and what tells that the driver is gone.
+     */
+    public int insert(String[] names, long[] fiAddrs, long flags, long context) {
+        requireInsertable(names, fiAddrs, flags);
+        synchronized (domain.lock()) {
+            requireOpen();
+            domain.requireDriver();
+            if (asynchronous) {
+                if (eventQueue == null) {
+                    throw new FabricException(FabricErrno.ENOEQ, "no event queue is bound to the address vector",
+                        "Bind one before the first insertion, or open the vector without FI_EVENT.");
+                }
+                domain.insert(this, names, new AddressInsertion(this, eventQueue, names, fiAddrs, context));
+                return 0;
+            }
+            int inserted = 0;
+            for (int i = 0; i < names.length; i++) {
+                long fiAddr = FabricAddress.ADDR_NOTAVAIL;
+                try {
+                    fiAddr = domain.insert(this, names[i]);
+                    inserted++;
+                } catch (FabricException refused) {
+                    // the address is refused, or nobody is there any more
+                    domain.requireDriver();
+                }
+                if (fiAddrs != null) {
+                    fiAddrs[i] = fiAddr;
+                }
+            }
+            return inserted;
+        }
     }
 
     /**
@@ -33,14 +119,34 @@ public final class AddressVector implements AutoCloseable {
      * @param address as {@link Endpoint#name()} tells it, for example {@code jfabric://default/ep-1}.
      * @return its number.
      * @throws FabricException {@link FabricErrno#EINVAL} for what is no address, {@link FabricErrno#EOPBADSTATE} if
-     *     closed, or what the driver answers.
+     *     closed, {@link FabricErrno#EOPNOTSUPP} if the vector was opened with {@link Flags#EVENT}, or what the driver
+     *     answers.
      */
     public long insert(String address) {
         Codes.required(address, "address");
         synchronized (domain.lock()) {
             requireOpen();
+            if (asynchronous) {
+                throw new FabricException(FabricErrno.EOPNOTSUPP,
+                    "the address vector was opened with FI_EVENT, so an insertion has no number to return yet",
+                    "Call insert with arrays, or open the vector without FI_EVENT.");
+            }
             return domain.insert(this, address);
         }
+    }
+
+    /**
+     * Inserts an address as error data tells it: what {@link CompletionError#errData()} of an entry with
+     * {@link FabricErrno#EADDRNOTAVAIL} holds is taken unchanged (CQ-095).
+     *
+     * @param rawAddress the bytes of the address, from index 0 to the capacity.
+     * @return its number.
+     * @throws FabricException as {@link #insert(String)}.
+     */
+    public long insert(DirectBuffer rawAddress) {
+        byte[] bytes = new byte[Codes.required(rawAddress, "rawAddress").capacity()];
+        rawAddress.getBytes(0, bytes);
+        return insert(new String(bytes, StandardCharsets.US_ASCII));
     }
 
     /**
@@ -172,6 +278,23 @@ public final class AddressVector implements AutoCloseable {
 
     void markClosed() {
         closed = true;
+        if (eventQueue != null) {
+            eventQueue.users().remove(this);
+        }
+    }
+
+    private static void requireInsertable(String[] names, long[] fiAddrs, long flags) {
+        if ((flags & ~Flags.MORE) != 0) {
+            throw new FabricException(FabricErrno.EBADFLAGS, "flags of an insertion are "
+                + Flags.toString(flags, Flags.Kind.AV_INSERT) + ", offered is MORE");
+        }
+        for (String name : Codes.required(names, "names")) {
+            Codes.required(name, "an address in names");
+        }
+        if (fiAddrs != null && fiAddrs.length < names.length) {
+            throw new FabricException(FabricErrno.EINVAL, "fiAddrs has room for " + fiAddrs.length
+                + " numbers, needed are " + names.length);
+        }
     }
 
     private void requireOpen() {

@@ -6,11 +6,11 @@ import org.jfabric.layout.CompletionQueueDescriptor;
 import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
 
 /**
- * View of one success entry where the driver wrote it, for {@link CompletionHandler}s.
+ * View of one success entry where the driver wrote it, for {@link CompletionHandler}s and of a {@link CompletionBatch}.
  *
  * <p>It shows all members whatever the queue's format, because the driver writes all of them: the poorer formats leave
- * members out of what {@link CompletionQueue#read} copies. Valid inside the handler; afterwards every member reads 0.
- * Source: CQ 2.15, CQ-112 to CQ-120. Owner: the thread that polls.
+ * members out of what {@link CompletionQueue#read} copies. Valid inside the handler, or until the batch is released;
+ * afterwards every member reads 0. Source: CQ 2.15, CQ-112 to CQ-120. Owner: the thread that polls.
  */
 public final class Completion {
     private static final long NOTHING = UnsafeApi.allocateMemory(CompletionQueueDescriptor.RECORD_LENGTH);
@@ -25,12 +25,20 @@ public final class Completion {
     }
 
     private long record = NOTHING;
+    /** Only the address of the entry is used: what it points into must live as long as this view. */
+    private Object kept;
 
     Completion() {
     }
 
     void wrap(long recordAddress) {
         record = recordAddress;
+    }
+
+    void keep(Object memory) {
+        if (kept != memory) {
+            kept = memory;
+        }
     }
 
     void unwrap() {
@@ -94,7 +102,8 @@ public final class Completion {
     /**
      * Source of a received message (CQ-064 to CQ-068).
      *
-     * @return address in the endpoint's address vector, {@link FabricAddress#ADDR_NOTAVAIL} if unknown.
+     * @return address in the endpoint's address vector, {@link FabricAddress#ADDR_NOTAVAIL} if unknown, for an
+     *     endpoint without {@link Flags#SOURCE}, or if the entry is no receive's.
      */
     public long srcAddr() {
         return UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET);

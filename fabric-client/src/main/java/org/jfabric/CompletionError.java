@@ -2,7 +2,6 @@ package org.jfabric;
 
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
-import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * Holder for one error entry of a completion queue: every member of fi_cq_err_entry, whatever the queue's format.
@@ -16,11 +15,7 @@ public final class CompletionError {
     /** Most bytes of error data that an entry of JFabric carries. */
     public static final int MAX_ERR_DATA_LENGTH = 104;
 
-    private final UnsafeBuffer errDataView = new UnsafeBuffer(0, 0);
-    private final UnsafeBuffer ownErrData = new UnsafeBuffer(new byte[MAX_ERR_DATA_LENGTH]);
-    private MutableDirectBuffer callerErrData;
-    private int callerErrDataOffset;
-    private int callerErrDataCapacity;
+    private final CopiedData errData = new CopiedData(MAX_ERR_DATA_LENGTH);
 
     private long opContext;
     private long flags;
@@ -164,21 +159,7 @@ public final class CompletionError {
      * @throws FabricException with {@link FabricErrno#EINVAL} if the range is not within the buffer.
      */
     public CompletionError errDataBuffer(MutableDirectBuffer buffer, int offset, int capacityLength) {
-        if (buffer == null || capacityLength == 0) {
-            callerErrData = null;
-            callerErrDataOffset = 0;
-            callerErrDataCapacity = 0;
-        } else {
-            if (offset < 0 || capacityLength < 0 || (long) offset + capacityLength > buffer.capacity()) {
-                throw new FabricException(FabricErrno.EINVAL, "error data buffer has offset " + offset + " and length "
-                    + capacityLength + ", needed is a range within its " + buffer.capacity() + " bytes",
-                    "Correct offset and length, or pass a larger buffer.");
-            }
-            callerErrData = buffer;
-            callerErrDataOffset = offset;
-            callerErrDataCapacity = capacityLength;
-        }
-        errDataView.wrap(0, 0);
+        errData.useMemory("error data", buffer, offset, capacityLength);
         return this;
     }
 
@@ -190,7 +171,7 @@ public final class CompletionError {
      * @return the same view object each time; it moves with the next {@code readErr}.
      */
     public DirectBuffer errData() {
-        return errDataView;
+        return errData.view();
     }
 
     /**
@@ -199,7 +180,7 @@ public final class CompletionError {
      * @return length in bytes, at most the capacity that the caller gave.
      */
     public int errDataSize() {
-        return errDataView.capacity();
+        return errData.view().capacity();
     }
 
     /**
@@ -211,15 +192,7 @@ public final class CompletionError {
      * @return this object.
      */
     public CompletionError errData(DirectBuffer source, int offset, int length) {
-        if (callerErrData != null) {
-            int copied = Math.min(length, callerErrDataCapacity);
-            callerErrData.putBytes(callerErrDataOffset, source, offset, copied);
-            errDataView.wrap(callerErrData, callerErrDataOffset, copied);
-        } else {
-            int copied = Math.min(length, MAX_ERR_DATA_LENGTH);
-            ownErrData.putBytes(0, source, offset, copied);
-            errDataView.wrap(ownErrData, 0, copied);
-        }
+        errData.copy(source, offset, length);
         return this;
     }
 
@@ -239,7 +212,7 @@ public final class CompletionError {
         err = 0;
         provErrno = 0;
         srcAddr = FabricAddress.ADDR_NOTAVAIL;
-        errDataView.wrap(0, 0);
+        errData.clear();
         return this;
     }
 

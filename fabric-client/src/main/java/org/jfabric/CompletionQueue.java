@@ -7,17 +7,19 @@ import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.Invoker;
 import org.jfabric.client.UseGuard;
+import org.jfabric.client.WaitLine;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
+import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * Reports the end of operations: the driver writes entries into shared memory, this object reads them there.
  *
- * <p>Reading calls return a positive count or a negative fabric errno; they never throw, block or allocate:
+ * <p>Reading calls return a positive count or a negative fabric errno; they never throw or allocate, and only
+ * {@link #sread} and {@link #sreadFrom} block:
  *
  * <ul>
  * <li>{@code -FI_EAGAIN}: nothing to read;</li>
@@ -33,10 +35,14 @@ import java.util.List;
  *
  * <p>Every operation of an endpoint, injects included, takes one of the queue's slots when it is posted and gives it
  * back when its entry was read, or when it ended without one; so a queue whose entries are read cannot overrun.
+ * Only in a domain opened with {@link ResourceManagement#DISABLED} nothing is taken: posting asks for no slot, and an
+ * entry that finds none overruns the queue for good. The other queues of the domain go on (REF-014).
  *
- * <p>With an embedded driver in INVOKER mode each reading call runs one duty cycle before it reads. Blocking reads and
- * wait objects are not offered yet: opening with another {@link WaitObject} than {@link WaitObject#NONE} is refused
- * with {@link FabricErrno#ENOSYS}.
+ * <p>With an embedded driver in INVOKER mode each reading call runs one duty cycle before it reads, and a blocking one
+ * runs cycles until it returns.
+ *
+ * <p>Three ways to read: {@link #read} and {@link #readFrom} copy entries in the queue's format, {@link #poll} shows
+ * them to a handler, {@link #readInPlace} lends them until the next reading call.
  *
  * <p>Owner: one thread at a time reads. The endpoints that report here are submitted to by one thread at a time, which
  * may be another one. {@link #close()} is a control call. Source: section 2 of the requirements.
@@ -46,7 +52,6 @@ public final class CompletionQueue implements AutoCloseable {
     private static final int READABLE = 1;
     private static final int CLOSED = 2;
     private static final long LONG_ARRAY_BASE = UnsafeApi.arrayBaseOffset(long[].class);
-    private static final int MAX_SHOWN_ERR_DATA = 32;
 
     private final CompletionReader reader;
     private final CompletionCredits credits;
@@ -57,31 +62,46 @@ public final class CompletionQueue implements AutoCloseable {
     private final long id;
     private final long context;
     private final int size;
+    private final WaitObject waitObject;
+    private final CompletionWait wait;
+    private final boolean isReadByOneThread;
     private final List<Endpoint> endpoints = new ArrayList<>();
-    private int state;
+    /** Volatile, because a control call of another thread must end what a waiting reader does. */
+    private volatile int state;
 
-    /** A fresh queue over its mapped file; domain may be null in tests of the reading side. */
+    /**
+     * A fresh queue over its mapped file; domain may be null in tests of the reading side.
+     *
+     * @param attr as opened: the format is concrete, the size is the client's share.
+     */
     CompletionQueue(
         Domain domain,
         long id,
         long context,
-        CompletionFormat format,
+        CompletionQueueAttr attr,
         MemorySegment memory,
         int capacity,
-        int size,
         DriverState driver,
-        Invoker invoker) {
+        Invoker invoker,
+        long waitSpinNs,
+        long waitSliceNs) {
         this.domain = domain;
         this.id = id;
         this.context = context;
-        this.format = format.resolved();
-        this.size = size;
+        this.format = attr.format().resolved();
+        this.size = (int) attr.size();
         this.invoker = invoker;
         UseGuard submitters = invoker != null ? invoker.guard() : new UseGuard("submission to completion queue " + id);
+        long share = domain != null && domain.mayOverrun() ? CompletionCredits.UNLIMITED : size;
         this.credits = new CompletionCredits(
-            size, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET, submitters);
+            share, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET, submitters);
         this.reader = new CompletionReader(memory, capacity, this.format, credits, driver);
         this.readers = invoker != null ? invoker.guard() : new UseGuard("completion queue " + id);
+        this.waitObject = attr.waitObject();
+        this.isReadByOneThread = domain == null || !domain.isThreadSafe();
+        this.wait = !blocks(waitObject) ? null : new CompletionWait(
+            reader, new WaitLine(memory.address() + CompletionQueueDescriptor.WAIT_OFFSET, memory), attr, driver,
+            invoker, waitSpinNs, waitSliceNs);
     }
 
     /**
@@ -134,6 +154,86 @@ public final class CompletionQueue implements AutoCloseable {
     }
 
     /**
+     * As {@link #read}, but on an empty queue waits for an entry, an error or the time (CQ-076 to CQ-083). Also
+     * returns, with {@code -FI_EAGAIN} if nothing can be read, after {@link #signal()} and when the thread is
+     * interrupted, whose flag stays set (AMB-27); with {@code -FI_EOPBADSTATE} when the queue is closed meanwhile; with
+     * {@code -FI_ENODEV} when the driver dies. The time is right to about 10 ms where nothing wakes the reader.
+     *
+     * <p>A virtual thread keeps its carrier while it sleeps here.
+     *
+     * @param buffer    receives the entries.
+     * @param offset    of the first one, in bytes.
+     * @param count     most entries; those that are there are returned at once, however many.
+     * @param cond      on a queue opened with {@link WaitCondition#THRESHOLD} the entries to wait for, at most
+     *                  {@code count}; 0 is 1; fewer are returned when the time is over. Ignored on others (AMB-04).
+     * @param timeoutMs milliseconds; negative for no limit, 0 does not wait.
+     * @return as {@link #read}; {@code -FI_ENOSYS} on a queue opened with {@link WaitObject#NONE} or
+     *     {@link WaitObject#SET} (CQ-084, AMB-08).
+     */
+    public int sread(MutableDirectBuffer buffer, int offset, int count, long cond, int timeoutMs) {
+        return takeWaiting(buffer, offset, count, null, 0, cond, timeoutMs);
+    }
+
+    /**
+     * As {@link #sread}, and stores the source of each received message (CQ-085).
+     *
+     * @param buffer    receives the entries.
+     * @param offset    of the first one, in bytes.
+     * @param count     most entries.
+     * @param srcAddrs  as for {@link #readFrom(MutableDirectBuffer, int, int, long[])}.
+     * @param cond      as for {@link #sread}.
+     * @param timeoutMs as for {@link #sread}.
+     * @return as {@link #sread}.
+     */
+    public int sreadFrom(
+        MutableDirectBuffer buffer, int offset, int count, long[] srcAddrs, long cond, int timeoutMs) {
+        if (count > srcAddrs.length) {
+            return -FabricErrno.EINVAL;
+        }
+        return takeWaiting(buffer, offset, count, srcAddrs, LONG_ARRAY_BASE, cond, timeoutMs);
+    }
+
+    /**
+     * As {@link #sread}, and stores the source of each received message (CQ-085).
+     *
+     * @param buffer        receives the entries.
+     * @param offset        of the first one, in bytes.
+     * @param count         most entries.
+     * @param sources       receives 8 bytes for each entry.
+     * @param sourcesOffset of the first source, in bytes.
+     * @param cond          as for {@link #sread}.
+     * @param timeoutMs     as for {@link #sread}.
+     * @return as {@link #sread}.
+     */
+    public int sreadFrom(
+        MutableDirectBuffer buffer, int offset, int count, MutableDirectBuffer sources, int sourcesOffset, long cond,
+        int timeoutMs) {
+        if (sourcesOffset < 0 || sourcesOffset + (long) count * CompletionReader.SOURCE_LENGTH > sources.capacity()) {
+            return -FabricErrno.EINVAL;
+        }
+        return takeWaiting(
+            buffer, offset, count, sources.byteArray(), sources.addressOffset() + sourcesOffset, cond, timeoutMs);
+    }
+
+    /**
+     * Releases all threads that are blocked in {@link #sread} or {@link #sreadFrom} with {@code -FI_EAGAIN}; if there
+     * are none, the next one that finds the queue empty returns at once (CQ-107 to CQ-110, AMB-06, AMB-07). Adds no
+     * entry. Any thread.
+     *
+     * @return 0; {@code -FI_ENOSYS} on a queue without a wait object, {@code -FI_EOPBADSTATE} on a closed one.
+     */
+    public int signal() {
+        if (state == CLOSED) {
+            return -FabricErrno.EOPBADSTATE;
+        }
+        if (wait == null) {
+            return -FabricErrno.ENOSYS;
+        }
+        wait.signal();
+        return 0;
+    }
+
+    /**
      * Shows entries where they are, without a copy, and gives back their slots in the end. An exception of the handler
      * passes through; the entry it was thrown for counts as read.
      *
@@ -146,6 +246,34 @@ public final class CompletionQueue implements AutoCloseable {
         try {
             int entered = enter(limit);
             return entered < 0 ? entered : reader.handle(handler, limit);
+        } finally {
+            assert readers.exit();
+        }
+    }
+
+    /**
+     * Lends entries where they are, without a copy: they keep their slots until {@link CompletionBatch#release()} or
+     * the next reading call of this queue, and go with one update of the shared position. For the
+     * driver, what is held is not read: hold it for long, and posting answers {@code -FI_EAGAIN}.
+     *
+     * @param batch is filled, or left empty if the result is not positive; it must not hold entries of another queue.
+     * @param limit most entries; 0 as count 0 of {@link #read}.
+     * @return entries held, or a negative errno of this class; {@code -FI_EINVAL} for a batch that holds entries of
+     *     another queue, {@code -FI_EOPNOTSUPP} in a domain opened with {@link Threading#SAFE}, where the next reading
+     *     call, which gives the entries back, could be another thread's.
+     */
+    public int readInPlace(CompletionBatch batch, int limit) {
+        if (!isReadByOneThread) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        assert readers.enter();
+        try {
+            int entered = enter(limit);
+            if (entered < 0) {
+                return entered;
+            }
+            // entries of this queue were given back just now
+            return batch.isHolding() ? -FabricErrno.EINVAL : reader.hold(this, batch, limit);
         } finally {
             assert readers.exit();
         }
@@ -193,24 +321,7 @@ public final class CompletionQueue implements AutoCloseable {
      * @return text, never empty.
      */
     public String strerror(int provErrno, DirectBuffer data, MutableDirectBuffer buffer, int offset, int len) {
-        StringBuilder text = new StringBuilder(FabricErrno.name(provErrno)).append(": ")
-            .append(FabricErrno.describe(provErrno));
-        if (data != null && data.capacity() > 0) {
-            text.append(" Data:");
-            int shown = Math.min(data.capacity(), MAX_SHOWN_ERR_DATA);
-            for (int i = 0; i < shown; i++) {
-                text.append(String.format(" %02x", data.getByte(i)));
-            }
-            text.append(shown < data.capacity() ? " ..." : "");
-        }
-        String result = text.toString();
-        if (buffer != null && len > 0) {
-            byte[] bytes = result.getBytes(StandardCharsets.US_ASCII);
-            int stored = Math.min(bytes.length, len - 1);
-            buffer.putBytes(offset, bytes, 0, stored);
-            buffer.putByte(offset + stored, (byte) 0);
-        }
-        return result;
+        return ErrorText.of(provErrno, data, buffer, offset, len);
     }
 
     /**
@@ -229,6 +340,15 @@ public final class CompletionQueue implements AutoCloseable {
      */
     public CompletionFormat format() {
         return format;
+    }
+
+    /**
+     * What the queue was opened with (CQ-023).
+     *
+     * @return the wait object.
+     */
+    public WaitObject waitObject() {
+        return waitObject;
     }
 
     /**
@@ -292,6 +412,16 @@ public final class CompletionQueue implements AutoCloseable {
 
     void markClosed() {
         state = CLOSED;
+        if (wait != null) {
+            wait.close();
+        }
+    }
+
+    /** Gives back what a batch holds. */
+    void release() {
+        assert readers.enter();
+        reader.releaseHeld();
+        assert readers.exit();
     }
 
     private int take(MutableDirectBuffer buffer, int offset, int count, Object sources, long sourcesAddress) {
@@ -304,6 +434,35 @@ public final class CompletionQueue implements AutoCloseable {
         }
     }
 
+    private int takeWaiting(
+        MutableDirectBuffer buffer, int offset, int count, Object sources, long sourcesAddress, long cond,
+        int timeoutMs) {
+        if (wait == null) {
+            return state == CLOSED ? -FabricErrno.EOPBADSTATE : -FabricErrno.ENOSYS;
+        }
+        assert readers.enter();
+        try {
+            int entered = enter(count);
+            if (entered < 0) {
+                return entered;
+            }
+            wait.await(cond, count, timeoutMs);
+            return state != READABLE ? -FabricErrno.EOPBADSTATE
+                : reader.copy(buffer, offset, count, sources, sourcesAddress);
+        } finally {
+            assert readers.exit();
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /** With these objects a reader may block in a call of the queue itself. */
+    private static boolean blocks(WaitObject waitObject) {
+        return switch (waitObject) {
+            case UNSPEC, FD, MUTEX_COND, YIELD -> true;
+            default -> false;
+        };
+    }
+
     private int enter(int count) {
         if (state != READABLE || reader.isHandling()) {
             return -FabricErrno.EOPBADSTATE;
@@ -311,6 +470,8 @@ public final class CompletionQueue implements AutoCloseable {
         if (count < 0) {
             return -FabricErrno.EINVAL;
         }
+        // before the cycle, so that the driver finds the slots
+        reader.releaseHeld();
         if (invoker != null) {
             invoker.cycle();
         }

@@ -39,12 +39,15 @@ final class CompletionReader {
     private final long stateAddress;
     private final long errorCells;
     private final int entryLongs;
+    private final boolean mayOverrun;
     private final MemorySegment memory;
     private long position;
     private long emptyPosition;
     private int idlePolls;
     private boolean handling;
     private boolean overrun;
+    private CompletionBatch held;
+    private int heldOfClient;
 
     /** A reader at the start of a fresh file. */
     CompletionReader(
@@ -52,6 +55,7 @@ final class CompletionReader {
         this.memory = memory;
         this.entryLongs = format.entryLengthBytes() / Long.BYTES;
         this.credits = credits;
+        this.mayOverrun = credits.isUnlimited();
         this.driver = driver;
         this.mask = capacity - 1L;
         this.records = memory.address() + CompletionQueueDescriptor.RECORDS_OFFSET;
@@ -68,6 +72,30 @@ final class CompletionReader {
     /** Entries that the ring can hold. */
     int capacity() {
         return (int) (mask + 1);
+    }
+
+    /** Entries read since the start. */
+    long position() {
+        return position;
+    }
+
+    /**
+     * Whether a blocking read has something to return: that many entries, an error among fewer, or the overrun state.
+     *
+     * @param needed entries, 1 to {@link #capacity()}.
+     */
+    boolean isReady(int needed) {
+        long last = position + needed - 1;
+        if (isWritten(last)) {
+            return true;
+        }
+        for (long number = position; number < last && isWritten(number); number++) {
+            long word = UnsafeApi.getLongAcquire(null, records + (number & mask) * RECORD_LENGTH);
+            if (((int) (word >>> KIND_SHIFT) & 0xFF) != KIND_SUCCESS) {
+                return true;
+            }
+        }
+        return UnsafeApi.getIntAcquire(null, stateAddress) == CompletionQueueDescriptor.STATE_OVERRUN;
     }
 
     /** Shows up to {@code limit} entries to the handler; see {@link CompletionQueue#poll}. */
@@ -102,6 +130,44 @@ final class CompletionReader {
             Reference.reachabilityFence(this);
         }
         return next != start ? (int) (next - start) : whenNothing(limit, kind);
+    }
+
+    /** Lends up to {@code limit} entries to a batch; see {@link CompletionQueue#readInPlace}. */
+    int hold(CompletionQueue queue, CompletionBatch batch, int limit) {
+        long start = position;
+        long next = start;
+        int ofClient = 0;
+        int kind = 0;
+        for (long end = start + limit; next < end;) {
+            long word = UnsafeApi.getLongAcquire(null, records + (next & mask) * RECORD_LENGTH);
+            if ((int) word != (int) (next + 1)) {
+                break;
+            }
+            kind = (int) (word >>> KIND_SHIFT) & 0xFF;
+            if (kind != KIND_SUCCESS) {
+                break;
+            }
+            ofClient += ofClient(word);
+            next++;
+        }
+        if (next == start) {
+            return whenNothing(limit, kind);
+        }
+        held = batch;
+        heldOfClient = ofClient;
+        batch.hold(queue, records, mask, start, (int) (next - start));
+        Reference.reachabilityFence(this);
+        return (int) (next - start);
+    }
+
+    /** Gives back what a batch holds; each reading call does so first. */
+    void releaseHeld() {
+        CompletionBatch batch = held;
+        if (batch != null) {
+            held = null;
+            release(position + batch.size(), heldOfClient);
+            batch.onReleased();
+        }
     }
 
     /** Copies up to {@code count} entries; see {@link CompletionQueue#read} and {@link CompletionQueue#readFrom}. */
@@ -175,6 +241,10 @@ final class CompletionReader {
         credits.release(ofClient);
     }
 
+    private boolean isWritten(long number) {
+        return (int) UnsafeApi.getLongAcquire(null, records + (number & mask) * RECORD_LENGTH) == (int) (number + 1);
+    }
+
     private int whenNothing(int limit, int kind) {
         if (kind != 0) {
             return -FabricErrno.EAVAIL;
@@ -193,13 +263,14 @@ final class CompletionReader {
     /**
      * The next entry is not there. The state stands on a line that the driver writes while it works, so it is looked at
      * only if a whole ring of entries was read without a pause, which is how an overrun looks from here, and now and
-     * then.
+     * then; each time if the application took it upon itself that there is room.
      */
     private int whenEmpty() {
         if (overrun) {
             return -FabricErrno.EOVERRUN;
         }
-        if (driver.isGone() || position - emptyPosition > mask >> 1 || (++idlePolls & IDLE_POLLS_MASK) == 0) {
+        if (mayOverrun || driver.isGone() || position - emptyPosition > mask >> 1
+            || (++idlePolls & IDLE_POLLS_MASK) == 0) {
             return whenSuspect();
         }
         emptyPosition = position;

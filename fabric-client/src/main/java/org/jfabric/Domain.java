@@ -27,6 +27,9 @@ import java.util.List;
  */
 public final class Domain implements AutoCloseable {
     private static final long REGION_ACCESS = Flags.SEND | Flags.RECV | Flags.READ | Flags.WRITE;
+    /** Half a second in all, for eight tries. */
+    private static final long FIRST_PAUSE_NS = 2_000_000;
+    private static final long LAST_PAUSE_NS = 256_000_000;
     private static final String ADDRESS_SCHEME = "jfabric://";
 
     private final Fabric fabric;
@@ -37,6 +40,8 @@ public final class Domain implements AutoCloseable {
     private final List<AddressVector> addressVectors = new ArrayList<>();
     private final List<MemoryRegion> regions = new ArrayList<>();
     private final List<Endpoint> endpoints = new ArrayList<>();
+    /** Memory of regions that were closed here may still be mapped, because the collector did not look yet. */
+    private boolean hasClosedRegions;
     private boolean closed;
 
     Domain(Fabric fabric, Info info, ClientConductor conductor, DriverState driver) {
@@ -68,10 +73,7 @@ public final class Domain implements AutoCloseable {
      */
     public CompletionQueue openCompletionQueue(CompletionQueueAttr attr, long context) {
         CompletionQueueAttr wanted = Codes.required(attr, "attr").copy();
-        if (wanted.waitObject() != WaitObject.NONE) {
-            throw new FabricException(FabricErrno.ENOSYS, "the wait object is " + wanted.waitObject()
-                + ", only NONE is offered", "Open with WaitObject.NONE and poll.");
-        }
+        requireOffered(wanted.waitObject());
         if ((wanted.flags() & ~Flags.AFFINITY) != 0) {
             throw new FabricException(FabricErrno.EINVAL, "open flags are "
                 + Flags.toString(wanted.flags(), Flags.Kind.CQ_OPEN) + ", only AFFINITY is known");
@@ -83,8 +85,9 @@ public final class Domain implements AutoCloseable {
             try {
                 MemorySegment memory = connection().open(FileType.COMPLETION_QUEUE, ready.fileNumber(), 0,
                     CompletionQueueDescriptor.fileLength(ready.capacity()));
-                queue = new CompletionQueue(this, ready.cqId(), context, ready.format(), memory, ready.capacity(),
-                    ready.clientShare(), driver, conductor.invoker());
+                wanted.format(ready.format()).size(ready.clientShare());
+                queue = new CompletionQueue(this, ready.cqId(), context, wanted, memory, ready.capacity(), driver,
+                    conductor.invoker(), fabric.waitSpinNs(), CompletionWait.SLICE_NS);
                 completionQueues.add(queue);
                 return queue;
             } finally {
@@ -105,7 +108,8 @@ public final class Domain implements AutoCloseable {
         synchronized (lock()) {
             requireOpen();
             DriverEvent.AddressVectorReady ready = conductor.openAddressVector(wanted);
-            AddressVector vector = new AddressVector(this, ready.avId(), wanted.type());
+            AddressVector vector = new AddressVector(
+                this, ready.avId(), wanted.type(), (wanted.flags() & Flags.EVENT) != 0);
             addressVectors.add(vector);
             return vector;
         }
@@ -117,7 +121,8 @@ public final class Domain implements AutoCloseable {
      * @param lengthBytes bytes, 1 to 2^40.
      * @return the region.
      * @throws FabricException {@link FabricErrno#EINVAL} for another length, {@link FabricErrno#ENOSPC} if the
-     *     directory has no room, or what else the driver answers.
+     *     directory has no room, also after the memory of closed regions that nobody refers to was collected, or what
+     *     else the driver answers.
      */
     public MemoryRegion allocate(long lengthBytes) {
         if (lengthBytes < 1 || lengthBytes > MemoryRegionDescriptor.MAX_LENGTH) {
@@ -126,7 +131,7 @@ public final class Domain implements AutoCloseable {
         }
         synchronized (lock()) {
             requireOpen();
-            DriverEvent.RegionReady ready = conductor.registerRegion(lengthBytes, REGION_ACCESS, 0);
+            DriverEvent.RegionReady ready = makeRegion(lengthBytes);
             MemoryRegion region = null;
             try {
                 MemorySegment file = connection().open(FileType.MEMORY_REGION, ready.fileNumber(), ready.generation(),
@@ -258,6 +263,20 @@ public final class Domain implements AutoCloseable {
         return fabric.lock();
     }
 
+    Fabric fabric() {
+        return fabric;
+    }
+
+    /** Whether operations are posted without a slot of a completion queue (REF-014). */
+    boolean mayOverrun() {
+        return info.domainAttr().resourceManagement() == ResourceManagement.DISABLED;
+    }
+
+    /** Whether several threads may use the domain's objects at once. */
+    boolean isThreadSafe() {
+        return info.domainAttr().threading() == Threading.SAFE;
+    }
+
     List<Endpoint> endpoints() {
         return endpoints;
     }
@@ -304,6 +323,24 @@ public final class Domain implements AutoCloseable {
         return ready.fiAddr();
     }
 
+    /** Submits them all; what becomes of each is told to the insertion. */
+    void insert(AddressVector vector, String[] addresses, AddressInsertion insertion) {
+        for (int i = 0; i < addresses.length; i++) {
+            int index = i;
+            try {
+                conductor.insertAddress(vector.id(), addresses[i],
+                    (answer, failure) -> insertion.onAnswer(index, answer, failure));
+            } catch (FabricException refused) {
+                insertion.onAnswer(index, null, refused);
+            }
+        }
+        insertion.onSubmitted();
+    }
+
+    void requireDriver() {
+        driver.requireAlive();
+    }
+
     void remove(AddressVector vector, long fiAddr) {
         conductor.removeAddress(vector.id(), fiAddr);
     }
@@ -348,6 +385,7 @@ public final class Domain implements AutoCloseable {
         synchronized (lock()) {
             if (regions.remove(region)) {
                 region.markClosed();
+                hasClosedRegions = true;
                 closeInDriver(ObjectKind.MEMORY_REGION, region.index());
             }
         }
@@ -394,6 +432,35 @@ public final class Domain implements AutoCloseable {
         return connection().open(type, number, 0, RecordRingDescriptor.HEADER_LENGTH + (long) length);
     }
 
+    /**
+     * A closed region's blocks are free only when its last mapping here goes, and that is when the collector finds out
+     * that nobody refers to it. An application that closes and allocates would be told that there is no room, although
+     * it has given it back, so the collector is asked once. Slow, as control calls may be, and only where the answer
+     * would be an error otherwise.
+     */
+    private DriverEvent.RegionReady makeRegion(long lengthBytes) {
+        long pauseNs = FIRST_PAUSE_NS;
+        for (;;) {
+            try {
+                return conductor.registerRegion(lengthBytes, REGION_ACCESS, 0);
+            } catch (FabricException full) {
+                if (full.errno() != FabricErrno.ENOSPC || !hasClosedRegions) {
+                    throw full;
+                }
+                if (pauseNs == FIRST_PAUSE_NS) {
+                    System.gc();
+                }
+                // the mappings go a little later, in a thread of the collector's
+                hasClosedRegions = pauseNs < LAST_PAUSE_NS;
+                long deadlineNs = System.nanoTime() + pauseNs;
+                while (System.nanoTime() - deadlineNs < 0) {
+                    conductor.idle();
+                }
+                pauseNs *= 2;
+            }
+        }
+    }
+
     private DriverConnection connection() {
         return conductor.connection();
     }
@@ -421,6 +488,14 @@ public final class Domain implements AutoCloseable {
     private void requireOpen() {
         if (closed) {
             throw new FabricException(FabricErrno.EOPBADSTATE, "the domain is closed", "Open another one.");
+        }
+    }
+
+    private static void requireOffered(WaitObject waitObject) {
+        switch (waitObject) {
+            case NONE, UNSPEC, YIELD -> { }
+            default -> throw new FabricException(FabricErrno.ENOSYS, "the wait object is " + waitObject
+                + ", offered are NONE, UNSPEC and YIELD", "Open with one of them.");
         }
     }
 

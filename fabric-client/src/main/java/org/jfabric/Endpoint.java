@@ -19,15 +19,22 @@ import org.jfabric.client.TransmitQueue;
  * They return 0, or a negative fabric errno and then nothing was posted:
  *
  * <ul>
- * <li>{@code -FI_EAGAIN}: the completion queue has no slot left, as many operations as
+ * <li>{@code -FI_EAGAIN}: the completion queue has no slot left (not asked in a domain with
+ *     {@link ResourceManagement#DISABLED}), as many operations as
  *     {@link #txSizeLeft()} or {@link #rxSizeLeft()} allow are outstanding, or the submission queue is full: read the
  *     completion queue and post again;</li>
  * <li>{@code -FI_EINVAL}: the message is longer than {@link #maxMsgSize()}, an inject longer than {@link #injectSize()}
  *     (TAG-028, AMB-42), a range outside of its buffer, or no destination (AMB-29);</li>
+ * <li>{@code -FI_EBADFLAGS}: a flag that the call does not offer (TAG-048, AMB-39);</li>
  * <li>{@code -FI_EOPBADSTATE}: not enabled, or closed (EP-060);</li>
  * <li>{@code -FI_EOPNOTSUPP}: the endpoint was opened without that direction;</li>
  * <li>{@code -FI_ENODEV}: the driver is gone.</li>
  * </ul>
+ *
+ * <p><b>Flags.</b> {@link #sendmsg}, {@link #tsendmsg}, {@link #recvmsg} and {@link #trecvmsg} take flags that replace
+ * the endpoint's defaults as a whole, except that a queue without {@link Flags#SELECTIVE_COMPLETION} still gets every
+ * entry (AMB-52). All other calls follow the defaults: {@code op_flags} of the attributes, later {@link #setOpFlags};
+ * injects have no level (CL-007). Of several levels the strongest counts (AMB-38).
  *
  * <p>What was posted and turns out to be impossible (memory that is not registered, an address that was removed, a peer
  * that died) ends with an error entry. Addresses of memory are those of {@link MemoryRegion#address(long)}.
@@ -45,6 +52,7 @@ public final class Endpoint implements AutoCloseable {
     private final long context;
     private final DriverState driver;
     private final EndpointBindings bindings = new EndpointBindings(this);
+    private final OperationFlags opFlags;
 
     private int state;
     private EndpointPort port;
@@ -54,6 +62,8 @@ public final class Endpoint implements AutoCloseable {
     private int injectSize;
     private long sendFlags;
     private long recvFlags;
+    private long alwaysForSends;
+    private long alwaysForRecvs;
     private long id;
     private String name;
 
@@ -62,6 +72,7 @@ public final class Endpoint implements AutoCloseable {
         this.info = info;
         this.context = context;
         this.driver = driver;
+        this.opFlags = new OperationFlags(info.txAttr().opFlags(), info.rxAttr().opFlags());
     }
 
     /**
@@ -92,6 +103,23 @@ public final class Endpoint implements AutoCloseable {
         Codes.required(vector, "vector");
         synchronized (domain.lock()) {
             bindings.bind(vector);
+        }
+    }
+
+    /**
+     * Binds an event queue, before the endpoint is enabled (EP-031). It gets an error entry that names this endpoint
+     * for each peer that is lost, and one that names a completion queue of it when that overruns (REF-024, AMB-10).
+     *
+     * @param queue of the same fabric.
+     * @param flags 0; no bits are defined.
+     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#EINVAL} if there is one
+     *     already or for another fabric's, {@link FabricErrno#EOPBADSTATE} once enabled (AMB-59) or if one of both is
+     *     closed.
+     */
+    public void bind(EventQueue queue, long flags) {
+        Codes.required(queue, "queue");
+        synchronized (domain.lock()) {
+            bindings.bind(queue, flags);
         }
     }
 
@@ -173,6 +201,40 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
+     * Posts an untagged send with flags of its own.
+     *
+     * @param buf      as for {@link #send}.
+     * @param len      bytes.
+     * @param destAddr destination.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
+     * @param opContext returned in the entry.
+     * @param flags    as for {@link #tsendmsg}.
+     * @return 0 or a negative errno of this class.
+     */
+    public int sendmsg(long buf, long len, long destAddr, long data, long opContext, long flags) {
+        return (flags & ~OperationFlags.SEND_CALL) != 0 ? badFlags()
+            : post(flags | alwaysForSends | Flags.MSG, buf, len, destAddr, 0, data, opContext);
+    }
+
+    /**
+     * Posts a tagged send with flags of its own (TAG-037 to TAG-046).
+     *
+     * @param buf      as for {@link #tsend}.
+     * @param len      bytes.
+     * @param destAddr destination.
+     * @param tag      the message's tag.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
+     * @param opContext returned in the entry.
+     * @param flags    any of {@link Flags#COMPLETION}, {@link Flags#REMOTE_CQ_DATA}, {@link Flags#MORE} (a hint),
+     *                 {@link Flags#INJECT_COMPLETE} and {@link Flags#TRANSMIT_COMPLETE}.
+     * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} for every other flag.
+     */
+    public int tsendmsg(long buf, long len, long destAddr, long tag, long data, long opContext, long flags) {
+        return (flags & ~OperationFlags.SEND_CALL) != 0 ? badFlags()
+            : post(flags | alwaysForSends | Flags.TAGGED, buf, len, destAddr, tag, data, opContext);
+    }
+
+    /**
      * Posts an untagged send whose payload may be reused at once; there is no entry unless it fails (AMB-33).
      *
      * @param source   any buffer.
@@ -226,6 +288,71 @@ public final class Endpoint implements AutoCloseable {
      */
     public int trecv(long buf, long len, long srcAddr, long tag, long ignore, long opContext) {
         return postRecv(recvFlags | Flags.TAGGED, buf, len, srcAddr, tag, ignore, opContext);
+    }
+
+    /**
+     * Posts a receive of an untagged message with flags of its own.
+     *
+     * @param buf     as for {@link #recv}.
+     * @param len     bytes.
+     * @param srcAddr as for {@link #recv}.
+     * @param opContext returned in the entry.
+     * @param flags   as for {@link #trecvmsg}.
+     * @return 0 or a negative errno of this class.
+     */
+    public int recvmsg(long buf, long len, long srcAddr, long opContext, long flags) {
+        return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
+            : postRecv(flags | alwaysForRecvs | Flags.MSG, buf, len, srcAddr, 0, 0, opContext);
+    }
+
+    /**
+     * Posts a receive of a tagged message with flags of its own.
+     *
+     * @param buf     as for {@link #trecv}.
+     * @param len     bytes.
+     * @param srcAddr as for {@link #recv}.
+     * @param tag     tag of the messages wanted.
+     * @param ignore  bits of the tag that do not count.
+     * @param opContext returned in the entry.
+     * @param flags   any of {@link Flags#COMPLETION} and {@link Flags#MORE} (a hint).
+     * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} for every other flag, also for
+     *     {@link Flags#FENCE}, which is for sends (CL-032), and {@link Flags#MULTI_RECV} (TAG-047).
+     */
+    public int trecvmsg(long buf, long len, long srcAddr, long tag, long ignore, long opContext, long flags) {
+        return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
+            : postRecv(flags | alwaysForRecvs | Flags.TAGGED, buf, len, srcAddr, tag, ignore, opContext);
+    }
+
+    /**
+     * The default operation flags of one direction (FI_GETOPSFLAG, EP-079).
+     *
+     * @param direction {@link Flags#TRANSMIT} or {@link Flags#RECV}.
+     * @return flags without the direction's bit (AMB-70).
+     * @throws FabricException {@link FabricErrno#EINVAL} for both or none.
+     */
+    public long getOpFlags(long direction) {
+        synchronized (domain.lock()) {
+            return opFlags.get(direction);
+        }
+    }
+
+    /**
+     * Replaces the default operation flags of one direction (FI_SETOPSFLAG, EP-080, AMB-71); for calls that the calling
+     * thread makes from now on.
+     *
+     * @param flags {@link Flags#TRANSMIT} with {@link Flags#COMPLETION} and levels, or {@link Flags#RECV} with
+     *              {@link Flags#COMPLETION}; the direction's bit alone clears them.
+     * @throws FabricException {@link FabricErrno#EINVAL} for both directions or none, {@link FabricErrno#EBADFLAGS} for
+     *     flags that are not offered as default (EP-082, AMB-39), {@link FabricErrno#EOPBADSTATE} if closed.
+     */
+    public void setOpFlags(long flags) {
+        synchronized (domain.lock()) {
+            if (state == CLOSED) {
+                throw closed();
+            }
+            opFlags.set(flags);
+            applyOpFlags();
+        }
     }
 
     /**
@@ -380,6 +507,10 @@ public final class Endpoint implements AutoCloseable {
         return receive.post(flags, buf, len, srcAddr, tag, ignore, opContext);
     }
 
+    private int badFlags() {
+        return state != ENABLED || driver.isGone() ? refused() : -FabricErrno.EBADFLAGS;
+    }
+
     private int refused() {
         if (state != ENABLED) {
             return -FabricErrno.EOPBADSTATE;
@@ -411,8 +542,7 @@ public final class Endpoint implements AutoCloseable {
         maxMsgSize = ready.maxMsgSize();
         injectSize = ready.injectSize();
         port = enginePort;
-        sendFlags = completionFlag(bindings.txSelective(), info.txAttr().opFlags());
-        recvFlags = completionFlag(bindings.rxSelective(), info.rxAttr().opFlags());
+        applyOpFlags();
         transmit = transmits() ? new TransmitSide(
             port, transmitQueue, bindings.txCq().credits(), maxMsgSize, injectSize, ready.txSize()) : null;
         receive = receives() ? new ReceiveSide(
@@ -423,8 +553,11 @@ public final class Endpoint implements AutoCloseable {
         bindings.onEnabled();
     }
 
-    private static long completionFlag(boolean selective, long opFlags) {
-        return selective ? opFlags & Flags.COMPLETION : Flags.COMPLETION;
+    private void applyOpFlags() {
+        alwaysForSends = OperationFlags.always(bindings.txSelective());
+        alwaysForRecvs = OperationFlags.always(bindings.rxSelective());
+        sendFlags = opFlags.sendDefault(bindings.txSelective());
+        recvFlags = opFlags.recvDefault(bindings.rxSelective());
     }
 
     /** Forgets what it was bound to; under the fabric's lock. */

@@ -14,6 +14,7 @@ final class EndpointBindings {
     private boolean txSelective;
     private boolean rxSelective;
     private AddressVector addressVector;
+    private EventQueue eventQueue;
 
     EndpointBindings(Endpoint endpoint) {
         this.endpoint = endpoint;
@@ -58,6 +59,22 @@ final class EndpointBindings {
         vector.endpoints().add(endpoint);
     }
 
+    void bind(EventQueue queue, long flags) {
+        if (flags != 0) {
+            throw new FabricException(FabricErrno.EBADFLAGS,
+                "bind flags are " + Codes.hex(flags) + ", an event queue has none", "Bind it with flags 0.");
+        }
+        requireBindable("an event queue", endpoint.domain(), queue.isOpen());
+        if (queue.fabric() != endpoint.domain().fabric()) {
+            throw new FabricException(FabricErrno.EINVAL, "an event queue of another fabric cannot be bound");
+        }
+        if (eventQueue != null) {
+            throw new FabricException(FabricErrno.EINVAL, "an event queue is bound already", "Bind at most one.");
+        }
+        eventQueue = queue;
+        queue.users().add(endpoint);
+    }
+
     void requireComplete(boolean transmits, boolean receives) {
         if (transmits && txCq == null || receives && rxCq == null) {
             throw new FabricException(FabricErrno.ENOCQ, "no completion queue is bound for "
@@ -86,6 +103,9 @@ final class EndpointBindings {
         }
         if (addressVector != null) {
             addressVector.endpoints().remove(endpoint);
+        }
+        if (eventQueue != null) {
+            eventQueue.users().remove(endpoint);
         }
     }
 
@@ -117,6 +137,19 @@ final class EndpointBindings {
 
     AddressVector addressVector() {
         return addressVector;
+    }
+
+    /** The bound completion queue with that number, or null. Any thread, once the endpoint is enabled. */
+    CompletionQueue completionQueue(long id) {
+        if (txCq != null && txCq.id() == id) {
+            return txCq;
+        }
+        return rxCq != null && rxCq.id() == id ? rxCq : null;
+    }
+
+    /** Null if none is bound. Any thread, once the endpoint is enabled. */
+    EventQueue eventQueue() {
+        return eventQueue;
     }
 
     private void requireBindable(String what, Domain of, boolean open) {

@@ -57,4 +57,9 @@ public enum EventType {
         }
         return VALUES[code];
     }
+
+    /** The constant of a code, null where it is a number of the application. */
+    static EventType ofOrNull(int code) {
+        return code < 0 || code >= VALUES.length ? null : VALUES[code];
+    }
 }

@@ -9,9 +9,12 @@ import org.jfabric.client.Invoker;
 import org.jfabric.ffi.NativeAccess;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * A connection to one driver, and the root of all objects opened through it.
@@ -32,15 +35,18 @@ public final class Fabric implements AutoCloseable {
     private final Object lock = new Object();
     private final List<Domain> domains = new ArrayList<>();
     private final Map<Long, Endpoint> endpoints = new ConcurrentHashMap<>();
+    private final List<EventQueue> eventQueues = new CopyOnWriteArrayList<>();
     private final DriverState driver = new DriverState();
     private final FabricListener listener;
     private final long closeTimeoutNs;
+    private final long waitSpinNs;
     private final ClientConductor conductor;
     private volatile boolean open = true;
 
     private Fabric(DriverConnection connection, FabricConfig config) {
         listener = config.listener();
         closeTimeoutNs = config.closeTimeoutNs();
+        waitSpinNs = config.waitSpinNs();
         conductor = new ClientConductor(
             connection, driver, new Events(), config.commandTimeoutNs(), config.pauseThresholdNs());
         conductor.start();
@@ -132,6 +138,44 @@ public final class Fabric implements AutoCloseable {
     }
 
     /**
+     * Opens an event queue whose own context is 0.
+     *
+     * @param attr attributes.
+     * @return an empty queue.
+     * @throws FabricException as {@link #openEventQueue(EventQueueAttr, long)}.
+     */
+    public EventQueue openEventQueue(EventQueueAttr attr) {
+        return openEventQueue(attr, 0);
+    }
+
+    /**
+     * Opens an event queue. It belongs to the fabric and not to a domain, and may serve objects of several domains.
+     *
+     * @param attr    attributes.
+     * @param context of the queue itself, told by {@link EventQueue#context()}.
+     * @return an empty queue.
+     * @throws FabricException {@link FabricErrno#ENOSYS} for {@link WaitObject#SET}, {@link WaitObject#POLLFD} and
+     *     {@link WaitObject#CRITSEC_COND}, {@link FabricErrno#EINVAL} for other flags than {@link Flags#WRITE} and
+     *     {@link Flags#AFFINITY}, for a size that is negative or above 65536, or with AFFINITY for a processor that is
+     *     not there (AMB-22), {@link FabricErrno#EMFILE} without a descriptor for {@link WaitObject#FD},
+     *     {@link FabricErrno#EOPBADSTATE} if closed.
+     */
+    public EventQueue openEventQueue(EventQueueAttr attr, long context) {
+        EventQueueAttr wanted = Codes.required(attr, "attr").copy();
+        synchronized (lock()) {
+            requireOpen();
+            driver.requireAlive();
+            EventQueue queue = new EventQueue(this, wanted, context, conductor.invoker());
+            eventQueues.add(queue);
+            if (driver.reason() != null) {
+                // the end came after the first look, and may have passed by this queue
+                queue.onDriverGone();
+            }
+            return queue;
+        }
+    }
+
+    /**
      * Name of the driver, the host part of its addresses.
      *
      * @return 1 to 64 characters.
@@ -164,6 +208,7 @@ public final class Fabric implements AutoCloseable {
      */
     public int close(long timeoutNs) {
         long unfinished;
+        List<EventQueue> closed;
         synchronized (lock()) {
             if (!open) {
                 return 0;
@@ -175,7 +220,11 @@ public final class Fabric implements AutoCloseable {
             }
             domains.clear();
             endpoints.clear();
+            closed = List.copyOf(eventQueues);
+            eventQueues.clear();
+            closed.forEach(EventQueue::markClosed);
         }
+        closed.forEach(EventQueue::onClosed);
         // outside of the lock: the client's thread may be on its way into a control call of a listener
         conductor.close();
         return (int) Math.min(Integer.MAX_VALUE, unfinished);
@@ -191,6 +240,26 @@ public final class Fabric implements AutoCloseable {
     Object lock() {
         conductor.requireOutsideListener();
         return lock;
+    }
+
+    /** How long a waiting reader looks before it sleeps. */
+    long waitSpinNs() {
+        return waitSpinNs;
+    }
+
+    void close(EventQueue queue) {
+        synchronized (lock()) {
+            if (!eventQueues.contains(queue)) {
+                return;
+            }
+            if (!queue.users().isEmpty()) {
+                throw new FabricException(FabricErrno.EBUSY,
+                    "the event queue is bound to objects that are open: " + queue.users(), "Close them first.");
+            }
+            eventQueues.remove(queue);
+            queue.markClosed();
+        }
+        queue.onClosed();
     }
 
     void onDomainClosed(Domain domain) {
@@ -254,7 +323,24 @@ public final class Fabric implements AutoCloseable {
         public void onPeerDown(DriverEvent.PeerDown event) {
             Endpoint endpoint = endpoints.get(event.endpointId());
             if (endpoint != null) {
+                EventQueue queue = endpoint.bindings().eventQueue();
+                if (queue != null) {
+                    guarded(() -> queue.reportError(
+                        endpoint, endpoint.context(), event.fiAddr(), event.errno(), event.address()));
+                }
                 guarded(() -> listener.onPeerDown(endpoint, event.fiAddr(), event.errno(), event.address()));
+            }
+        }
+
+        @Override
+        public void onCompletionQueueOverrun(long cqId) {
+            Set<EventQueue> told = new HashSet<>();
+            for (Endpoint endpoint : endpoints.values()) {
+                CompletionQueue overrun = endpoint.bindings().completionQueue(cqId);
+                EventQueue queue = endpoint.bindings().eventQueue();
+                if (overrun != null && queue != null && told.add(queue)) {
+                    guarded(() -> queue.reportError(overrun, overrun.context(), 0, FabricErrno.EOVERRUN, ""));
+                }
             }
         }
 
@@ -265,6 +351,9 @@ public final class Fabric implements AutoCloseable {
 
         @Override
         public void onDriverGone(FabricException why) {
+            for (EventQueue queue : eventQueues) {
+                guarded(queue::onDriverGone);
+            }
             guarded(() -> listener.onDriverGone(why));
         }
 

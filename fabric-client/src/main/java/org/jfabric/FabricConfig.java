@@ -20,6 +20,8 @@ public final class FabricConfig {
     public static final String COMMAND_TIMEOUT_PROPERTY = "jfabric.client.commandTimeoutNs";
     /** Property of {@link #closeTimeoutNs()}. */
     public static final String CLOSE_TIMEOUT_PROPERTY = "jfabric.client.closeTimeoutNs";
+    /** Property of {@link #waitSpinNs()}. */
+    public static final String WAIT_SPIN_PROPERTY = "jfabric.client.waitSpinNs";
     /** Property of {@link #pauseThresholdNs()}. */
     public static final String PAUSE_THRESHOLD_PROPERTY = "jfabric.client.pauseThresholdNs";
     /** Property of {@link #clientName()}. */
@@ -32,6 +34,7 @@ public final class FabricConfig {
     private long connectTimeoutNs;
     private long commandTimeoutNs;
     private long closeTimeoutNs;
+    private long waitSpinNs;
     private long pauseThresholdNs;
     private FabricListener listener = new FabricListener() {
     };
@@ -47,6 +50,7 @@ public final class FabricConfig {
         connectTimeoutNs = durationNs(CONNECT_TIMEOUT_PROPERTY, TimeUnit.SECONDS.toNanos(5));
         commandTimeoutNs = durationNs(COMMAND_TIMEOUT_PROPERTY, TimeUnit.SECONDS.toNanos(10));
         closeTimeoutNs = durationNs(CLOSE_TIMEOUT_PROPERTY, TimeUnit.SECONDS.toNanos(1));
+        waitSpinNs = durationNs(WAIT_SPIN_PROPERTY, TimeUnit.MICROSECONDS.toNanos(20));
         pauseThresholdNs = durationNs(PAUSE_THRESHOLD_PROPERTY, TimeUnit.SECONDS.toNanos(1));
     }
 
@@ -130,6 +134,20 @@ public final class FabricConfig {
     /** Sets {@link #closeTimeoutNs()}; returns this object. */
     public FabricConfig closeTimeoutNs(long closeTimeoutNs) {
         this.closeTimeoutNs = notNegative("closeTimeoutNs", closeTimeoutNs);
+        return this;
+    }
+
+    /**
+     * How long a blocking read looks for entries before it sleeps, in nanoseconds; 0 sleeps at once. Default 20
+     * microseconds, about what a sleep and a wake-up cost.
+     */
+    public long waitSpinNs() {
+        return waitSpinNs;
+    }
+
+    /** Sets {@link #waitSpinNs()}; returns this object. */
+    public FabricConfig waitSpinNs(long waitSpinNs) {
+        this.waitSpinNs = notNegative("waitSpinNs", waitSpinNs);
         return this;
     }
 

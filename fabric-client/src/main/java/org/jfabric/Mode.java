@@ -31,7 +31,10 @@ public final class Mode {
     /** Bit 55. Local buffers must be registered; older form of {@link MrMode#LOCAL}. */
     public static final long LOCAL_MR = 0x80_0000_0000_0000L;
 
-    /** Bit 54. Completion flags may be cleared except those needed for notification. */
+    /**
+     * Bit 54. Completion flags may be cleared except those needed for notification (CQ-143, CQ-144). No link of JFabric
+     * needs it: it is cleared in matches, and entries of an endpoint opened with it have all their flags (AMB-18).
+     */
     public static final long NOTIFY_FLAGS_ONLY = 0x40_0000_0000_0000L;
 
     /** Bit 53. Only endpoints with the same capabilities may share a completion queue or counter. */

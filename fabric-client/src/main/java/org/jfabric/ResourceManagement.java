@@ -9,7 +9,10 @@ public enum ResourceManagement {
     /** The default, which is enabled. */
     UNSPEC(0),
 
-    /** The application must keep queues from overrunning. */
+    /**
+     * The application must keep completion queues from overrunning: posting takes no slot. Operations outstanding stay
+     * limited by the endpoint's sizes, and receivers hold back senders as ever.
+     */
     DISABLED(1),
 
     /** Full queues answer {@link FabricErrno#EAGAIN}, and receivers hold back senders. */

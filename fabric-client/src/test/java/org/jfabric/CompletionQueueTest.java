@@ -340,7 +340,8 @@ class CompletionQueueTest {
     @Requirement("CQ-142")
     void shouldRefuseToReadBeforeAnEndpointIsEnabledAndAfterClose() {
         CompletionQueue unbound = new CompletionQueue(
-            null, 1, 0, CompletionFormat.TAGGED, image.memory, CAPACITY, SHARE, driver, null);
+            null, 1, 0, new CompletionQueueAttr().size(SHARE).format(CompletionFormat.TAGGED), image.memory, CAPACITY,
+            driver, null, 0, 0);
         assertEquals(-FabricErrno.EOPBADSTATE, unbound.read(buffer, 0, 1));
         assertEquals(-FabricErrno.EOPBADSTATE, unbound.readErr(error, 0));
         unbound.onEndpointEnabled();
@@ -413,7 +414,8 @@ class CompletionQueueTest {
 
     private CompletionQueue open(CompletionFormat format, Invoker invoker) {
         CompletionQueue opened = new CompletionQueue(
-            null, 1, 0, format, image.memory, CAPACITY, SHARE, driver, invoker);
+            null, 1, 0, new CompletionQueueAttr().size(SHARE).format(format), image.memory, CAPACITY, driver, invoker,
+            0, 0);
         opened.onEndpointEnabled();
         return opened;
     }

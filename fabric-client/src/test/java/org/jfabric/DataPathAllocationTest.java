@@ -26,11 +26,12 @@ class DataPathAllocationTest {
     private static final int MEASURED = 10_000;
     private static final int RING_LENGTH = 8192;
     private static final byte[] EMPTY = new byte[0];
-    private static final long ROUND_SUM = 0 + 0 + 0 + 1 + 1 + 1 + 1 - FabricErrno.EAGAIN + 4 * 5;
+    private static final long ROUND_SUM = 0 + 0 + 0 + 1 + 1 + 1 + 1 - FabricErrno.EAGAIN + 4 * 5 + 2 + 11;
 
     private final CompletionQueueImage image = new CompletionQueueImage(16);
     private final CompletionQueue queue = new CompletionQueue(
-        null, 1, 0, CompletionFormat.TAGGED, image.memory, 16, 8, new DriverState(), null);
+        null, 1, 0, new CompletionQueueAttr().size(8).format(CompletionFormat.TAGGED), image.memory, 16,
+        new DriverState(), null, 0, 0);
     private final MemorySegment transmitFile = ring();
     private final MemorySegment receiveFile = ring();
     private final MemorySegment activity = Arena.ofAuto().allocate(64, 64);
@@ -42,6 +43,7 @@ class DataPathAllocationTest {
     private final RecordConsumer receiveConsumer = consumer(receiveFile);
     private final UnsafeBuffer buffer = new UnsafeBuffer(new byte[256]);
     private final long[] sources = new long[4];
+    private final CompletionBatch batch = new CompletionBatch();
     private final CompletionError error = new CompletionError();
     private final CompletionHandler handler = this::onCompletion;
     private long completed;
@@ -96,6 +98,11 @@ class DataPathAllocationTest {
         image.error(5, FabricErrno.EIO, 1, EMPTY);
         sum += queue.readErr(error, 0);
         sum += queue.poll(handler, 4);
+        image.success(5, CompletionQueueDescriptor.FLAG_DRIVER_SHARE);
+        image.success(6, CompletionQueueDescriptor.FLAG_DRIVER_SHARE);
+        sum += queue.readInPlace(batch, 4);
+        sum += batch.entry(0).opContext() + batch.entry(1).opContext();
+        batch.release();
         return sum + seen + sources[0] + error.opContext() + buffer.getLong(0);
     }
 

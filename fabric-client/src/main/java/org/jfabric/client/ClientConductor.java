@@ -45,6 +45,13 @@ public final class ClientConductor implements AutoCloseable {
         void onPeerDown(DriverEvent.PeerDown event);
 
         /**
+         * A completion queue has lost an entry.
+         *
+         * @param cqId the queue.
+         */
+        void onCompletionQueueOverrun(long cqId);
+
+        /**
          * This process did not run for a while.
          *
          * @param pauseNs how long at least.
@@ -171,6 +178,17 @@ public final class ClientConductor implements AutoCloseable {
     public DriverEvent.AddressReady insertAddress(long avId, String address) {
         return (DriverEvent.AddressReady) call(
             "inserting address " + address, id -> proxy.insertAddress(id, avId, 0, address));
+    }
+
+    /**
+     * Inserts an address without waiting for the answer.
+     *
+     * @param avId    address vector.
+     * @param address to be inserted.
+     * @param handler told once, by the thread that reads events or the one that closes; not after an exception.
+     */
+    public void insertAddress(long avId, String address, AnswerHandler handler) {
+        issue("inserting address " + address, id -> proxy.insertAddress(id, avId, 0, address), handler);
     }
 
     /**
@@ -305,13 +323,17 @@ public final class ClientConductor implements AutoCloseable {
     }
 
     private PendingCommand issue(String what, LongToIntFunction encoder) {
+        return issue(what, encoder, null);
+    }
+
+    private PendingCommand issue(String what, LongToIntFunction encoder, AnswerHandler handler) {
         synchronized (commandLock) {
             if (closing) {
                 throw new FabricException(FabricErrno.EOPBADSTATE, what + ": this fabric is closed");
             }
             state.requireAlive();
             PendingCommand command = new PendingCommand(
-                ++lastCorrelationId, what, System.nanoTime() + commandTimeoutNs);
+                ++lastCorrelationId, what, System.nanoTime() + commandTimeoutNs, handler);
             pending.put(command.correlationId(), command);
             boolean issued = false;
             try {
@@ -405,6 +427,8 @@ public final class ClientConductor implements AutoCloseable {
     private void onEvent(DriverEvent event) {
         if (event instanceof DriverEvent.PeerDown peerDown) {
             listener.onPeerDown(peerDown);
+        } else if (event instanceof DriverEvent.CompletionQueueOverrun overrun) {
+            listener.onCompletionQueueOverrun(overrun.cqId());
         } else if (event instanceof DriverEvent.ClientEnded ended) {
             end(new FabricException(ended.errno() == 0 ? FabricErrno.ECONNABORTED : ended.errno(),
                 "the driver ended this client: " + ended.reason(), "Correct the cause, then connect again."));

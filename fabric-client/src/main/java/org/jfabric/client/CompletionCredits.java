@@ -16,6 +16,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * one reading thread; they may differ.
  */
 public final class CompletionCredits {
+    /** Share of a queue whose application keeps it from overrunning by itself: there is always one more. */
+    public static final long UNLIMITED = Long.MAX_VALUE / 2;
+
     /** Far enough from the array's ends that no other object shares the line, or its neighbour. */
     private static final int RELEASED_INDEX = 16;
     private static final int GIVEN_BACK_INDEX = 32;
@@ -31,7 +34,7 @@ public final class CompletionCredits {
     /**
      * Credits of a fresh queue.
      *
-     * @param share          slots of the client, 1 or more.
+     * @param share          slots of the client, 1 or more, or {@link #UNLIMITED}.
      * @param retiredAddress native address of the word that the driver publishes.
      * @param guard          finds two threads that submit at once.
      */
@@ -58,6 +61,15 @@ public final class CompletionCredits {
      */
     public boolean available() {
         return reserved < limit || refresh();
+    }
+
+    /**
+     * Whether operations are posted without a look at the slots, so that the queue may overrun.
+     *
+     * @return true if the share is {@link #UNLIMITED}.
+     */
+    public boolean isUnlimited() {
+        return share == UNLIMITED;
     }
 
     /** Takes one slot; only after {@link #available()} said that there is one. */
@@ -91,7 +103,7 @@ public final class CompletionCredits {
     /**
      * Slots that are free now.
      *
-     * @return 0 to the share.
+     * @return 0 to the share; of {@link #UNLIMITED} far more than an endpoint can have outstanding.
      */
     public long left() {
         refresh();

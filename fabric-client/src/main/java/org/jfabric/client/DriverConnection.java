@@ -1,7 +1,7 @@
 package org.jfabric.client;
 
+import org.agrona.DirectBuffer;
 import org.agrona.UnsafeApi;
-import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.ffi.Libc;
@@ -207,7 +207,7 @@ public final class DriverConnection implements AutoCloseable {
     }
 
     private void check(MappedFile file, FileType type, long generation) {
-        UnsafeBuffer header = file.buffer(0, FileHeaderDescriptor.HEADER_LENGTH);
+        DirectBuffer header = file.directBuffer(0, FileHeaderDescriptor.HEADER_LENGTH);
         String wrong = FileHeaderDescriptor.verify(header, type);
         if (wrong == null) {
             OwnerId owner = new OwnerId(

@@ -160,6 +160,18 @@ public sealed interface DriverEvent {
     }
 
     /**
+     * A completion queue has lost an entry: it reports nothing any more.
+     *
+     * @param cqId the queue.
+     */
+    record CompletionQueueOverrun(long cqId) implements DriverEvent {
+        @Override
+        public long correlationId() {
+            return 0;
+        }
+    }
+
+    /**
      * The driver ends this client.
      *
      * @param errno  positive fabric errno.

@@ -10,6 +10,7 @@ import org.jfabric.codec.control.AddressReadyDecoder;
 import org.jfabric.codec.control.AddressVectorReadyDecoder;
 import org.jfabric.codec.control.ClientEndedDecoder;
 import org.jfabric.codec.control.CommandFailedDecoder;
+import org.jfabric.codec.control.CompletionQueueOverrunDecoder;
 import org.jfabric.codec.control.CompletionQueueReadyDecoder;
 import org.jfabric.codec.control.DoneDecoder;
 import org.jfabric.codec.control.EndpointReadyDecoder;
@@ -28,7 +29,7 @@ import org.jfabric.layout.RecordRingDescriptor;
  */
 public final class DriverEventsAdapter {
     /** Greatest type of a record in the event ring. */
-    public static final int MAX_TYPE = ClientEndedDecoder.TEMPLATE_ID;
+    public static final int MAX_TYPE = CompletionQueueOverrunDecoder.TEMPLATE_ID;
 
     private final CommandFailedDecoder commandFailed = new CommandFailedDecoder();
     private final CompletionQueueReadyDecoder completionQueueReady = new CompletionQueueReadyDecoder();
@@ -42,6 +43,7 @@ public final class DriverEventsAdapter {
     private final InfoEndDecoder infoEnd = new InfoEndDecoder();
     private final PeerDownDecoder peerDown = new PeerDownDecoder();
     private final ClientEndedDecoder clientEnded = new ClientEndedDecoder();
+    private final CompletionQueueOverrunDecoder completionQueueOverrun = new CompletionQueueOverrunDecoder();
     private final RecordConsumer consumer;
     private final DirectBuffer ring;
 
@@ -150,6 +152,10 @@ public final class DriverEventsAdapter {
                 clientEnded.wrap(ring, block, ClientEndedDecoder.BLOCK_LENGTH, 0);
                 return new DriverEvent.ClientEnded(clientEnded.errno(), texts.utf8());
             }
+            case CompletionQueueOverrunDecoder.TEMPLATE_ID:
+                texts(block, CompletionQueueOverrunDecoder.BLOCK_LENGTH, end);
+                return new DriverEvent.CompletionQueueOverrun(completionQueueOverrun.wrap(
+                    ring, block, CompletionQueueOverrunDecoder.BLOCK_LENGTH, 0).cqId());
             default:
                 throw new FabricException(FabricErrno.EINVAL, "type " + type + " is not known");
         }

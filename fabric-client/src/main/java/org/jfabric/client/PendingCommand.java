@@ -8,7 +8,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A command whose answer is awaited until a deadline.
+ * A command whose answer is awaited until a deadline, or told to a handler whenever it comes.
  *
  * <p>Owner: the calling thread waits; the thread that reads the event ring answers, once.
  */
@@ -18,10 +18,13 @@ final class PendingCommand {
     private final long correlationId;
     private final String what;
     private final long deadlineNs;
+    private final AnswerHandler handler;
     private DriverEvent answer;
     private FabricException failure;
 
-    PendingCommand(long correlationId, String what, long deadlineNs) {
+    /** A command; the handler is null where a thread awaits the answer. */
+    PendingCommand(long correlationId, String what, long deadlineNs, AnswerHandler handler) {
+        this.handler = handler;
         this.correlationId = correlationId;
         this.what = what;
         this.deadlineNs = deadlineNs;
@@ -43,11 +46,13 @@ final class PendingCommand {
     void answer(DriverEvent event) {
         answer = event;
         answered.countDown();
+        tellHandler();
     }
 
     void fail(FabricException why) {
         failure = why;
         answered.countDown();
+        tellHandler();
     }
 
     /** What the driver answered, null if it failed otherwise; after {@link #isAnswered()}. */
@@ -70,6 +75,19 @@ final class PendingCommand {
 
     List<DriverEvent> parts() {
         return parts;
+    }
+
+    private void tellHandler() {
+        if (handler != null) {
+            DriverEvent result = null;
+            FabricException why = null;
+            try {
+                result = result();
+            } catch (FabricException refused) {
+                why = refused;
+            }
+            handler.onAnswer(result, why);
+        }
     }
 
     /** The answer, after {@link #isAnswered()}. */

@@ -3,11 +3,8 @@ package org.jfabric.ffi;
 import static org.jfabric.ffi.Downcalls.INT;
 import static org.jfabric.ffi.Downcalls.LONG;
 
-import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.BitSet;
 
 /**
@@ -26,26 +23,10 @@ public final class Affinity {
         Downcalls.downcall("sched_setaffinity", INT, INT, LONG, LONG);
     private static final MethodHandle sched_getaffinity$mh =
         Downcalls.downcall("sched_getaffinity", INT, INT, LONG, LONG);
-
-    /** For example "0-3" or "0,2-5": the last number is the highest. */
-    private static final Path PRESENT = Path.of("/sys/devices/system/cpu/present");
+    private static final MethodHandle sysconf$mh = Downcalls.downcall("sysconf", LONG, INT);
+    private static final int SC_NPROCESSORS_CONF = 83;
 
     private Affinity() {
-    }
-
-    /**
-     * Logical processors of the machine, whether this process may use them or not; slow.
-     *
-     * @return highest number and 1, at least as many as the Java runtime uses.
-     */
-    public static int logicalCpus() {
-        int usable = Runtime.getRuntime().availableProcessors();
-        try {
-            String[] numbers = Files.readString(PRESENT).strip().split("[,-]");
-            return Math.max(usable, Integer.parseInt(numbers[numbers.length - 1]) + 1);
-        } catch (IOException | NumberFormatException hidden) {
-            return usable;
-        }
     }
 
     /**
@@ -107,5 +88,21 @@ public final class Affinity {
             throw new NativeCallException("sched_getaffinity", -result, "mask of " + MASK_BYTES + " bytes");
         }
         return BitSet.valueOf(state.scratch.asSlice(0, MASK_BYTES).toArray(ValueLayout.JAVA_LONG));
+    }
+
+    /**
+     * Logical processors of this host, whether or not this process may use them.
+     *
+     * @return a count, at least 1; the processors are numbered from 0.
+     */
+    public static int processors() {
+        CallState state = CallState.current();
+        long count;
+        try {
+            count = state.result((long) sysconf$mh.invokeExact(state.capture, SC_NPROCESSORS_CONF));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+        return (int) Math.max(1, count);
     }
 }

@@ -200,13 +200,12 @@ public final class MappedFile implements AutoCloseable {
     /**
      * The whole file as a buffer.
      *
-     * <p>For the machinery only where the mapping is read-only: a store through the buffer would end the process. Hand
-     * {@link #directBuffer} or {@link #segment()} to applications.
-     *
      * @return new buffer.
-     * @throws IllegalStateException if the file is longer than 2 GiB - 1, or closed.
+     * @throws IllegalStateException if the file is longer than 2 GiB - 1, or closed, or mapped read-only: a store
+     *     through the buffer would end the process, so take {@link #directBuffer} or {@link #segment()} there.
      */
     public UnsafeBuffer buffer() {
+        requireWritable();
         if (mapping.lengthBytes > Integer.MAX_VALUE) {
             throw new IllegalStateException(path + " has " + mapping.lengthBytes +
                 " bytes, more than one buffer can show: take parts by buffer(offset, length)");
@@ -215,15 +214,20 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * A part of the file as a buffer; see {@link #buffer()} on read-only mappings.
+     * A part of the file as a buffer.
      *
      * @param offset first byte.
      * @param lengthBytes number of bytes.
      * @return new buffer.
      * @throws IndexOutOfBoundsException if the part is not inside the file.
-     * @throws IllegalStateException if closed.
+     * @throws IllegalStateException if closed, or mapped read-only as for {@link #buffer()}.
      */
     public UnsafeBuffer buffer(long offset, int lengthBytes) {
+        requireWritable();
+        return view(offset, lengthBytes);
+    }
+
+    private UnsafeBuffer view(long offset, int lengthBytes) {
         requireMapped();
         Objects.checkFromIndexSize(offset, lengthBytes, mapping.lengthBytes);
         MemorySegment owner = owningSegment;
@@ -242,7 +246,7 @@ public final class MappedFile implements AutoCloseable {
      * @throws IllegalStateException if closed.
      */
     public DirectBuffer directBuffer(long offset, int lengthBytes) {
-        return buffer(offset, lengthBytes);
+        return view(offset, lengthBytes);
     }
 
     /**
@@ -292,6 +296,12 @@ public final class MappedFile implements AutoCloseable {
 
     private MemorySegment protect(MemorySegment segment) {
         return readOnly ? segment.asReadOnly() : segment;
+    }
+
+    private void requireWritable() {
+        if (readOnly) {
+            throw new IllegalStateException(path + " is mapped read-only: take directBuffer(offset, length)");
+        }
     }
 
     private void requireMapped() {

@@ -7,10 +7,10 @@ package org.jfabric.layout;
  *    0  common file header; parameter 1 = capacity (entries, a power of two),
  *       parameter 2 = client's share (low 32 bits), driver's share (high 32 bits)
  *  128  read position, 8 bytes              written by the client: entries read since the start
- *  136  waiters' words                      written by the client
- *  256  written, 8 bytes                    written by the driver: entries written so far (for sleepers and tools)
- *  264  retired, 8 bytes                    written by the driver: operations ended without an entry
- *  272  state, 4 bytes                      written by the driver: see STATE_*
+ *  256  sleepers' words                     see {@link WaitDescriptor}; used only with a wait object
+ *  384  written, 8 bytes                    written by the driver: entries written so far (for sleepers and tools)
+ *  392  retired, 8 bytes                    written by the driver: operations ended without an entry
+ *  400  state, 4 bytes                      written by the driver: see STATE_*
  *  512  records, one cache line each
  *       error cells, 128 bytes each, one for every record
  *
@@ -36,16 +36,14 @@ package org.jfabric.layout;
 public final class CompletionQueueDescriptor {
     /** Offset of the client's read position. */
     public static final int READ_POSITION_OFFSET = 128;
-    /** Offset of the number of sleeping readers. */
-    public static final int WAITERS_OFFSET = 136;
-    /** Offset of the futex word of sleeping readers. */
-    public static final int SIGNAL_OFFSET = 144;
+    /** Offset of the sleepers' line; a pair of lines away from both ends' hot words. */
+    public static final int WAIT_OFFSET = 256;
     /** Offset of the number of entries written. */
-    public static final int WRITTEN_OFFSET = 256;
+    public static final int WRITTEN_OFFSET = 384;
     /** Offset of the number of operations that ended without an entry. */
-    public static final int RETIRED_OFFSET = 264;
+    public static final int RETIRED_OFFSET = 392;
     /** Offset of the state. */
-    public static final int STATE_OFFSET = 272;
+    public static final int STATE_OFFSET = 400;
     /** Offset of the first record. */
     public static final int RECORDS_OFFSET = 512;
     /** Bytes of a record. */

@@ -16,6 +16,7 @@ import java.lang.ref.Reference;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -57,7 +58,7 @@ class MappedFileTest {
             MappedFile reader = MappedFile.open(dir.fd, "f", true, 4096);
             MappedFile second = MappedFile.open(dir.fd, "f", false, 1)) {
             writer.buffer().putLongRelease(8, 77);
-            assertEquals(77, reader.buffer().getLongAcquire(8));
+            assertEquals(77, reader.directBuffer(0, 4096).getLong(8));
             assertEquals(77, reader.segment().get(ValueLayout.JAVA_LONG, 8));
             assertTrue(reader.isReadOnly());
             assertTrue(reader.segment().isReadOnly());
@@ -67,6 +68,22 @@ class MappedFileTest {
             assertEquals(78, reader.directBuffer(16, 8).getLong(0));
             assertTrue(reader.status().isSameFile(writer.status()));
         }
+    }
+
+    @Test
+    void shouldHandOutAReadOnlyMappingOnlyForReading() throws NoSuchMethodException {
+        MappedFile.create(dir.fd, "f", 4096).close();
+        MappedFile file = MappedFile.open(dir.fd, "f", true, 4096);
+        assertThrows(IllegalStateException.class, file::buffer);
+        assertThrows(IllegalStateException.class, () -> file.buffer(0, 8));
+        assertTrue(file.segment().isReadOnly());
+        assertTrue(file.segment(Arena.ofAuto()).isReadOnly());
+        assertTrue(file.segment().isReadOnly());
+        assertThrows(IllegalStateException.class, () -> file.buffer(0, 8));
+        assertEquals(0, file.directBuffer(0, 4096).getLong(8));
+        // what the compiler lets callers do with it
+        assertEquals(DirectBuffer.class,
+            MappedFile.class.getMethod("directBuffer", long.class, int.class).getReturnType());
     }
 
     @Test

@@ -1,5 +1,6 @@
 package org.jfabric.driver;
 
+import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.errors.ErrorLogReader;
 import org.jfabric.FabricErrno;
@@ -211,7 +212,7 @@ public final class DriverDirectory implements AutoCloseable {
         String pid = "";
         try (MappedFile cnc = MappedFile.open(
             directoryFd, CncDescriptor.FILE_NAME, true, CncDescriptor.METADATA_OFFSET)) {
-            pid = ", process " + cnc.buffer(0, CncDescriptor.METADATA_OFFSET).getLong(
+            pid = ", process " + cnc.directBuffer(0, CncDescriptor.METADATA_OFFSET).getLong(
                 CncDescriptor.PID_OFFSET, LITTLE_ENDIAN);
         } catch (NativeCallException ex) {
             // it is only starting: its number does not matter
@@ -234,7 +235,7 @@ public final class DriverDirectory implements AutoCloseable {
     private void keepErrorLog() {
         List<String> records = new ArrayList<>();
         try (MappedFile cnc = MappedFile.open(fd, CncDescriptor.FILE_NAME, true, CncDescriptor.METADATA_OFFSET)) {
-            if (FileHeaderDescriptor.verify(cnc.buffer(0, CncDescriptor.METADATA_OFFSET), FileType.CNC) == null) {
+            if (FileHeaderDescriptor.verify(cnc.directBuffer(0, CncDescriptor.METADATA_OFFSET), FileType.CNC) == null) {
                 readErrors(cnc, records);
             }
         } catch (NativeCallException | InternalError ex) {
@@ -259,7 +260,7 @@ public final class DriverDirectory implements AutoCloseable {
     }
 
     private static void readErrors(MappedFile cnc, List<String> records) {
-        UnsafeBuffer header = cnc.buffer(0, CncDescriptor.METADATA_OFFSET);
+        DirectBuffer header = cnc.directBuffer(0, CncDescriptor.METADATA_OFFSET);
         long offset = CncDescriptor.METADATA_OFFSET
             + (long) header.getInt(CncDescriptor.METADATA_LENGTH_OFFSET, LITTLE_ENDIAN)
             + header.getInt(CncDescriptor.VALUES_LENGTH_OFFSET, LITTLE_ENDIAN);
@@ -267,8 +268,9 @@ public final class DriverDirectory implements AutoCloseable {
         if (offset < CncDescriptor.METADATA_OFFSET || length <= 0 || offset > cnc.lengthBytes() - length) {
             return;
         }
+        // Agrona's reader asks for a buffer that could be written, and only reads: it goes no further than this call
         ErrorLogReader.read(
-            cnc.buffer(offset, length),
+            new UnsafeBuffer(cnc.directBuffer(offset, length)),
             (count, first, last, text) -> records.add(
                 count + " times, first " + Instant.ofEpochMilli(first) + ", last " + Instant.ofEpochMilli(last)
                     + System.lineSeparator() + text));

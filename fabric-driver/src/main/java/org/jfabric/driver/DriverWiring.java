@@ -60,8 +60,18 @@ final class DriverWiring implements AutoCloseable {
     private final DriverConductor conductor;
 
     DriverWiring(DriverConfig config, PrintStream overflow) {
+        this(config, overflow, LinkProviders.enabled(config.link()));
+    }
+
+    /**
+     * Wires a driver with links of one's own.
+     *
+     * @param config    its options.
+     * @param overflow  for errors that the log has no room for.
+     * @param providers of the links, the preferred one first.
+     */
+    DriverWiring(DriverConfig config, PrintStream overflow, List<LinkProvider> providers) {
         this.config = config;
-        List<LinkProvider> providers = LinkProviders.enabled(config.link());
         ThreadingMode mode = config.threading().mode();
         directory = DriverDirectory.open(config);
         Undo undo = new Undo();

@@ -40,7 +40,8 @@ final class CncView implements AutoCloseable {
     private CncView(Path directory, MappedFile file) {
         this.directory = directory;
         this.file = file;
-        header = file.buffer(0, CncDescriptor.METADATA_OFFSET);
+        // Agrona's readers ask for buffers that could be written, and only read: these never leave this class
+        header = readable(0, CncDescriptor.METADATA_OFFSET);
         int metadata = length("counters' metadata", CncDescriptor.METADATA_LENGTH_OFFSET);
         int values = length("counters' values", CncDescriptor.VALUES_LENGTH_OFFSET);
         int log = length("error log", CncDescriptor.ERROR_LOG_LENGTH_OFFSET);
@@ -51,8 +52,8 @@ final class CncView implements AutoCloseable {
         }
         long valuesOffset = (long) CncDescriptor.METADATA_OFFSET + metadata;
         counters = new CountersReader(
-            file.buffer(CncDescriptor.METADATA_OFFSET, metadata), file.buffer(valuesOffset, values));
-        errorLog = file.buffer(valuesOffset + values, log);
+            readable(CncDescriptor.METADATA_OFFSET, metadata), readable(valuesOffset, values));
+        errorLog = readable(valuesOffset + values, log);
     }
 
     /**
@@ -68,7 +69,8 @@ final class CncView implements AutoCloseable {
         CncView view = null;
         try {
             file = MappedFile.open(fd, CncDescriptor.FILE_NAME, true, CncDescriptor.METADATA_OFFSET);
-            String wrong = FileHeaderDescriptor.verify(file.buffer(0, CncDescriptor.METADATA_OFFSET), FileType.CNC);
+            String wrong = FileHeaderDescriptor.verify(
+                file.directBuffer(0, CncDescriptor.METADATA_OFFSET), FileType.CNC);
             if (wrong != null) {
                 throw new ToolException(directory.resolve(CncDescriptor.FILE_NAME) + " cannot be read: " + wrong + '.');
             }
@@ -186,6 +188,10 @@ final class CncView implements AutoCloseable {
     @Override
     public void close() {
         file.close();
+    }
+
+    private UnsafeBuffer readable(long offset, int length) {
+        return new UnsafeBuffer(file.directBuffer(offset, length));
     }
 
     private int length(String part, int offset) {

@@ -155,7 +155,7 @@ class DriverControlTest {
         assertEquals(FabricErrno.EOPNOTSUPP, client.expectFailure());
         client.enable(queues.cqId, queues.cqId, queues.avId, "", "",
             body -> body.putLong(EnableEndpointEncoder.txOpFlagsEncodingOffset(), Flags.COMMIT_COMPLETE));
-        assertEquals(FabricErrno.EOPNOTSUPP, client.expectFailure());
+        assertEquals(FabricErrno.EBADFLAGS, client.expectFailure());
         client.enable(queues.cqId, queues.cqId, queues.avId, "", "",
             body -> body.putLong(EnableEndpointEncoder.txSizeEncodingOffset(), 1L << 40));
         assertEquals(FabricErrno.EINVAL, client.expectFailure());

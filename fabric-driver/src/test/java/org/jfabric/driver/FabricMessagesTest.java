@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.errors.ErrorLogReader;
 import org.jfabric.AddressVector;
@@ -180,12 +181,13 @@ class FabricMessagesTest {
             return;
         }
         try (MappedFile cnc = MappedFile.open(fd, CncDescriptor.FILE_NAME, true, 1)) {
-            UnsafeBuffer header = cnc.buffer(0, CncDescriptor.METADATA_OFFSET);
+            DirectBuffer header = cnc.directBuffer(0, CncDescriptor.METADATA_OFFSET);
             int offset = CncDescriptor.METADATA_OFFSET + header.getInt(CncDescriptor.METADATA_LENGTH_OFFSET)
                 + header.getInt(CncDescriptor.VALUES_LENGTH_OFFSET);
             StringBuilder errors = new StringBuilder();
             ErrorLogReader.read(
-                cnc.buffer(offset, header.getInt(CncDescriptor.ERROR_LOG_LENGTH_OFFSET)),
+                new UnsafeBuffer(
+                    cnc.directBuffer(offset, header.getInt(CncDescriptor.ERROR_LOG_LENGTH_OFFSET))),
                 (count, first, last, text) -> errors.append(text).append('\n'));
             assertEquals("", errors.toString());
         } finally {

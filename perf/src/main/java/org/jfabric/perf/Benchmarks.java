@@ -17,6 +17,8 @@ public final class Benchmarks {
 
     private static final String WAKE_UP = "wakeup";
 
+    private static final String SLEEP = "sleep";
+
     private static final List<String> JVM_ARGS = List.of(
         "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
         "--enable-native-access=ALL-UNNAMED",
@@ -27,9 +29,9 @@ public final class Benchmarks {
     }
 
     /**
-     * Runs JMH, or {@link WakeUpLatency}.
+     * Runs JMH, {@link WakeUpLatency} or {@link SleepLatency}.
      *
-     * @param args JMH's arguments, {@code -h} lists them; or {@code wakeup} and its arguments.
+     * @param args JMH's arguments, {@code -h} lists them; or {@code wakeup} or {@code sleep} and its arguments.
      * @throws IOException          if JMH cannot read its list of benchmarks or write its result, or a daemon does not
      *                              start.
      * @throws InterruptedException if interrupted.
@@ -37,6 +39,8 @@ public final class Benchmarks {
     public static void main(String[] args) throws IOException, InterruptedException {
         if (args.length > 0 && args[0].equals(WAKE_UP)) {
             WakeUpLatency.main(Arrays.copyOfRange(args, 1, args.length));
+        } else if (args.length > 0 && args[0].equals(SLEEP)) {
+            SleepLatency.main(Arrays.copyOfRange(args, 1, args.length));
         } else {
             org.openjdk.jmh.Main.main(withJvmArgs(args));
         }

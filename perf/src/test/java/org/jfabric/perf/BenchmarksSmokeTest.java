@@ -53,6 +53,11 @@ class BenchmarksSmokeTest {
         WakeUpLatency.main(new String[] {"3"});
     }
 
+    @Test
+    void shouldMeasureTheWakeUpOfASleepingReader() throws Exception {
+        SleepLatency.main(new String[] {"3"});
+    }
+
     private static String className(RunResult result) {
         String[] parts = result.getParams().getBenchmark().split("\\.");
         return parts[parts.length - 2];

@@ -3,6 +3,7 @@ package org.jfabric.driver.conductor;
 import org.jfabric.AddressVectorType;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.Flags;
 import org.jfabric.codec.control.OpenAddressVectorDecoder;
 import org.jfabric.driver.engine.peer.AddressTable;
 
@@ -31,10 +32,11 @@ public final class AddressVectorResource {
      */
     static AddressVectorResource open(long id, OpenAddressVectorDecoder decoder) {
         AddressVectorType.of(decoder.avTypeRaw());
-        if (decoder.flags() != 0) {
+        // an event queue is the client's own business: asynchronous insertions are the same commands
+        if ((decoder.flags() & ~Flags.EVENT) != 0) {
             throw new FabricException(FabricErrno.EBADFLAGS,
-                "flags 0x" + Long.toHexString(decoder.flags()) + " of an address vector, needed 0",
-                "Open it without flags.");
+                "flags 0x" + Long.toHexString(decoder.flags()) + " of an address vector, known is FI_EVENT",
+                "Open it without other flags.");
         }
         if (decoder.nameLength() != 0 || decoder.rxCtxBits() != 0) {
             throw new FabricException(FabricErrno.EOPNOTSUPP,

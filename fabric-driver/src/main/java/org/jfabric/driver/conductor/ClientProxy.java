@@ -11,6 +11,7 @@ import org.jfabric.codec.control.AddressReadyEncoder;
 import org.jfabric.codec.control.AddressVectorReadyEncoder;
 import org.jfabric.codec.control.ClientEndedEncoder;
 import org.jfabric.codec.control.CommandFailedEncoder;
+import org.jfabric.codec.control.CompletionQueueOverrunEncoder;
 import org.jfabric.codec.control.CompletionQueueReadyEncoder;
 import org.jfabric.codec.control.CqFormat;
 import org.jfabric.codec.control.DoneEncoder;
@@ -207,6 +208,17 @@ public final class ClientProxy {
         PeerDownEncoder encoder = new PeerDownEncoder().wrap(buffer, Long.BYTES).endpointId(endpointId)
             .fiAddr(fiAddr).errno(errno).reserved(0).address(address);
         send(PeerDownEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * A completion queue has lost an entry.
+     *
+     * @param cqId the queue.
+     */
+    public void completionQueueOverrun(long cqId) {
+        CompletionQueueOverrunEncoder encoder =
+            new CompletionQueueOverrunEncoder().wrap(buffer, Long.BYTES).cqId(cqId);
+        send(CompletionQueueOverrunEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
     /**

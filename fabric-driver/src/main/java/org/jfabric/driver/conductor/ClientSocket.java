@@ -34,19 +34,23 @@ final class ClientSocket {
     private static final int DRAIN_BYTES = 4096;
 
     private final int fd;
+    private final long deadlineNs;
     private final UnsafeBuffer buffer =
         new UnsafeBuffer(ByteBuffer.allocateDirect(BitUtil.align(Integer.BYTES + MAX_MESSAGE, Long.BYTES)));
     private int received;
     private ClientSession session;
     private boolean answered;
+    private boolean awaited = true;
 
     /**
      * A connection without message.
      *
-     * @param fd non-blocking.
+     * @param fd         non-blocking.
+     * @param deadlineNs until when its message has to be there.
      */
-    ClientSocket(int fd) {
+    ClientSocket(int fd, long deadlineNs) {
         this.fd = fd;
+        this.deadlineNs = deadlineNs;
     }
 
     int fd() {
@@ -77,6 +81,21 @@ final class ClientSocket {
 
     void onAnswered() {
         answered = true;
+    }
+
+    /** Whether the first message is not there yet and the connection is open. */
+    boolean isAwaited() {
+        return awaited;
+    }
+
+    /** The first message is there, or will never be. */
+    void onSpoken() {
+        awaited = false;
+    }
+
+    /** Whether the first message should have been there. */
+    boolean isLate(long nowNs) {
+        return nowNs - deadlineNs > 0;
     }
 
     /** Reads as much of the first message as is there. */

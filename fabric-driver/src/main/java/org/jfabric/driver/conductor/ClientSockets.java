@@ -2,6 +2,7 @@ package org.jfabric.driver.conductor;
 
 import org.agrona.DirectBuffer;
 import org.agrona.collections.Int2ObjectHashMap;
+import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
@@ -20,6 +21,8 @@ import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.OwnerId;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The driver's socket and its connections: clients of this user, and other drivers, which go to the link that connects
@@ -38,7 +41,11 @@ final class ClientSockets {
     private final DescriptorWatcher watcher;
     private final int listenFd;
     private final PeerAcceptor acceptor;
+    private final NanoClock clock;
     private final Int2ObjectHashMap<ClientSocket> sockets = new Int2ObjectHashMap<>();
+    /** In the order of their coming, which is the order of their deadlines; some have spoken meanwhile. */
+    private final ArrayDeque<ClientSocket> silent = new ArrayDeque<>();
+    private final long helloTimeoutNs;
     private final UnsafeBuffer welcome = new UnsafeBuffer(ByteBuffer.allocateDirect(WELCOME_CAPACITY));
     private final MessageHeaderDecoder header = new MessageHeaderDecoder();
     private final long uid = Libc.geteuid();
@@ -51,23 +58,51 @@ final class ClientSockets {
      * @param watcher   of descriptors.
      * @param listenFd  listening, non-blocking.
      * @param acceptor  for other drivers, or null.
+     * @param clock     read for each connection: the time of the cycle may be that before a long sleep.
      */
     ClientSockets(
         ConductorContext context,
         DriverConductor conductor,
         DescriptorWatcher watcher,
         int listenFd,
-        PeerAcceptor acceptor) {
+        PeerAcceptor acceptor,
+        NanoClock clock) {
         this.context = context;
         this.conductor = conductor;
         this.watcher = watcher;
         this.listenFd = listenFd;
         this.acceptor = acceptor;
+        this.clock = clock;
+        this.helloTimeoutNs = context.config().liveness().helloTimeoutNs();
     }
 
     /** Begins to accept. */
     void open() {
         watcher.watch(listenFd, this::onAcceptable, context.inbox());
+    }
+
+    /**
+     * Closes connections that did not say hello in time. Who said it is never looked at again: silence is not death.
+     *
+     * @param nowNs time of the cycle.
+     * @return how many were closed.
+     */
+    int closeSilent(long nowNs) {
+        int closed = 0;
+        for (ClientSocket first = silent.peekFirst(); first != null; first = silent.peekFirst()) {
+            if (first.isAwaited()) {
+                if (!first.isLate(nowNs)) {
+                    break;
+                }
+                refused(new FabricException(FabricErrno.ETIMEDOUT, "a connection did not say hello within "
+                    + TimeUnit.NANOSECONDS.toMillis(helloTimeoutNs) + " ms", "Connect with a client of JFabric, or "
+                    + "raise jfabric.liveness.helloTimeoutNs where processes are stopped while they connect."));
+                close(first);
+                closed++;
+            }
+            silent.removeFirst();
+        }
+        return closed;
     }
 
     /**
@@ -115,7 +150,9 @@ final class ClientSockets {
             Libc.close(fd);
             return;
         }
-        sockets.put(fd, new ClientSocket(fd));
+        ClientSocket socket = new ClientSocket(fd, clock.nanoTime() + helloTimeoutNs);
+        sockets.put(fd, socket);
+        silent.addLast(socket);
         watcher.watch(fd, this::onReadable, context.inbox());
     }
 
@@ -159,6 +196,7 @@ final class ClientSockets {
     }
 
     private void onMessage(ClientSocket socket) {
+        socket.onSpoken();
         UnsafeBuffer buffer = socket.buffer();
         int length = socket.messageLength();
         header.wrap(buffer, Integer.BYTES);
@@ -261,6 +299,7 @@ final class ClientSockets {
     }
 
     private void close(ClientSocket socket) {
+        socket.onSpoken();
         sockets.remove(socket.fd());
         watcher.unwatch(socket.fd());
         UnixSocket.shutdown(socket.fd(), UnixSocket.SHUT_RDWR);

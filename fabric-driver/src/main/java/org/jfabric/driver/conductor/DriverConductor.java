@@ -2,6 +2,7 @@ package org.jfabric.driver.conductor;
 
 import org.agrona.collections.Long2ObjectHashMap;
 import org.agrona.concurrent.Agent;
+import org.agrona.concurrent.SystemNanoClock;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Info;
@@ -80,7 +81,8 @@ public final class DriverConductor implements Agent {
         this.watcher = watcher;
         this.clock = clock;
         this.faults = new FaultInspector(context.files(), context.counters(), context.errorHandler());
-        this.sockets = new ClientSockets(context, this, watcher, listenFd, acceptor);
+        this.sockets = new ClientSockets(
+            context, this, watcher, listenFd, acceptor, SystemNanoClock.INSTANCE);
         sockets.open();
     }
 
@@ -101,6 +103,7 @@ public final class DriverConductor implements Agent {
                 lastPollNs = nowNs;
                 work += watcher.poll(0, context.inbox());
             }
+            work += sockets.closeSilent(nowNs);
             work += pollCommands();
             work += executeCommands(nowNs);
             // events come from what was done above, or were waiting before
@@ -400,6 +403,16 @@ public final class DriverConductor implements Agent {
                 ClientSession session = sessions.get(clientId);
                 if (session != null) {
                     DriverConductor.this.onCorruption(session, reason);
+                }
+            });
+        }
+
+        @Override
+        public void onCompletionQueueOverrun(long clientId, long cqId) {
+            context.inbox().post(() -> {
+                ClientSession session = sessions.get(clientId);
+                if (session != null) {
+                    session.proxy().completionQueueOverrun(cqId);
                 }
             });
         }

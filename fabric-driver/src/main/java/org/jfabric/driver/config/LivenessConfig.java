@@ -23,16 +23,26 @@ public final class LivenessConfig {
         .why("How long a closing driver goes on for messages already submitted; what is left is counted and given "
             + "up. Raise it for slow peers, 0 closes at once.");
 
+    /** {@code jfabric.liveness.helloTimeoutNs}. */
+    public static final Option<Long> HELLO_TIMEOUT_NS = Option.durationNs("jfabric.liveness.helloTimeoutNs")
+        .defaultsTo(5_000_000_000L)
+        .range(1_000_000L, 600_000_000_000L)
+        .why("How long a connection to the driver's socket may take to say who it is before it is closed, so that "
+            + "programs that only connect do not use up the descriptors. Who has said hello may be silent for ever. "
+            + "Raise it where processes are stopped for long just while they connect.");
+
     static final OptionGroup GROUP = new OptionGroup(
         "liveness", "Pauses and closing",
-        List.of(CLIENT_PAUSE_THRESHOLD_NS, CLOSE_DRAIN_TIMEOUT_NS));
+        List.of(CLIENT_PAUSE_THRESHOLD_NS, CLOSE_DRAIN_TIMEOUT_NS, HELLO_TIMEOUT_NS));
 
     private final long clientPauseThresholdNs;
     private final long closeDrainTimeoutNs;
+    private final long helloTimeoutNs;
 
     LivenessConfig(ConfigSource source) {
         clientPauseThresholdNs = source.value(CLIENT_PAUSE_THRESHOLD_NS);
         closeDrainTimeoutNs = source.value(CLOSE_DRAIN_TIMEOUT_NS);
+        helloTimeoutNs = source.value(HELLO_TIMEOUT_NS);
     }
 
     /**
@@ -51,5 +61,14 @@ public final class LivenessConfig {
      */
     public long closeDrainTimeoutNs() {
         return closeDrainTimeoutNs;
+    }
+
+    /**
+     * How long a connection may take to say hello.
+     *
+     * @return nanoseconds, from 1 ms to 600 s.
+     */
+    public long helloTimeoutNs() {
+        return helloTimeoutNs;
     }
 }

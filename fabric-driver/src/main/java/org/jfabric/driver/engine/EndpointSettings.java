@@ -1,5 +1,7 @@
 package org.jfabric.driver.engine;
 
+import org.jfabric.Flags;
+
 /**
  * What an endpoint was enabled with, after all checks.
  *
@@ -11,7 +13,7 @@ package org.jfabric.driver.engine;
  * @param rxSize          receives outstanding at most.
  * @param injectSizeBytes longest injected payload.
  * @param maxMessageBytes longest message.
- * @param directedReceive whether a receive's source counts (FI_DIRECTED_RECV).
+ * @param caps            capabilities; those that change what the engine does have methods here.
  * @param eagerLimitBytes longest payload that is sent at once; 0 to 65536.
  */
 public record EndpointSettings(
@@ -23,6 +25,32 @@ public record EndpointSettings(
     int rxSize,
     int injectSizeBytes,
     long maxMessageBytes,
-    boolean directedReceive,
+    long caps,
     int eagerLimitBytes) {
+    /**
+     * Whether a receive's source counts.
+     *
+     * @return true with FI_DIRECTED_RECV.
+     */
+    public boolean directedReceive() {
+        return (caps & Flags.DIRECTED_RECV) != 0;
+    }
+
+    /**
+     * Whether entries of receives name their source (CQ-066).
+     *
+     * @return true with FI_SOURCE.
+     */
+    public boolean reportsSource() {
+        return (caps & Flags.SOURCE) != 0;
+    }
+
+    /**
+     * Whether a message of a source that is not in the address vector gets an error entry (CQ-073).
+     *
+     * @return true with FI_SOURCE and FI_SOURCE_ERR.
+     */
+    public boolean reportsUnknownSource() {
+        return reportsSource() && (caps & Flags.SOURCE_ERR) != 0;
+    }
 }

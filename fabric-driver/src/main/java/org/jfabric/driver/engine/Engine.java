@@ -143,7 +143,8 @@ public final class Engine {
      * @param transmitCompletions for its sends.
      * @param receiveCompletions  for its receives, may be the same.
      * @return the endpoint, reachable from now on.
-     * @throws FabricException {@code FI_ENODEV} if a link is not loaded.
+     * @throws FabricException {@code FI_ENODEV} if a link is not loaded, or why a link does not take it; then no link
+     *     has it.
      */
     public EngineEndpoint addEndpoint(
         EngineSession session,
@@ -158,8 +159,17 @@ public final class Engine {
         }
         EngineEndpoint result = new EngineEndpoint(
             this, session, endpoint, chosen, addresses, transmitCompletions, receiveCompletions);
-        result.open();
-        session.endpoints().add(result);
+        boolean opened = false;
+        try {
+            result.open();
+            session.endpoints().add(result);
+            opened = true;
+        } finally {
+            if (!opened) {
+                // the links that have it already, and the address vector, must not keep what was refused
+                result.close(FabricErrno.ECONNREFUSED);
+            }
+        }
         return result;
     }
 

@@ -18,6 +18,14 @@ public abstract class SessionListener {
     public abstract void onCorruption(long clientId, String reason);
 
     /**
+     * An entry found no room in one of the client's completion queues; told once for each queue.
+     *
+     * @param clientId the client.
+     * @param cqId     its completion queue.
+     */
+    public abstract void onCompletionQueueOverrun(long clientId, long cqId);
+
+    /**
      * A peer of one of the client's endpoints is gone, or could not be reached.
      *
      * @param clientId   the client.

@@ -1,13 +1,15 @@
 package org.jfabric.driver.link;
 
+import org.jfabric.codec.queue.ErrorCellEncoder;
+
 /**
  * Addresses of the loopback and shm links: {@code jfabric://<driver>/<endpoint>}.
  */
 public final class FabricName {
     /** What such an address starts with. */
     public static final String SCHEME = "jfabric://";
-    /** Longest address in characters. */
-    public static final int MAX_LENGTH = 1024;
+    /** Longest address in characters, all of ASCII: one that fits into the data of an error entry (CQ-094). */
+    public static final int MAX_LENGTH = ErrorCellEncoder.errDataLength();
 
     private FabricName() {
     }

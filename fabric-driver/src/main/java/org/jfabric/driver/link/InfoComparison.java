@@ -11,7 +11,6 @@ import org.jfabric.Order;
 import org.jfabric.Progress;
 import org.jfabric.Protocol;
 import org.jfabric.Reason;
-import org.jfabric.ResourceManagement;
 import org.jfabric.RxAttr;
 import org.jfabric.Threading;
 import org.jfabric.TxAttr;
@@ -35,16 +34,21 @@ public final class InfoComparison {
      * Compares all members.
      *
      * @param hints   what is asked for.
-     * @param offered what the link offers.
+     * @param offered what the link offers; its operation flags name the default level.
+     * @param levels  completion levels that can be asked for, as {@code Flags.*_COMPLETE} bits.
      * @return one reason for each condition that does not hold; empty if the link suits.
      */
-    public static List<Reason> compare(Info hints, Info offered) {
+    public static List<Reason> compare(Info hints, Info offered, long levels) {
         InfoComparison comparison = new InfoComparison();
         comparison.bits("caps", hints.caps(), offered.caps(), Flags.Kind.CAPABILITY);
+        if ((hints.caps() & (Flags.SOURCE | Flags.SOURCE_ERR)) == Flags.SOURCE_ERR) {
+            comparison.reasons.add(new Reason("caps", "SOURCE_ERR without SOURCE", "SOURCE",
+                "Ask for SOURCE too: what is not reported cannot be in error"));
+        }
         if (hints.addrFormat() != AddressFormat.UNSPEC && hints.addrFormat() != offered.addrFormat()) {
             comparison.differs("addr_format", offered.addrFormat(), hints.addrFormat());
         }
-        comparison.transmit(hints.txAttr(), offered.txAttr());
+        comparison.transmit(hints.txAttr(), offered.txAttr(), levels);
         comparison.receive(hints.rxAttr(), offered.rxAttr());
         comparison.endpoint(hints.epAttr(), offered.epAttr());
         comparison.domain(hints.domainAttr(), offered.domainAttr());
@@ -55,10 +59,10 @@ public final class InfoComparison {
         return comparison.reasons;
     }
 
-    private void transmit(TxAttr hints, TxAttr offered) {
+    private void transmit(TxAttr hints, TxAttr offered, long levels) {
         bits("tx_attr.caps", hints.caps(), offered.caps(), Flags.Kind.CAPABILITY);
-        bits("tx_attr.op_flags", hints.opFlags(), offered.opFlags() | Flags.COMPLETION | Flags.INJECT
-            | Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE, Flags.Kind.OPERATION);
+        bits("tx_attr.op_flags", hints.opFlags(), offered.opFlags() | Flags.COMPLETION | Flags.INJECT | levels,
+            Flags.Kind.OPERATION);
         order("tx_attr.msg_order", hints.msgOrder(), offered.msgOrder());
         order("tx_attr.comp_order", hints.compOrder(), offered.compOrder());
         atMost("tx_attr.inject_size", hints.injectSize(), offered.injectSize(), "jfabric.queue.injectSize");
@@ -97,9 +101,6 @@ public final class InfoComparison {
         }
         if (hints.dataProgress() == Progress.AUTO && offered.dataProgress() != Progress.AUTO) {
             differs("domain_attr.data_progress", offered.dataProgress(), hints.dataProgress());
-        }
-        if (hints.resourceManagement() == ResourceManagement.DISABLED) {
-            differs("domain_attr.resource_mgmt", offered.resourceManagement(), hints.resourceManagement());
         }
         if (hints.avType() != AddressVectorType.UNSPEC && hints.avType() != offered.avType()
             && offered.avType() != AddressVectorType.UNSPEC) {

@@ -49,7 +49,8 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
 
     @Override
     public final Verdict verdict(Info hints, String driverName, DriverConfig config) {
-        List<Reason> reasons = InfoComparison.compare(hints, offer(hints, driverName, config));
+        List<Reason> reasons = InfoComparison.compare(
+            hints, offer(hints, driverName, config), limits(config).levels());
         String destination = hints.destAddr();
         if (destination != null && !destination.isEmpty()) {
             Reason unreachable = unreachable(destination, driverName);
@@ -102,11 +103,11 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
     private Info offer(Info hints, String driverName, DriverConfig config) {
         ChannelLimits limits = limits(config);
         long caps = Flags.MSG | Flags.TAGGED | Flags.SEND | Flags.RECV | Flags.DIRECTED_RECV | Flags.SOURCE
-            | Flags.LOCAL_COMM;
+            | Flags.SOURCE_ERR | Flags.LOCAL_COMM;
         long order = limits.messageOrder();
         Info info = new Info();
         info.caps(caps).mode(0).addrFormat(AddressFormat.ADDR_STR).linkName(name);
-        info.txAttr().caps(caps & ~(Flags.RECV | Flags.DIRECTED_RECV | Flags.SOURCE)).msgOrder(order)
+        info.txAttr().caps(caps & ~(Flags.RECV | Flags.DIRECTED_RECV | Flags.SOURCE | Flags.SOURCE_ERR)).msgOrder(order)
             .compOrder(Order.NONE).opFlags(Flags.TRANSMIT_COMPLETE)
             .size(size(hints.txAttr().size(), config.queue().txSize())).iovLimit(1)
             .injectSize(config.queue().injectSizeBytes());
@@ -127,16 +128,25 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
 
     /** Gives a caller the capabilities that it asked for and those that cost nothing. */
     private static Info narrow(Info hints, Info offered) {
-        if (hints.caps() != 0) {
-            long free = Flags.SOURCE | Flags.LOCAL_COMM;
+        if (hints.caps() == 0) {
+            // it turns successes into errors: only for those who say that they expect it
+            offered.caps(offered.caps() & ~Flags.SOURCE_ERR);
+        } else {
+            long free = Flags.LOCAL_COMM;
             boolean bothDirections = (hints.caps() & (Flags.SEND | Flags.RECV)) == 0;
             offered.caps(hints.caps() | offered.caps() & free | (bothDirections ? Flags.SEND | Flags.RECV : 0));
         }
+        offered.rxAttr().caps(offered.rxAttr().caps() & offered.caps());
+        offered.txAttr().caps(offered.txAttr().caps() & offered.caps());
         if (hints.txAttr().opFlags() != 0) {
             offered.txAttr().opFlags(hints.txAttr().opFlags() | offered.txAttr().opFlags());
         }
         if (hints.domainAttr().avType() != AddressVectorType.UNSPEC) {
             offered.domainAttr().avType(hints.domainAttr().avType());
+        }
+        if (hints.domainAttr().resourceManagement() == ResourceManagement.DISABLED) {
+            // nothing that a link does depends on it: the client counts the slots, or does not
+            offered.domainAttr().resourceManagement(ResourceManagement.DISABLED);
         }
         return offered;
     }

@@ -6,6 +6,8 @@ import org.jfabric.driver.resource.Inbox;
  * A change that the conductor wants made on the progress thread, and what becomes of it.
  */
 public abstract class ProgressCommand implements Runnable {
+    /** Made before the change, so that its result can be sent back also where memory is lacking. */
+    private final Runnable result = this::complete;
     private Inbox conductorInbox;
     private Throwable failure;
 
@@ -30,7 +32,7 @@ public abstract class ProgressCommand implements Runnable {
     @Override
     public final void run() {
         execute();
-        conductorInbox.post(this::complete);
+        conductorInbox.post(result);
     }
 
     final void replyTo(Inbox inbox) {

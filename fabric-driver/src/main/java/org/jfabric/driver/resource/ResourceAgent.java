@@ -14,13 +14,32 @@ public final class ResourceAgent implements AutoCloseable {
     private static final int SLEEP_MS = 60_000;
     private static final long CLOSE_TIMEOUT_MS = 10_000;
 
-    private record Submission(ResourceTask task, Inbox inbox) {
+    /** Is handed back itself, once, however often that is tried. */
+    private static final class Submission implements Runnable {
+        private final ResourceTask task;
+        private final Inbox inbox;
+        private boolean applied;
+
+        Submission(ResourceTask task, Inbox inbox) {
+            this.task = task;
+            this.inbox = inbox;
+        }
+
+        @Override
+        public void run() {
+            if (!applied) {
+                applied = true;
+                task.complete();
+            }
+        }
     }
 
     private final ManyToOneConcurrentLinkedQueue<Submission> queue = new ManyToOneConcurrentLinkedQueue<>();
     private final DescriptorWatcher watcher;
     private final Inbox ownInbox = new Inbox();
     private final ErrorHandler errorHandler;
+    /** Run, and not yet handed back; under the queue's lock. */
+    private Submission finished;
     private Thread thread;
     private volatile boolean running = true;
 
@@ -86,24 +105,47 @@ public final class ResourceAgent implements AutoCloseable {
     private void run() {
         while (running) {
             try {
-                watcher.poll(queue.isEmpty() ? SLEEP_MS : 0, ownInbox);
+                watcher.poll(isIdle() ? SLEEP_MS : 0, ownInbox);
                 runAll();
-            } catch (RuntimeException | InternalError ex) {
-                errorHandler.onError(ex);
+            } catch (RuntimeException | Error ex) {
+                // also for lack of memory: without this thread nothing is ever opened, closed or unmapped again
+                report(ex);
             }
+        }
+    }
+
+    private boolean isIdle() {
+        synchronized (queue) {
+            return finished == null && queue.isEmpty();
         }
     }
 
     private void runAll() {
         // one taker at a time, also at the end, when whoever closes takes over
         synchronized (queue) {
-            Submission submission = queue.poll();
-            while (submission != null) {
-                ResourceTask task = submission.task;
-                task.run();
-                submission.inbox.post(task::complete);
-                submission = queue.poll();
+            for (;;) {
+                Submission submission = finished;
+                if (submission == null) {
+                    submission = queue.poll();
+                    if (submission == null) {
+                        return;
+                    }
+                    submission.task.run();
+                    finished = submission;
+                }
+                // takes memory: if there is none it is tried again, or whoever waits would wait for ever
+                submission.inbox.post(submission);
+                finished = null;
             }
+        }
+    }
+
+    private void report(Throwable error) {
+        try {
+            errorHandler.onError(error);
+        } catch (RuntimeException | Error again) {
+            // no memory to report it either; whoever waits for a task is told by the task
+            return;
         }
     }
 }

@@ -26,6 +26,7 @@ public final class FabricPair implements AutoCloseable {
     final long toA;
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();
     private final Path base;
+    private DriverProcess lastProcess;
     private final Runnable pump;
 
     FabricPair(Setup setup) {
@@ -72,6 +73,11 @@ public final class FabricPair implements AutoCloseable {
         return base.resolve(driver);
     }
 
+    /** Kills the driver process that the second endpoint lives in, which may be the one of both. */
+    void killDriverOfB() {
+        lastProcess.kill();
+    }
+
     public static Path newBase() {
         try {
             Path shm = Path.of("/dev/shm");
@@ -94,6 +100,7 @@ public final class FabricPair implements AutoCloseable {
     private Path startProcess(String name) {
         DriverProcess process = DriverProcess.start(base.resolve(name));
         resources.push(process);
+        lastProcess = process;
         return process.directory();
     }
 

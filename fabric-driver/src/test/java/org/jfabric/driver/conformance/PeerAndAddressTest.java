@@ -284,7 +284,7 @@ class PeerAndAddressTest {
                 Endpoint endpoint = pair.a.domain.openEndpoint(edited);
                 endpoint.bind(pair.a.cq, Flags.TRANSMIT | Flags.RECV);
                 endpoint.bind(pair.a.av);
-                assertEquals(FabricErrno.EOPNOTSUPP, errno(endpoint::enable));
+                assertEquals(FabricErrno.EBADFLAGS, errno(endpoint::enable));
                 assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tsend(0, 0, 0, 0, 0));
                 endpoint.close();
             }

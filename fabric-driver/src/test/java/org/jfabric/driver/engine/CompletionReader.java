@@ -2,6 +2,7 @@ package org.jfabric.driver.engine;
 
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.WaitPoint;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 import java.util.ArrayList;
@@ -25,7 +26,8 @@ final class CompletionReader {
         long length = CompletionQueueDescriptor.fileLength(capacity);
         memory = UnsafeApi.allocateMemory(length);
         UnsafeApi.setMemory(memory, length, (byte) 0);
-        writer = new CompletionWriter(memory, capacity, true);
+        writer = new CompletionWriter(
+            memory, capacity, new WaitPoint(memory + CompletionQueueDescriptor.WAIT_OFFSET));
     }
 
     void free() {

@@ -31,6 +31,7 @@ final class Rig {
     int rxSize = 64;
     int eagerLimitBytes = 1024;
     boolean directed;
+    long caps = Flags.SOURCE;
 
     Rig(Script script) {
         this.script = script;
@@ -64,6 +65,11 @@ final class Rig {
                 }
 
                 @Override
+                public void onCompletionQueueOverrun(long clientId, long cqId) {
+                    throw new AssertionError("completion queue " + cqId + " overran");
+                }
+
+                @Override
                 public void onPeerDown(long clientId, long endpointId, long fiAddr, int errno, String peer) {
                     peersDown.add(peer + ' ' + errno);
                 }
@@ -76,7 +82,8 @@ final class Rig {
 
         void enable() {
             EndpointSettings endpointSettings = new EndpointSettings(
-                3, address, address, 0, txSize, rxSize, INJECT_SIZE, MEMORY, directed, eagerLimitBytes);
+                3, address, address, 0, txSize, rxSize, INJECT_SIZE, MEMORY,
+                caps | (directed ? Flags.DIRECTED_RECV : 0), eagerLimitBytes);
             endpoint = engine.addEndpoint(
                 session, endpointSettings, List.of(ScriptedLink.NAME), addresses, completions.writer,
                 completions.writer);

@@ -1,5 +1,6 @@
 package org.jfabric.driver.hostile;
 
+import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.errors.ErrorLogReader;
 import org.agrona.concurrent.status.CountersReader;
 import org.jfabric.ffi.Libc;
@@ -28,7 +29,7 @@ public final class DriverView implements AutoCloseable {
         } finally {
             Libc.close(fd);
         }
-        var header = cnc.buffer(0, CncDescriptor.METADATA_OFFSET);
+        var header = cnc.directBuffer(0, CncDescriptor.METADATA_OFFSET);
         metadata = header.getInt(CncDescriptor.METADATA_LENGTH_OFFSET, LITTLE_ENDIAN);
         values = header.getInt(CncDescriptor.VALUES_LENGTH_OFFSET, LITTLE_ENDIAN);
         errors = header.getInt(CncDescriptor.ERROR_LOG_LENGTH_OFFSET, LITTLE_ENDIAN);
@@ -37,8 +38,8 @@ public final class DriverView implements AutoCloseable {
     public Map<String, Long> counters() {
         Map<String, Long> result = new TreeMap<>();
         new CountersReader(
-            cnc.buffer(CncDescriptor.METADATA_OFFSET, metadata),
-            cnc.buffer(CncDescriptor.METADATA_OFFSET + (long) metadata, values))
+            readable(CncDescriptor.METADATA_OFFSET, metadata),
+            readable(CncDescriptor.METADATA_OFFSET + (long) metadata, values))
             .forEach((value, id, label) -> result.put(label, value));
         return result;
     }
@@ -54,9 +55,13 @@ public final class DriverView implements AutoCloseable {
     List<String> errors() {
         List<String> result = new ArrayList<>();
         ErrorLogReader.read(
-            cnc.buffer(CncDescriptor.METADATA_OFFSET + (long) metadata + values, errors),
+            readable(CncDescriptor.METADATA_OFFSET + (long) metadata + values, errors),
             (count, first, last, text) -> result.add(count + " times: " + text));
         return result;
+    }
+
+    private UnsafeBuffer readable(long offset, int length) {
+        return new UnsafeBuffer(cnc.directBuffer(offset, length));
     }
 
     @Override

@@ -24,6 +24,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -120,6 +122,36 @@ class KilledDriverTest {
         successor(mode);
         assertEquals(1, told.size(), told.toString());
         assertTrue(told.get(0).getMessage().contains("alpha"), told.toString());
+    }
+
+    /** Its time-out is far away: it must be the end of the driver that ends the wait. */
+    @ParameterizedTest
+    @ValueSource(strings = {"SHARED", "DEDICATED"})
+    void shouldReturnFromCloseWithTheUnfinishedSendsWhenTheDriverDiesMeanwhile(String mode) {
+        DriverProcess driver = driver("alpha", "jfabric.threading.mode=" + mode);
+        FabricNode node = node("loopback", driver, new CopyOnWriteArrayList<>());
+        long self = node.av.insert(node.endpoint.name());
+        // one that ends and three that nobody takes
+        node.endpoint.trecv(node.memory.address(0), 64, -1L, 1, 0, 1);
+        node.endpoint.tsend(node.memory.address(64), 64, self, 1, 2);
+        Await.value("an entry", node::poll);
+        Await.value("an entry", node::poll);
+        for (int i = 0; i < 3; i++) {
+            assertEquals(0, node.endpoint.tsend(node.memory.address(0), 1 << 20, self, 50 + i, 3 + i));
+        }
+        AtomicInteger unfinished = new AtomicInteger(-1);
+        Thread closing = new Thread(() -> unfinished.set(node.fabric.close(TimeUnit.HOURS.toNanos(1))), "closing");
+        closing.setDaemon(true);
+        closing.start();
+        Await.until("the wait for the sends", () -> !node.fabric.isOpen() && closing.getState() != Thread.State.NEW
+            && closing.getState() != Thread.State.RUNNABLE);
+        assertEquals(-1, unfinished.get());
+        driver.kill();
+        Await.until(() -> "the return from close, it is in " + List.of(closing.getStackTrace()),
+            () -> unfinished.get() >= 0);
+        assertEquals(3, unfinished.get());
+        assertEquals(0, node.fabric.close(1));
+        assertEquals(-FabricErrno.EOPBADSTATE, node.endpoint.tsend(node.memory.address(0), 8, self, 1, 1));
     }
 
     /** Cleans up what the killed one left, but not its error log. */

@@ -4,6 +4,7 @@ import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.codec.control.CompletionQueueOverrunDecoder;
 import org.jfabric.codec.queue.CancelRequestEncoder;
 import org.jfabric.codec.queue.ReceiveRequestEncoder;
 import org.jfabric.codec.queue.SendRequestEncoder;
@@ -241,6 +242,9 @@ class QueueGarbageTest {
             Await.until(() -> "no overrun with read position " + position, () -> UnsafeApi.getIntVolatile(
                 null, bad.cq.address() + CompletionQueueDescriptor.STATE_OFFSET)
                 == CompletionQueueDescriptor.STATE_OVERRUN);
+            var told = client.expect(CompletionQueueOverrunDecoder.TEMPLATE_ID);
+            assertEquals(bad.cqId, new CompletionQueueOverrunDecoder().wrap(
+                told.body(), 0, CompletionQueueOverrunDecoder.BLOCK_LENGTH, 0).cqId());
             ControlClient.Region region = client.register(REGION_LENGTH);
             assertWorks(client, good, region, client.insert(good, good.address));
             assertFalse(client.isEnded());

@@ -127,6 +127,27 @@ class RoomTest {
         }
     }
 
+    /** Nothing refers to the closed ones, so their room is there, whether the collector has noticed or not. */
+    @Test
+    void shouldAllocateInTheRoomThatClosedRegionsGaveBack() throws Exception {
+        Path directory = mount("64m").resolve("driver");
+        try (DriverProcess driver = DriverProcess.start(directory);
+            FabricNode node = Bystanders.node("loopback", directory)) {
+            long length = directory.toFile().getUsableSpace() / 2 + (1 << 20);
+            for (int round = 0; round < 10; round++) {
+                node.domain.allocate(length).close();
+            }
+            // who is referred to keeps its memory, and the answer is the error
+            MemoryRegion kept = node.domain.allocate(length);
+            kept.buffer().putLong(0, 42);
+            kept.close();
+            FabricException full = assertThrows(FabricException.class, () -> node.domain.allocate(length));
+            assertEquals(FabricErrno.ENOSPC, full.errno());
+            assertEquals(42, kept.buffer().getLong(0));
+            assertTrue(driver.process().isAlive());
+        }
+    }
+
     @Test
     void shouldRefuseARegionLargerThanTheMachine() throws IOException {
         Path directory = base.resolve("driver");

@@ -7,6 +7,8 @@ import org.jfabric.codec.control.MessageHeaderDecoder;
 import org.jfabric.codec.control.MessageHeaderEncoder;
 import org.jfabric.codec.wire.HelloEncoder;
 import org.jfabric.driver.ControlClient;
+import org.jfabric.driver.conformance.DriverProcess;
+import org.jfabric.driver.conformance.FabricNode;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
 import org.jfabric.layout.FileHeaderDescriptor;
@@ -196,6 +198,38 @@ class SocketGarbageTest {
         RIG.assertUp();
         for (int fd : silent) {
             Libc.close(fd);
+        }
+    }
+
+    /** Silent ones, and some that stop in the middle; a client that has said hello is silent much longer. */
+    @Test
+    void shouldCloseConnectionsThatNeverSayHelloAndNoOthers() {
+        Path directory = RIG.base().resolve("impatient");
+        try (DriverProcess driver = DriverProcess.start(directory, "jfabric.liveness.helloTimeoutNs=200ms");
+            DriverView view = new DriverView(directory);
+            ControlClient quiet = new ControlClient(directory, () -> { });
+            FabricNode client = Bystanders.node("loopback", directory)) {
+            ControlClient.Queues queues = quiet.open("quiet", "");
+            int length = hello(
+                FileHeaderDescriptor.MAGIC, 1, ClientHelloEncoder.SCHEMA_ID, ClientHelloEncoder.TEMPLATE_ID);
+            for (int round = 0; round < 5; round++) {
+                int[] silent = new int[10];
+                for (int i = 0; i < silent.length; i++) {
+                    silent[i] = UnixSocket.connect(directory.resolve("driver.sock"), UnixSocket.SOCK_NONBLOCK);
+                    send(silent[i], 0, i * (length - 1) / silent.length);
+                }
+                for (int fd : silent) {
+                    awaitClosed(fd);
+                }
+            }
+            Rig.assertLogged(view, "did not say hello within 200 ms", "jfabric.liveness.helloTimeoutNs");
+            assertEquals(50, view.counter("connections refused"));
+            // each of the five rounds took a whole deadline, and nobody has spoken meanwhile
+            assertTrue(!quiet.isEnded());
+            long self = quiet.insert(queues, queues.address);
+            quiet.send(queues, org.jfabric.Flags.TAGGED, 0, 0, self, 1, 7);
+            client.domain.allocate(4096).close();
+            assertTrue(driver.process().isAlive());
         }
     }
 

@@ -64,7 +64,8 @@ public abstract class Command {
                 if (step != Step.AGAIN) {
                     return step == Step.ENDED;
                 }
-            } catch (RuntimeException ex) {
+            } catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
+                // what is too much for this command must not end the conductor of all others
                 failure = ex;
             }
         }

@@ -84,17 +84,25 @@ public final class EnableEndpointCommand extends Command {
     }
 
     /**
-     * Refuses what cannot be part of an address.
+     * Refuses what cannot be part of an address of this driver.
      *
-     * @param what to be named in the message.
-     * @param name any text.
+     * @param what       to be named in the message.
+     * @param driverName the driver's part of the address.
+     * @param name       any text.
      */
-    static void checkName(String what, String name) {
+    static void checkName(String what, String driverName, String name) {
         if (!FabricName.isValidPart(name)) {
             throw new FabricException(FabricErrno.EINVAL,
                 "the " + what + "'s name \"" + (name.length() > 64 ? name.substring(0, 64) + "..." : name)
                     + "\" has " + name.length() + " characters",
                 "Use 1 to 64 letters, digits, dots, hyphens and underscores, not beginning with a dot.");
+        }
+        int length = FabricName.of(driverName, name).length();
+        if (length > FabricName.MAX_LENGTH) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "the " + what + "'s address " + FabricName.of(driverName, name) + " has " + length + " characters, at"
+                    + " most " + FabricName.MAX_LENGTH + " fit where addresses are reported",
+                "Use a shorter name, or a shorter name for the driver.");
         }
     }
 
@@ -273,7 +281,12 @@ public final class EnableEndpointCommand extends Command {
             text.append("; ").append(verdict);
             for (Reason reason : verdict.reasons()) {
                 String condition = reason.condition();
-                if (condition.endsWith("op_flags") || condition.endsWith("caps") || condition.endsWith("type")) {
+                if (condition.endsWith("op_flags")) {
+                    return new FabricException(
+                        FabricErrno.EBADFLAGS, "no link offers the default operation flags; " + verdict,
+                        "Ask for a level that is offered; fabric info --why shows which are.");
+                }
+                if (condition.endsWith("caps") || condition.endsWith("type")) {
                     errno = FabricErrno.EOPNOTSUPP;
                 }
             }
@@ -283,9 +296,9 @@ public final class EnableEndpointCommand extends Command {
 
     private void settle(Info offer) {
         String name = request.endpointName().isEmpty() ? "ep-" + id : request.endpointName();
-        checkName("endpoint", name);
+        checkName("endpoint", context().driverName(), name);
         if (!request.service().isEmpty()) {
-            checkName("service", request.service());
+            checkName("service", context().driverName(), request.service());
         }
         QueueConfig config = context().config().queue();
         settings = new EndpointSettings(
@@ -297,7 +310,7 @@ public final class EnableEndpointCommand extends Command {
             Math.toIntExact(offer.rxAttr().size()),
             config.injectSizeBytes(),
             offer.epAttr().maxMsgSize(),
-            ((offer.caps() | offer.rxAttr().caps()) & request.hints().caps() & Flags.DIRECTED_RECV) != 0,
+            request.hints().caps(),
             Math.min(context().config().engine().eagerLimitBytes(), MAX_EAGER_BYTES));
     }
 
@@ -354,7 +367,7 @@ public final class EnableEndpointCommand extends Command {
     }
 
     private void open() {
-        endpoint = context().engine().addEndpoint(
+        EngineEndpoint added = context().engine().addEndpoint(
             session().progress().session(),
             settings,
             linkNames,
@@ -362,15 +375,28 @@ public final class EnableEndpointCommand extends Command {
             transmitCompletions.writer(),
             receiveCompletions.writer());
         if (transmitFile != null) {
-            queues = new EndpointQueues(
-                endpoint,
-                session().progress(),
-                activityIndex,
-                transmitFile.address(),
-                transmitLength,
-                receiveFile.address(),
-                receiveLength);
-            context().progress().addQueues(queues);
+            boolean served = false;
+            try {
+                serve(added);
+                served = true;
+            } finally {
+                if (!served) {
+                    context().engine().removeEndpoint(added);
+                }
+            }
         }
+        endpoint = added;
+    }
+
+    private void serve(EngineEndpoint added) {
+        queues = new EndpointQueues(
+            added,
+            session().progress(),
+            activityIndex,
+            transmitFile.address(),
+            transmitLength,
+            receiveFile.address(),
+            receiveLength);
+        context().progress().addQueues(queues);
     }
 }

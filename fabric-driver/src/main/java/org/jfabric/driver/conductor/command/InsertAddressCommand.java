@@ -97,7 +97,7 @@ public final class InsertAddressCommand extends Command {
             throw new FabricException(FabricErrno.EINVAL,
                 "\"" + printable(address) + "\" is no address",
                 "Write " + FabricName.of("<driver>", "<endpoint or service>") + ", each of 1 to 64 letters, digits, "
-                    + "dots, hyphens and underscores.");
+                    + "dots, hyphens and underscores, at most " + FabricName.MAX_LENGTH + " characters in all.");
         }
     }
 

@@ -13,6 +13,7 @@ import org.jfabric.driver.conductor.CompletionQueueResource;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.WaitPoint;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.Affinity;
@@ -32,8 +33,8 @@ public final class OpenCompletionQueueCommand extends Command {
     private final int formatCode;
     private final int waitObjectCode;
     private final int waitConditionCode;
-    private final long waitSetId;
     private final int signalingVector;
+    private final long waitSetId;
     private final long id;
     private State state = State.CHECK;
     private int clientShare;
@@ -60,8 +61,8 @@ public final class OpenCompletionQueueCommand extends Command {
         formatCode = decoder.formatRaw();
         waitObjectCode = decoder.waitObjRaw();
         waitConditionCode = decoder.waitCondRaw();
-        waitSetId = decoder.waitSetId();
         signalingVector = decoder.signalingVector();
+        waitSetId = decoder.waitSetId();
         this.id = id;
     }
 
@@ -74,7 +75,9 @@ public final class OpenCompletionQueueCommand extends Command {
                 background(this::make);
             }
             case MADE -> {
-                writer = new CompletionWriter(file.address(), capacity, signals);
+                WaitPoint waitPoint =
+                    signals ? new WaitPoint(file.address() + CompletionQueueDescriptor.WAIT_OFFSET) : null;
+                writer = new CompletionWriter(file.address(), capacity, waitPoint, this::onOverrun);
                 state = State.SERVED;
                 onProgress(() -> context().progress().addCompletionQueue(session().progress(), writer));
             }
@@ -99,22 +102,25 @@ public final class OpenCompletionQueueCommand extends Command {
         }
     }
 
+    /** The progress thread has no room for an entry: the client is told by the conductor. */
+    private void onOverrun() {
+        session().progress().session().listener().onCompletionQueueOverrun(session().id(), id);
+    }
+
     private void check() {
         CompletionFormat wanted = CompletionFormat.of(formatCode);
         // the full format serves a client that does not say which one it reads
         format = wanted == CompletionFormat.UNSPEC ? CompletionFormat.TAGGED : wanted;
         WaitObject waitObject = WaitObject.of(waitObjectCode);
-        if (waitObject != WaitObject.NONE) {
-            // nobody looks at it where nobody can wait (CQ-044)
-            WaitCondition.of(waitConditionCode);
-        }
-        if (waitObject != WaitObject.NONE && waitObject != WaitObject.UNSPEC && waitObject != WaitObject.YIELD
-            || waitSetId != 0) {
-            throw new FabricException(FabricErrno.EOPNOTSUPP,
+        if (waitObject != WaitObject.NONE && waitObject != WaitObject.UNSPEC && waitObject != WaitObject.YIELD) {
+            throw new FabricException(FabricErrno.ENOSYS,
                 "a completion queue with wait object " + waitObject + " cannot be opened",
                 "Use NONE, UNSPEC or YIELD.");
         }
         signals = waitObject != WaitObject.NONE;
+        if (signals) {
+            WaitCondition.of(waitConditionCode);
+        }
         checkAffinity();
         QueueConfig config = context().config().queue();
         long wantedSize = size == 0 ? config.cqSize() : size;
@@ -135,20 +141,16 @@ public final class OpenCompletionQueueCommand extends Command {
         capacity = (int) entries;
     }
 
-    /** The vector is a hint that no link follows yet; it is looked at only with the flag (CQ-010, CQ-011, AMB-22). */
     private void checkAffinity() {
         if ((flags & ~Flags.AFFINITY) != 0) {
             throw new FabricException(FabricErrno.EINVAL,
-                "flags 0x" + Long.toHexString(flags) + " of a completion queue, known is FI_AFFINITY",
-                "Open it without other flags.");
+                "open flags are " + Flags.toString(flags, Flags.Kind.CQ_OPEN) + ", only AFFINITY is known");
         }
-        if (flags != 0) {
-            int cpus = Affinity.logicalCpus();
-            if (signalingVector < 0 || signalingVector >= cpus) {
-                throw new FabricException(FabricErrno.EINVAL,
-                    "signaling vector " + signalingVector + " with FI_AFFINITY, this machine has " + cpus
-                        + " logical processors", "Name one of them from 0 on, or open without FI_AFFINITY.");
-            }
+        int processors = Affinity.processors();
+        if (flags != 0 && (signalingVector < 0 || signalingVector >= processors)) {
+            throw new FabricException(FabricErrno.EINVAL, "the signaling vector is " + signalingVector
+                + ", needed is 0 to "
+                + (processors - 1), "Name a logical processor of this host, or open without AFFINITY.");
         }
     }
 

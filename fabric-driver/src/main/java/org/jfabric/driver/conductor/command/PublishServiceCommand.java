@@ -79,7 +79,7 @@ public final class PublishServiceCommand extends Command {
             throw new FabricException(FabricErrno.EINVAL,
                 "endpoint " + endpointId + " is not enabled", "Enable it first, and do not use it after its close.");
         }
-        EnableEndpointCommand.checkName("service", service);
+        EnableEndpointCommand.checkName("service", context().driverName(), service);
         if (!names.addService(service, endpointId, endpoint.name())) {
             throw new FabricException(FabricErrno.EADDRINUSE,
                 "the name " + service + " is taken in driver " + context().driverName(),

@@ -37,7 +37,8 @@ public final class CompletionWriter {
     private final long errorCells;
     private final int capacity;
     private final long mask;
-    private final boolean signals;
+    private final WaitPoint waitPoint;
+    private final Runnable onOverrun;
     private long next;
     private long limit;
     private long readPosition;
@@ -45,6 +46,7 @@ public final class CompletionWriter {
     private long published;
     private long publishedRetired;
     private boolean overrun;
+    private boolean urgent;
     private int endpoints;
 
     /**
@@ -52,16 +54,30 @@ public final class CompletionWriter {
      *
      * @param fileAddress native address of the {@code .cq} file.
      * @param capacity    entries, a power of two.
-     * @param signals     whether the queue was opened with a wait object, so that {@code written} is kept.
+     * @param waitPoint   woken when entries were written, or null if the queue was opened without a wait object.
      */
-    public CompletionWriter(long fileAddress, int capacity, boolean signals) {
+    public CompletionWriter(long fileAddress, int capacity, WaitPoint waitPoint) {
+        this(fileAddress, capacity, waitPoint, () -> {
+        });
+    }
+
+    /**
+     * A writer of a fresh queue that tells of its overrun.
+     *
+     * @param fileAddress native address of the {@code .cq} file.
+     * @param capacity    entries, a power of two.
+     * @param waitPoint   woken when entries were written, or null if the queue was opened without a wait object.
+     * @param onOverrun   called once, by the progress thread, when an entry finds no slot; must only hand over.
+     */
+    public CompletionWriter(long fileAddress, int capacity, WaitPoint waitPoint, Runnable onOverrun) {
         this.fileAddress = fileAddress;
         this.records = fileAddress + RECORDS_OFFSET;
         this.errorCells = fileAddress + CompletionQueueDescriptor.errorCellsOffset(capacity);
         this.capacity = capacity;
         this.mask = capacity - 1L;
         this.limit = capacity;
-        this.signals = signals;
+        this.waitPoint = waitPoint;
+        this.onOverrun = onOverrun;
     }
 
     /**
@@ -144,6 +160,7 @@ public final class CompletionWriter {
         long record = records + ((number & mask) * RECORD_LENGTH);
         body(record, context, flags, length, 0, data, tag, source);
         next = number + 1;
+        urgent = true;
         UnsafeApi.putLongRelease(null, record, CompletionQueueDescriptor.word(number, endpoint, KIND_ERROR, share));
     }
 
@@ -167,9 +184,12 @@ public final class CompletionWriter {
             publishedRetired = retired;
             UnsafeApi.putLongRelease(null, fileAddress + RETIRED_OFFSET, retired);
         }
-        if (signals && next != published) {
+        if (waitPoint != null && (next != published || urgent)) {
+            boolean now = urgent;
             published = next;
+            urgent = false;
             UnsafeApi.putLongRelease(null, fileAddress + WRITTEN_OFFSET, next);
+            waitPoint.onWritten(next, now);
         }
     }
 
@@ -179,6 +199,7 @@ public final class CompletionWriter {
         limit = Long.MIN_VALUE;
         publishedRetired = retired;
         published = next;
+        urgent = false;
     }
 
     /**
@@ -234,7 +255,9 @@ public final class CompletionWriter {
             }
         }
         overrun = true;
+        urgent = true;
         UnsafeApi.putIntRelease(null, fileAddress + STATE_OFFSET, STATE_OVERRUN);
+        onOverrun.run();
         return false;
     }
 }

@@ -1,5 +1,7 @@
 package org.jfabric.driver.engine.peer;
 
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.rx.ReceiveOperation;
@@ -8,6 +10,8 @@ import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
+
+import java.nio.charset.StandardCharsets;
 
 /**
  * One remote endpoint as one local endpoint sees it: the channel, what waits for it, the credit of both directions.
@@ -32,6 +36,7 @@ public final class Peer extends ChannelHandler {
 
     private final String address;
     private final PeerContext context;
+    private DirectBuffer rawAddress;
     private int source;
     private int state = DOWN;
     private Channel channel;
@@ -77,6 +82,19 @@ public final class Peer extends ChannelHandler {
      */
     public long sourceAddress() {
         return source < 0 ? -1L : source;
+    }
+
+    /**
+     * The address as error data: what an application inserts to know the peer (CQ-094, CQ-095). Made once, when it is
+     * first needed.
+     *
+     * @return the bytes of {@link #address()}.
+     */
+    public DirectBuffer rawAddress() {
+        if (rawAddress == null) {
+            rawAddress = new UnsafeBuffer(address.getBytes(StandardCharsets.US_ASCII));
+        }
+        return rawAddress;
     }
 
     /**

@@ -1,8 +1,12 @@
 package org.jfabric.driver.engine.rx;
 
+import org.agrona.DirectBuffer;
+import org.jfabric.FabricAddress;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.peer.Peer;
 
 /**
  * The completion entries of one endpoint's receives.
@@ -12,8 +16,12 @@ import org.jfabric.driver.engine.complete.CompletionWriter;
 final class ReceiveEntries {
     private final CompletionWriter completions;
     private final int completionIndex;
+    private final boolean sources;
+    private final boolean unknownSources;
 
-    ReceiveEntries(CompletionWriter completions, int completionIndex) {
+    ReceiveEntries(EndpointSettings settings, CompletionWriter completions, int completionIndex) {
+        this.sources = settings.reportsSource();
+        this.unknownSources = settings.reportsUnknownSource();
         this.completions = completions;
         this.completionIndex = completionIndex;
     }
@@ -30,6 +38,11 @@ final class ReceiveEntries {
             error(operation, placed, operation.messageLength - placed, FabricErrno.ETRUNC);
             return;
         }
+        if (unknownSources && operation.peer.source() == Peer.UNKNOWN_SOURCE) {
+            // also for a receive that asked for no entry: nobody could learn the address otherwise
+            error(operation, placed, 0, FabricErrno.EADDRNOTAVAIL, operation.peer.rawAddress());
+            return;
+        }
         operation.reported = true;
         if ((operation.flags & Flags.COMPLETION) != 0) {
             completions.success(
@@ -41,7 +54,7 @@ final class ReceiveEntries {
                 0,
                 operation.messageData,
                 operation.messageTag,
-                operation.peer.sourceAddress());
+                source(operation));
         } else {
             completions.retire();
         }
@@ -49,6 +62,11 @@ final class ReceiveEntries {
 
     /** Writes the error entry of a receive, with or without a message. */
     void error(ReceiveOperation operation, long placed, long overflow, int errno) {
+        error(operation, placed, overflow, errno, null);
+    }
+
+    private void error(
+        ReceiveOperation operation, long placed, long overflow, int errno, DirectBuffer errData) {
         operation.reported = true;
         completions.error(
             completionIndex,
@@ -58,10 +76,14 @@ final class ReceiveEntries {
             placed,
             operation.messageData,
             operation.messageTag,
-            operation.peer == null ? -1L : operation.peer.sourceAddress(),
+            source(operation),
             overflow,
             errno,
             errno,
-            null);
+            errData);
+    }
+
+    private long source(ReceiveOperation operation) {
+        return sources && operation.peer != null ? operation.peer.sourceAddress() : FabricAddress.ADDR_NOTAVAIL;
     }
 }

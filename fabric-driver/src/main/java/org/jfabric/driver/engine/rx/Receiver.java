@@ -62,7 +62,7 @@ public final class Receiver {
         int completionIndex) {
         this.regions = regions;
         this.peers = peers;
-        this.entries = new ReceiveEntries(completions, completionIndex);
+        this.entries = new ReceiveEntries(settings, completions, completionIndex);
         this.directed = settings.directedReceive();
         this.pool = new ReceivePool(settings.rxSize());
         this.tagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);

@@ -115,9 +115,9 @@ final class ShmConnection {
             ours + RecordRingDescriptor.CONSUMER_POSITION_OFFSET,
             ShmFrameReader.MAX_TYPE);
         reader = new ShmFrameReader(
-            this, consumer, new UnsafeBuffer(theirs + RecordRingDescriptor.HEADER_LENGTH, theirCapacity));
+            this, consumer, files.peerRing().directBuffer(RecordRingDescriptor.HEADER_LENGTH, theirCapacity));
         regions = new ShmRegionCache(services, files.peerDirectoryFd(), files.peerOwner(), maxRegions);
-        peerMayPark = files.peerCnc().buffer(0, CncDescriptor.METADATA_OFFSET)
+        peerMayPark = files.peerCnc().directBuffer(0, CncDescriptor.METADATA_OFFSET)
             .getInt(CncDescriptor.MAY_PARK_OFFSET) != 0;
         state = UP;
         for (ShmChannel channel : channels) {

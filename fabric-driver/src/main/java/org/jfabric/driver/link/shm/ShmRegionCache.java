@@ -20,7 +20,8 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  * to the directory that was checked at connect, without following links; type, owner, size, magic, owner id, generation
  * are verified. Until it is mapped its payloads come in segments.
  *
- * <p>At most a fixed number is kept; the one that was used longest ago goes. Owner: progress agent.
+ * <p>At most a fixed number is mapped at any time, those in the resource thread's hands included; the one that was used
+ * longest ago goes. Owner: progress agent.
  */
 final class ShmRegionCache {
     private final LinkServices services;
@@ -36,6 +37,8 @@ final class ShmRegionCache {
         final long number;
         final long generation;
         long lastUse;
+        /** The resource thread has it, so it counts as mapped and cannot go. */
+        boolean isBeingMapped = true;
         /** Null while it is being mapped, and for ever if that failed. */
         MappedFile file;
         long address;
@@ -106,8 +109,9 @@ final class ShmRegionCache {
         if (number <= 0) {
             return;
         }
-        if (entries.size() >= maxEntries) {
-            evict();
+        if (entries.size() >= maxEntries && !evict()) {
+            // all of them are just being mapped: one more would be mapped beyond the bound
+            return;
         }
         Entry entry = new Entry(number, generation);
         entry.lastUse = ++uses;
@@ -122,16 +126,18 @@ final class ShmRegionCache {
         services.submit(new MapTask(entry, others));
     }
 
-    private void evict() {
+    /** Makes room for one; the resource thread unmaps it before it maps what is asked for later. */
+    private boolean evict() {
         Entry oldest = null;
         for (Entry entry : entries.values()) {
-            if (oldest == null || entry.lastUse < oldest.lastUse) {
+            if (!entry.isBeingMapped && (oldest == null || entry.lastUse < oldest.lastUse)) {
                 oldest = entry;
             }
         }
         if (oldest != null) {
             drop(oldest);
         }
+        return oldest != null;
     }
 
     private void drop(Entry entry) {
@@ -179,7 +185,7 @@ final class ShmRegionCache {
         private void dropClosed() {
             for (int i = 0; i < closedOnes; i++) {
                 Entry gone = entries.get(others[i]);
-                if (gone != null) {
+                if (gone != null && !gone.isBeingMapped) {
                     drop(gone);
                 }
             }
@@ -187,6 +193,7 @@ final class ShmRegionCache {
 
         @Override
         protected void onDone() {
+            entry.isBeingMapped = false;
             dropClosed();
             if (closed || entries.get(entry.number) != entry) {
                 unmap(mapped);
@@ -206,6 +213,7 @@ final class ShmRegionCache {
 
         @Override
         protected void onFailed(Throwable cause) {
+            entry.isBeingMapped = false;
             dropClosed();
             // a region that was closed meanwhile, or a name that was replaced: its payloads come in segments
             services.onError(new FabricException(ShmFiles.errnoOf(cause),

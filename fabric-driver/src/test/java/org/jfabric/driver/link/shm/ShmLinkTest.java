@@ -2,6 +2,8 @@ package org.jfabric.driver.link.shm;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.driver.engine.EngineEndpoint;
+import org.jfabric.driver.link.FabricName;
 import org.jfabric.ffi.Libc;
 import org.jfabric.layout.FileType;
 import org.junit.jupiter.api.AfterEach;
@@ -17,6 +19,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -104,6 +108,68 @@ class ShmLinkTest {
         assertTransfers(beta, alpha, 100, 4);
         assertEquals(0, alpha.services.errors.size() + beta.services.errors.size(),
             () -> alpha.services.errors + " " + beta.services.errors);
+    }
+
+    /** Both begin while one ring is full: the OPEN that waits for room must not be written after the answer. */
+    @Test
+    void shouldMakeOneChannelWhenAnOpenComesWhileTheOwnOneWaitsForRoom() {
+        stop();
+        alpha = new ShmNode(base, "alpha-small", 64 << 10);
+        beta = new ShmNode(base, "beta-small", 64 << 10);
+        assertTransfers(alpha, beta, 64, 1);
+        // alpha's ring is full to the last line: nobody reads it, and records of one line fill what is left
+        int sent = 0;
+        for (; sent < 200; sent++) {
+            assertEquals(0,
+                alpha.endpoint.send(ShmNode.TAGGED, alpha.buf(0), sent < 7 ? 8192 : 8, 0, 1000, 0, 1000));
+        }
+        EngineEndpoint second = alpha.addEndpoint(2, "second");
+        EngineEndpoint other = beta.addEndpoint(2, "other");
+        long toOther = alpha.addresses.insert(FabricName.of("beta-small", "other"));
+        long toSecond = beta.addresses.insert(FabricName.of("alpha-small", "second"));
+        alpha.fill(1 << 20, 64, 5);
+        beta.fill(1 << 20, 64, 6);
+        for (int i = 0; i < 3; i++) {
+            assertEquals(0, second.send(ShmNode.TAGGED, alpha.buf(1 << 20), 64, toOther, 40 + i, 0, 40 + i));
+            assertEquals(0, other.send(ShmNode.TAGGED, beta.buf(1 << 20), 64, toSecond, 50 + i, 0, 50 + i));
+        }
+        // beta has written its OPEN and reads nothing yet
+        for (int i = 0; i < 20; i++) {
+            alpha.step();
+        }
+        for (int i = 0; i < 3; i++) {
+            assertEquals(0, other.receive(ShmNode.TAGGED, beta.buf(2 << 20), 64, -1, 40 + i, 0, 60 + i));
+            assertEquals(0, second.receive(ShmNode.TAGGED, alpha.buf(2 << 20), 64, -1, 50 + i, 0, 70 + i));
+        }
+        for (int i = 0; i < sent; i++) {
+            assertEquals(0, beta.endpoint.receive(ShmNode.TAGGED, beta.buf(3 << 20), 8192, -1, 1000, 0, 1000));
+        }
+        List<Long> atAlpha = contexts(alpha, sent + 6);
+        List<Long> atBeta = contexts(beta, sent + 6);
+        assertEquals(List.of(40L, 41L, 42L, 70L, 71L, 72L), atAlpha);
+        assertEquals(List.of(50L, 51L, 52L, 60L, 61L, 62L), atBeta);
+        assertTrue(beta.isFilled(2 << 20, 64, 5) && alpha.isFilled(2 << 20, 64, 6));
+        // one channel, which both sides use: nothing was refused, closed or opened twice
+        assertEquals(List.of(), alpha.peersDown);
+        assertEquals(List.of(), beta.peersDown);
+        assertEquals(0, alpha.services.errors.size() + beta.services.errors.size(),
+            () -> alpha.services.errors + " " + beta.services.errors);
+        assertEquals(0, alpha.engine.violations() + beta.engine.violations());
+        assertTransfers(alpha, beta, 1 << 20, 2);
+    }
+
+    /** Contexts of the next completions, which must be successes, in order of their value; without 1000. */
+    private List<Long> contexts(ShmNode node, int count) {
+        List<Long> result = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            ShmNode.Entry entry = await(node);
+            assertEquals(0, entry.err(), entry::toString);
+            if (entry.context() != 1000) {
+                result.add(entry.context());
+            }
+        }
+        result.sort(null);
+        return result;
     }
 
     @Test

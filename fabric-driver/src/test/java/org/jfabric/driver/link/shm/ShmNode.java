@@ -3,6 +3,7 @@ package org.jfabric.driver.link.shm;
 import org.agrona.UnsafeApi;
 import org.jfabric.Flags;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ShmConfig;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.Engine;
 import org.jfabric.driver.engine.EngineEndpoint;
@@ -42,6 +43,7 @@ final class ShmNode implements AutoCloseable {
     final long memory;
     final List<String> peersDown = new ArrayList<>();
     private final int region;
+    private final CompletionWriter writer;
     private final long cq = UnsafeApi.allocateMemory(CompletionQueueDescriptor.fileLength(CQ_CAPACITY));
     private long read;
 
@@ -50,14 +52,24 @@ final class ShmNode implements AutoCloseable {
     }
 
     ShmNode(Path base, String name) {
+        this(base, name, ShmConfig.RING_LENGTH_BYTES.defaultValue());
+    }
+
+    ShmNode(Path base, String name, long ringLength) {
         services = new TestLinkServices(base, name);
-        DriverConfig config = DriverConfig.builder().directory(base.resolve(name)).build();
+        DriverConfig config = DriverConfig.builder().directory(base.resolve(name))
+            .set(ShmConfig.RING_LENGTH_BYTES, ringLength).set(ShmConfig.SEGMENT_LENGTH_BYTES, ringLength / 8).build();
         link = new ShmLinkProvider().open(services, config);
         engine = new Engine(new EngineSettings(4 << 20, 256 << 10, 64, 16), List.of(link), services::onError);
         session = new EngineSession(1, new SessionListener() {
             @Override
             public void onCorruption(long clientId, String reason) {
                 throw new AssertionError(reason);
+            }
+
+            @Override
+            public void onCompletionQueueOverrun(long clientId, long cqId) {
+                throw new AssertionError("completion queue " + cqId + " overran");
             }
 
             @Override
@@ -75,11 +87,17 @@ final class ShmNode implements AutoCloseable {
         memory = regionFile.address() + MemoryRegionDescriptor.DATA_OFFSET;
         region = session.regions().add(new RegisteredRegion(regionNumber, GENERATION, memory, MEMORY, () -> { }));
         UnsafeApi.setMemory(cq, CompletionQueueDescriptor.fileLength(CQ_CAPACITY), (byte) 0);
-        CompletionWriter writer = new CompletionWriter(cq, CQ_CAPACITY, false);
+        writer = new CompletionWriter(cq, CQ_CAPACITY, null);
         engine.addCompletionQueue(writer);
-        endpoint = engine.addEndpoint(
+        endpoint = addEndpoint(1, "ep");
+    }
+
+    /** One more endpoint, with the same completion queue and address vector. */
+    EngineEndpoint addEndpoint(int id, String endpointName) {
+        return engine.addEndpoint(
             session,
-            new EndpointSettings(1, "ep", address(name), 0, 256, 256, 128, 1L << 40, true, 8192),
+            new EndpointSettings(id, endpointName, FabricName.of(services.driverName(), endpointName), 0, 256, 256, 128,
+                1L << 40, Flags.DIRECTED_RECV | Flags.SOURCE, 8192),
             List.of(ShmLinkProvider.NAME),
             addresses,
             writer,

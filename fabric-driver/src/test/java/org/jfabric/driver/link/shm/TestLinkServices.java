@@ -34,7 +34,8 @@ final class TestLinkServices extends LinkServices implements AutoCloseable {
     private final MappedFile cnc;
     private final Epoll epoll = new Epoll(16);
     private final Map<Integer, DescriptorHandler> handlers = new HashMap<>();
-    private final ArrayDeque<ResourceTask> tasks = new ArrayDeque<>();
+    /** Submitted and not yet run, first one first. */
+    final ArrayDeque<ResourceTask> tasks = new ArrayDeque<>();
     private final List<Integer> greeting = new ArrayList<>();
     private final long counter = UnsafeApi.allocateMemory(8);
     private long files = 1;

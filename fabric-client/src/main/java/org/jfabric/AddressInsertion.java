@@ -1,0 +1,68 @@
+package org.jfabric;
+
+import org.jfabric.client.DriverEvent;
+
+/**
+ * One asynchronous call that inserts addresses: an error entry for each that failed, and in the end always one
+ * {@link EventType#AV_COMPLETE} (REF-018).
+ *
+ * <p>Answers come by the thread that reads the driver's events, failures also by the one that calls or closes.
+ */
+final class AddressInsertion {
+    private final AddressVector vector;
+    private final EventQueue queue;
+    private final String[] addresses;
+    private final long[] fiAddrs;
+    private final long context;
+    private final boolean[] answered;
+    private int awaited;
+    private int inserted;
+
+    /** Takes the addresses; fiAddrs may be null and is filled before the event that tells of it. */
+    AddressInsertion(AddressVector vector, EventQueue queue, String[] addresses, long[] fiAddrs, long context) {
+        this.vector = vector;
+        this.queue = queue;
+        this.addresses = addresses;
+        this.fiAddrs = fiAddrs;
+        this.context = context;
+        answered = new boolean[addresses.length];
+        // one more for the call itself, so that the end is not told while it still submits
+        awaited = addresses.length + 1;
+    }
+
+    /** What became of an address; either the answer or the failure is null. */
+    synchronized void onAnswer(int index, DriverEvent answer, FabricException failure) {
+        if (answered[index]) {
+            // the driver's end was told to all that waits and also met by the call itself
+            return;
+        }
+        answered[index] = true;
+        if (answer instanceof DriverEvent.AddressReady ready) {
+            vector.onInserted(ready.fiAddr(), ready.address().isEmpty() ? addresses[index] : ready.address());
+            store(index, ready.fiAddr());
+            inserted++;
+        } else {
+            store(index, FabricAddress.ADDR_NOTAVAIL);
+            int errno = failure == null ? FabricErrno.EIO : failure.errno();
+            queue.reportError(vector, context, index, errno, addresses[index]);
+        }
+        countDown();
+    }
+
+    /** All addresses are on their way. */
+    synchronized void onSubmitted() {
+        countDown();
+    }
+
+    private void countDown() {
+        if (--awaited == 0) {
+            queue.report(EventType.AV_COMPLETE, vector, context, inserted);
+        }
+    }
+
+    private void store(int index, long fiAddr) {
+        if (fiAddrs != null) {
+            fiAddrs[index] = fiAddr;
+        }
+    }
+}

@@ -1,0 +1,558 @@
+package org.jfabric;
+
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.client.Invoker;
+import org.jfabric.client.SignalPipe;
+
+import java.nio.channels.SelectableChannel;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Reports what happens besides operations: ends of asynchronous control calls, peers and queues that fail, and events
+ * that the application writes itself.
+ *
+ * <p>Reading and writing calls return 1 for one event, or a negative fabric errno; they never throw:
+ *
+ * <ul>
+ * <li>{@code -FI_EAGAIN}: nothing to read; of a write: the queue is full, nothing was written;</li>
+ * <li>{@code -FI_EAVAIL}: the oldest unread entry is an error, {@link #readErr} takes it; errors never overtake
+ *     events;</li>
+ * <li>{@code -FI_ETOOSMALL}: the bytes of the oldest event do not fit into {@link EventEntry#dataBuffer}; it
+ *     stays;</li>
+ * <li>{@code -FI_EOPBADSTATE}: closed;</li>
+ * <li>{@code -FI_EBADFLAGS}, {@code -FI_EINVAL}: flags or arguments cannot be;</li>
+ * <li>{@code -FI_EOVERRUN}: an event found no room and was lost; all before it have been read, nothing more will
+ *     come;</li>
+ * <li>{@code -FI_ENODEV}: the driver is gone, and everything before that has been read. Events of the application are
+ *     taken and read all the same;</li>
+ * <li>{@code -FI_ENOSYS}: a wait on a queue without wait object, or a write to one opened without
+ *     {@link Flags#WRITE}.</li>
+ * </ul>
+ *
+ * <p>What comes: {@link EventType#AV_COMPLETE} for insertions into an address vector that was opened with
+ * {@link Flags#EVENT}; error entries when a bound endpoint loses a peer, or when a completion queue of it overruns
+ * (AMB-10); user events. Registration is never asynchronous, and connections are not offered yet, so
+ * {@link EventType#MR_COMPLETE}, {@link EventType#CONNREQ}, {@link EventType#CONNECTED}, {@link EventType#SHUTDOWN} and
+ * {@link EventType#JOIN_COMPLETE} come only if the application writes them.
+ *
+ * <p>The queue lives in this process. With an attached driver the client's thread writes into it. With an embedded
+ * driver in INVOKER mode the driver's events come in its cycles: each read, wait and {@link #tryWait} runs one first,
+ * so these are calls of the one thread that uses the domain; {@link #write(int, Object, long, long, long)} never runs
+ * one and may come from any thread in every mode.
+ *
+ * <p>Otherwise any thread may call, also several readers at a time, each with a holder of its own; an event goes to one
+ * of them. Reading allocates nothing. {@link #close()} is a control call. Source: REF-023, REF-024, REF-029.
+ */
+public final class EventQueue implements AutoCloseable {
+    static final int DEFAULT_SIZE = 256;
+    static final int MAX_SIZE = 1 << 16;
+    private static final UnsafeBuffer NO_BYTES = new UnsafeBuffer(0, 0);
+    /** So many cycles of an embedded driver without an event, then it is run at intervals. */
+    private static final int SPINS = 1000;
+    private static final long CYCLE_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private final Fabric fabric;
+    private final long context;
+    private final boolean writable;
+    private final WaitObject waitObject;
+    private final Invoker invoker;
+    /** Also the monitor of everything that changes and that sleepers wait on. */
+    private final EventRing ring;
+    private final SignalPipe pipe;
+    private final ReentrantLock mutex;
+    private final Condition cond;
+    /** Endpoints and address vectors bound to this queue; control path, under the fabric's lock. */
+    private final List<Object> users = new ArrayList<>();
+    private boolean overrun;
+    private boolean gone;
+    private volatile boolean closed;
+
+    /** A queue without events; the fabric may be null in tests of the queue alone. */
+    EventQueue(Fabric fabric, EventQueueAttr attr, long context, Invoker invoker) {
+        check(attr);
+        this.fabric = fabric;
+        this.context = context;
+        this.invoker = invoker;
+        writable = (attr.flags() & Flags.WRITE) != 0;
+        waitObject = attr.waitObject();
+        ring = new EventRing(attr.size() == 0 ? DEFAULT_SIZE : (int) attr.size());
+        pipe = waitObject == WaitObject.FD ? new SignalPipe() : null;
+        mutex = waitObject == WaitObject.MUTEX_COND ? new ReentrantLock() : null;
+        cond = mutex == null ? null : mutex.newCondition();
+    }
+
+    /**
+     * Takes the oldest event, if it is no error.
+     *
+     * @param entry receives the event.
+     * @param flags 0, or {@link Flags#PEEK} to leave the event in the queue.
+     * @return 1, or a negative errno of this class.
+     */
+    public int read(EventEntry entry, long flags) {
+        int refused = refusal(entry, flags);
+        if (refused != 0) {
+            return refused;
+        }
+        progress();
+        synchronized (ring) {
+            EventRing.Slot slot = closed ? null : ring.first();
+            if (slot == null) {
+                return whenEmpty();
+            }
+            if (slot.err != 0) {
+                return -FabricErrno.EAVAIL;
+            }
+            if (!entry.hasRoomFor(slot)) {
+                return -FabricErrno.ETOOSMALL;
+            }
+            entry.set(slot);
+            consume(flags);
+            return 1;
+        }
+    }
+
+    /**
+     * Takes the oldest entry if it is an error. Error data is copied, see {@link EventError#errDataBuffer}.
+     *
+     * @param error receives every member.
+     * @param flags 0, or {@link Flags#PEEK} to leave the entry in the queue.
+     * @return 1, or {@code -FI_EAGAIN} if the oldest entry is no error, or another negative errno of this class. On a
+     *     queue that overran and was read to its end always 1, with {@link FabricErrno#EOVERRUN} and this queue as fid.
+     */
+    public int readErr(EventError error, long flags) {
+        int refused = refusal(error, flags);
+        if (refused != 0) {
+            return refused;
+        }
+        progress();
+        synchronized (ring) {
+            EventRing.Slot slot = closed ? null : ring.first();
+            if (slot == null) {
+                int result = whenEmpty();
+                if (result == -FabricErrno.EOVERRUN) {
+                    error.set(this, context, 0, FabricErrno.EOVERRUN);
+                    return 1;
+                }
+                return result;
+            }
+            if (slot.err == 0) {
+                return -FabricErrno.EAGAIN;
+            }
+            error.set(slot);
+            consume(flags);
+            return 1;
+        }
+    }
+
+    /**
+     * As {@link #read}, and waits until there is something to answer.
+     *
+     * <p>Also ended by an error entry, by {@link #close()}, and by the driver's end. An interrupt ends it with
+     * {@code -FI_EAGAIN}, and the thread stays interrupted. With an embedded driver the wait runs its cycles.
+     *
+     * @param entry     receives the event.
+     * @param timeoutMs most milliseconds to wait; 0 does not wait, less than 0 waits without limit.
+     * @param flags     as for {@link #read}.
+     * @return 1, or {@code -FI_EAGAIN} when the time is over, or another negative errno of this class;
+     *     {@code -FI_ENOSYS} always if the queue was opened with {@link WaitObject#NONE} (AMB-08).
+     */
+    public int sread(EventEntry entry, int timeoutMs, long flags) {
+        if (waitObject == WaitObject.NONE) {
+            return -FabricErrno.ENOSYS;
+        }
+        int result = read(entry, flags);
+        if (result != -FabricErrno.EAGAIN || timeoutMs == 0) {
+            return result;
+        }
+        long timeoutNs = timeoutMs < 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        long startNs = System.nanoTime();
+        long leftNs = timeoutNs;
+        int rounds = 0;
+        while (result == -FabricErrno.EAGAIN && leftNs > 0 && !Thread.currentThread().isInterrupted()) {
+            pause(leftNs, rounds++);
+            result = read(entry, flags);
+            leftNs = timeoutMs < 0 ? timeoutNs : timeoutNs - (System.nanoTime() - startNs);
+        }
+        return result;
+    }
+
+    /**
+     * Writes an event of the application: a number, an object and two values. Readers are woken.
+     *
+     * @param event     any number, for example that of {@link EventType#NOTIFY}.
+     * @param fid       the object that it is about, or null.
+     * @param opContext shown as {@link EventEntry#context()}.
+     * @param data      shown as {@link EventEntry#data()}.
+     * @param flags     0; no bits are defined.
+     * @return 1, or a negative errno of this class: {@code -FI_ENOSYS} without {@link Flags#WRITE} at open,
+     *     {@code -FI_EAGAIN} if the queue is full. Such events never overrun it.
+     */
+    public int write(int event, Object fid, long opContext, long data, long flags) {
+        return write(event, fid, opContext, data, NO_BYTES, 0, 0, flags);
+    }
+
+    /**
+     * Writes an event of the application that carries bytes. Readers are woken.
+     *
+     * @param event  any number, for example that of {@link EventType#NOTIFY}.
+     * @param bytes  holds the bytes, which are copied and shown as {@link EventEntry#bytes()}.
+     * @param offset of the first byte.
+     * @param length in bytes, 0 to {@link EventEntry#MAX_DATA_LENGTH}.
+     * @param flags  0; no bits are defined.
+     * @return 1, or a negative errno as for {@link #write(int, Object, long, long, long)}; {@code -FI_EINVAL} if the
+     *     range is not within the buffer, or too long.
+     */
+    public int writeBytes(int event, DirectBuffer bytes, int offset, int length, long flags) {
+        if (bytes == null || offset < 0 || length < 0 || length > EventEntry.MAX_DATA_LENGTH
+            || offset > bytes.capacity() - length) {
+            return -FabricErrno.EINVAL;
+        }
+        return write(event, null, 0, 0, bytes, offset, length, flags);
+    }
+
+    /**
+     * Says whether a thread may block on the queue's own wait object now (fi_trywait). Of {@link #waitChannel()} this
+     * only saves a turn, because the channel is readable exactly while a read would not answer {@code -FI_EAGAIN}; with
+     * an embedded driver it runs a cycle, without which nothing of the driver comes.
+     *
+     * @return 0, or {@code -FI_EAGAIN} if there is something to read or to be told, or {@code -FI_ENOSYS} if the queue
+     *     was opened with {@link WaitObject#NONE}.
+     */
+    public int tryWait() {
+        if (waitObject == WaitObject.NONE) {
+            return -FabricErrno.ENOSYS;
+        }
+        progress();
+        synchronized (ring) {
+            return hasNews() ? -FabricErrno.EAGAIN : 0;
+        }
+    }
+
+    /**
+     * What the queue was opened with.
+     *
+     * @return never {@link WaitObject#SET}, which is not offered yet.
+     */
+    public WaitObject waitObject() {
+        return waitObject;
+    }
+
+    /**
+     * The wait object of a queue opened with {@link WaitObject#FD} (FI_GETWAIT): readable exactly while a read would
+     * not answer {@code -FI_EAGAIN}. It is non-blocking, to be registered with a {@link java.nio.channels.Selector} for
+     * reading; nobody but the queue reads it.
+     *
+     * @return the channel. {@link #close()} makes it readable for ever, so that a selector that is about to sleep is
+     *     woken, and leaves it open: who asks for it closes it after the queue.
+     * @throws FabricException with {@link FabricErrno#ENODATA} if the queue has another wait object.
+     */
+    public SelectableChannel waitChannel() {
+        if (pipe == null) {
+            throw otherWaitObject("FD");
+        }
+        synchronized (ring) {
+            return pipe.channel();
+        }
+    }
+
+    /**
+     * The lock of a queue opened with {@link WaitObject#MUTEX_COND} (FI_GETWAIT). Whoever waits takes it, reads, and as
+     * long as the answer is {@code -FI_EAGAIN} awaits {@link #waitCond()}. Hold it for nothing else, least of all over
+     * a control call: the thread that brings events, and the answers to control calls, takes it too.
+     *
+     * @return the lock.
+     * @throws FabricException with {@link FabricErrno#ENODATA} if the queue has another wait object.
+     */
+    public Lock waitMutex() {
+        if (mutex == null) {
+            throw otherWaitObject("MUTEX_COND");
+        }
+        return mutex;
+    }
+
+    /**
+     * The condition that belongs to {@link #waitMutex()}: signalled after an event or error was written, and at the end
+     * of the queue or the driver. With an embedded driver await it with a limit and read, to run the cycles.
+     *
+     * @return the condition.
+     * @throws FabricException with {@link FabricErrno#ENODATA} if the queue has another wait object.
+     */
+    public Condition waitCond() {
+        if (cond == null) {
+            throw otherWaitObject("MUTEX_COND");
+        }
+        return cond;
+    }
+
+    /**
+     * Says what an error entry's {@code provErrno} means.
+     *
+     * @param provErrno of {@link EventError#provErrno()}, of either sign.
+     * @return text, never empty.
+     */
+    public String strerror(int provErrno) {
+        return strerror(provErrno, null, null, 0, 0);
+    }
+
+    /**
+     * Says what an error entry's {@code provErrno} and error data mean.
+     *
+     * @param provErrno of {@link EventError#provErrno()}, of either sign.
+     * @param data      of {@link EventError#errData()}, or null.
+     * @param buffer    receives the text too, cut and ended by a zero byte within {@code len}; or null.
+     * @param offset    of the text in the buffer.
+     * @param len       bytes that may be used of the buffer.
+     * @return text, never empty.
+     */
+    public String strerror(int provErrno, DirectBuffer data, MutableDirectBuffer buffer, int offset, int len) {
+        return ErrorText.of(provErrno, data, buffer, offset, len);
+    }
+
+    /**
+     * Unread events that the queue can hold.
+     *
+     * @return 1 or more; what was asked for, or 256 if that was 0.
+     */
+    public int size() {
+        return ring.size();
+    }
+
+    /**
+     * Context given at open.
+     *
+     * @return the value.
+     */
+    public long context() {
+        return context;
+    }
+
+    /**
+     * Whether {@link #close()} has not succeeded yet.
+     *
+     * @return false once it is closed.
+     */
+    public boolean isOpen() {
+        return !closed;
+    }
+
+    /**
+     * Closes the queue; unread events are lost, and who waits is woken. Again does nothing. Control path.
+     *
+     * @throws FabricException with {@link FabricErrno#EBUSY} while an endpoint or address vector that is bound to it is
+     *     open; the queue stays as it is.
+     */
+    @Override
+    public void close() {
+        fabric.close(this);
+    }
+
+    @Override
+    public String toString() {
+        synchronized (ring) {
+            return "EventQueue{context=" + context + ", waitObject=" + waitObject + ", size=" + ring.size()
+                + ", unread=" + ring.count() + (overrun ? ", overrun" : "") + (gone ? ", driver gone" : "")
+                + (closed ? ", closed" : "") + '}';
+        }
+    }
+
+    Fabric fabric() {
+        return fabric;
+    }
+
+    List<Object> users() {
+        return users;
+    }
+
+    /** Adds an event of this library; without room the queue is overrun. Any thread. */
+    void report(EventType event, Object fid, long opContext, long data) {
+        add(event.code(), fid, opContext, data, 0, NO_BYTES);
+    }
+
+    /** Adds an error entry of this library; without room the queue is overrun. Any thread. */
+    void reportError(Object fid, long opContext, long data, int err, String errData) {
+        add(0, fid, opContext, data, err, new UnsafeBuffer(errData.getBytes(StandardCharsets.US_ASCII)));
+    }
+
+    /** The driver is gone: nothing of it comes any more. */
+    void onDriverGone() {
+        synchronized (ring) {
+            gone = true;
+        }
+        signalled();
+    }
+
+    /** Closes it for good; under the fabric's lock. {@link #onClosed()} has to follow. */
+    void markClosed() {
+        synchronized (ring) {
+            closed = true;
+            ring.clear();
+        }
+    }
+
+    /** Wakes who waits for a queue that is closed now; with no lock held. */
+    void onClosed() {
+        signalled();
+        if (pipe != null) {
+            synchronized (ring) {
+                pipe.close();
+            }
+        }
+    }
+
+    /**
+     * There may be something to tell: wakes everyone who waits for this queue. Called after each change that a sleeper
+     * must see, with no lock held, because the application reads with its lock held.
+     */
+    void signalled() {
+        synchronized (ring) {
+            if (pipe != null) {
+                pipe.set(hasNews());
+            }
+            ring.notifyAll();
+        }
+        if (mutex != null) {
+            mutex.lock();
+            try {
+                cond.signalAll();
+            } finally {
+                mutex.unlock();
+            }
+        }
+    }
+
+    private void add(int event, Object fid, long opContext, long data, int err, DirectBuffer bytes) {
+        synchronized (ring) {
+            if (closed || overrun) {
+                return;
+            }
+            overrun = !ring.add(event, fid, opContext, data, err, bytes, 0, bytes.capacity());
+        }
+        signalled();
+    }
+
+    private int write(
+        int event, Object fid, long opContext, long data, DirectBuffer bytes, int offset, int length, long flags) {
+        if (!writable) {
+            return -FabricErrno.ENOSYS;
+        }
+        if (flags != 0) {
+            return -FabricErrno.EBADFLAGS;
+        }
+        synchronized (ring) {
+            if (closed) {
+                return -FabricErrno.EOPBADSTATE;
+            }
+            if (overrun) {
+                return -FabricErrno.EOVERRUN;
+            }
+            if (!ring.add(event, fid, opContext, data, 0, bytes, offset, length)) {
+                return -FabricErrno.EAGAIN;
+            }
+        }
+        signalled();
+        return 1;
+    }
+
+    private static int refusal(Object holder, long flags) {
+        if ((flags & ~Flags.PEEK) != 0) {
+            return -FabricErrno.EBADFLAGS;
+        }
+        return holder == null ? -FabricErrno.EINVAL : 0;
+    }
+
+    private void progress() {
+        if (invoker != null && !closed) {
+            invoker.cycle();
+        }
+    }
+
+    /** Drops the oldest entry unless it was only looked at; under the monitor. */
+    private void consume(long flags) {
+        if ((flags & Flags.PEEK) == 0) {
+            ring.consume();
+            if (pipe != null) {
+                pipe.set(hasNews());
+            }
+        }
+    }
+
+    private boolean hasNews() {
+        return ring.count() != 0 || overrun || gone || closed;
+    }
+
+    private int whenEmpty() {
+        if (closed) {
+            return -FabricErrno.EOPBADSTATE;
+        }
+        if (overrun) {
+            return -FabricErrno.EOVERRUN;
+        }
+        return gone ? -FabricErrno.ENODEV : -FabricErrno.EAGAIN;
+    }
+
+    /** Lets time pass until there may be something to read; the round decides how. */
+    private void pause(long mostNs, int round) {
+        if (waitObject == WaitObject.YIELD) {
+            Thread.yield();
+        } else if (invoker == null) {
+            sleep(mostNs);
+        } else if (round < SPINS) {
+            Thread.onSpinWait();
+        } else {
+            sleep(Math.min(mostNs, CYCLE_INTERVAL_NS));
+        }
+    }
+
+    /** Sleeps until {@link #signalled()}, or less if the time is over or the thread is interrupted. */
+    private void sleep(long mostNs) {
+        // a monitor's shortest time; 0 would have no limit
+        long mostMs = mostNs == Long.MAX_VALUE ? 0
+            : TimeUnit.NANOSECONDS.toMillis(mostNs + TimeUnit.MILLISECONDS.toNanos(1) - 1);
+        synchronized (ring) {
+            try {
+                if (!hasNews()) {
+                    ring.wait(mostMs);
+                }
+            } catch (InterruptedException interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private FabricException otherWaitObject(String needed) {
+        return new FabricException(FabricErrno.ENODATA, "the wait object is " + waitObject + ", needed is " + needed,
+            "Open the event queue with WaitObject." + needed + '.');
+    }
+
+    private static void check(EventQueueAttr attr) {
+        long unknown = attr.flags() & ~(Flags.WRITE | Flags.AFFINITY);
+        if (unknown != 0) {
+            throw new FabricException(FabricErrno.EINVAL, "open flags are "
+                + Flags.toString(attr.flags(), Flags.Kind.EQ_OPEN) + ", known are WRITE and AFFINITY");
+        }
+        if (attr.size() < 0 || attr.size() > MAX_SIZE) {
+            throw new FabricException(FabricErrno.EINVAL, "the size is " + attr.size() + " events, needed is 0 to "
+                + MAX_SIZE, "Use several queues, or read more often.");
+        }
+        int processors = Runtime.getRuntime().availableProcessors();
+        if ((attr.flags() & Flags.AFFINITY) != 0
+            && (attr.signalingVector() < 0 || attr.signalingVector() >= processors)) {
+            throw new FabricException(FabricErrno.EINVAL, "the signaling vector is " + attr.signalingVector()
+                + ", needed is a processor, 0 to " + (processors - 1));
+        }
+        switch (attr.waitObject()) {
+            case NONE, UNSPEC, FD, MUTEX_COND, YIELD -> {
+            }
+            default -> throw new FabricException(FabricErrno.ENOSYS, "the wait object is " + attr.waitObject()
+                + ", offered are NONE, UNSPEC, FD, MUTEX_COND and YIELD", "Open with one of these.");
+        }
+    }
+}

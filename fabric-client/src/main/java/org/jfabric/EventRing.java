@@ -1,0 +1,88 @@
+package org.jfabric;
+
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * The events of one queue, oldest first, in slots that are made once.
+ *
+ * <p>Owner: whoever holds its monitor.
+ */
+final class EventRing {
+    /** One event or error. */
+    static final class Slot {
+        final UnsafeBuffer bytes = new UnsafeBuffer(new byte[EventEntry.MAX_DATA_LENGTH]);
+        int event;
+        Object fid;
+        long context;
+        long data;
+        /** Positive for an error. */
+        int err;
+        int length;
+
+        private void set(
+            int number, Object about, long ofContext, long value, int errno, DirectBuffer from, int offset, int count) {
+            event = number;
+            fid = about;
+            context = ofContext;
+            data = value;
+            err = errno;
+            length = Math.min(count, bytes.capacity());
+            if (length > 0) {
+                bytes.putBytes(0, from, offset, length);
+            }
+        }
+    }
+
+    private final Slot[] slots;
+    private long written;
+    private long read;
+
+    EventRing(int size) {
+        slots = new Slot[size];
+        for (int i = 0; i < size; i++) {
+            slots[i] = new Slot();
+        }
+    }
+
+    int size() {
+        return slots.length;
+    }
+
+    int count() {
+        return (int) (written - read);
+    }
+
+    /** Adds an event, or an error if {@code err} is positive; false if the ring is full. Longer bytes are cut. */
+    boolean add(
+        int event, Object fid, long context, long data, int err, DirectBuffer bytes, int offset, int length) {
+        if (count() == slots.length) {
+            return false;
+        }
+        slot(written).set(event, fid, context, data, err, bytes, offset, length);
+        written++;
+        return true;
+    }
+
+    /** The oldest one, null if there is none. */
+    Slot first() {
+        return read == written ? null : slot(read);
+    }
+
+    /** Drops the oldest one. */
+    void consume() {
+        // an object that was closed must not be kept by a queue that nobody fills any more
+        slot(read).fid = null;
+        read++;
+    }
+
+    void clear() {
+        while (read != written) {
+            consume();
+        }
+    }
+
+    private Slot slot(long number) {
+        return slots[(int) (number % slots.length)];
+    }
+}

@@ -1,0 +1,79 @@
+package org.jfabric;
+
+/**
+ * Which operation flags are offered, for calls with a flags argument and as defaults of the calls without one, and what
+ * the defaults of one endpoint are.
+ *
+ * <p>A flag that is not offered is refused and never ignored. {@link Flags#COMMIT_COMPLETE} is one of them: no link
+ * reaches persistent memory (CL-022, AMB-39).
+ *
+ * <p>Owner: control calls, under the fabric's lock.
+ */
+final class OperationFlags {
+    /** The completion levels that every link of this version gives, the weakest first. */
+    static final long LEVELS = Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE;
+    /** What a send call may carry. */
+    static final long SEND_CALL = Flags.COMPLETION | Flags.REMOTE_CQ_DATA | Flags.MORE | LEVELS;
+    /** What a receive call may carry. */
+    static final long RECV_CALL = Flags.COMPLETION | Flags.MORE;
+
+    private static final long SEND_DEFAULT = Flags.COMPLETION | LEVELS;
+    private static final long RECV_DEFAULT = Flags.COMPLETION;
+    private static final long DIRECTIONS = Flags.TRANSMIT | Flags.RECV;
+
+    private long transmit;
+    private long receive;
+
+    OperationFlags(long transmit, long receive) {
+        this.transmit = transmit;
+        this.receive = receive;
+    }
+
+    /** The flags of one direction, without its bit (AMB-70). */
+    long get(long direction) {
+        return isTransmit(direction) ? transmit : receive;
+    }
+
+    /** Replaces the flags of the direction whose bit is among them (AMB-71). */
+    void set(long flags) {
+        boolean isTransmit = isTransmit(flags & DIRECTIONS);
+        long operation = flags & ~DIRECTIONS;
+        long offered = isTransmit ? SEND_DEFAULT : RECV_DEFAULT;
+        if ((operation & ~offered) != 0) {
+            throw new FabricException(FabricErrno.EBADFLAGS, "operation flags are "
+                + Flags.toString(flags, Flags.Kind.OPERATION_DEFAULT) + ", offered as default are "
+                + Flags.toString(offered, Flags.Kind.OPERATION_DEFAULT), "Set only flags that are offered.");
+        }
+        if (isTransmit) {
+            transmit = operation;
+        } else {
+            receive = operation;
+        }
+    }
+
+    /** What each send without flags of its own carries. */
+    long sendDefault(boolean selective) {
+        return transmit & SEND_DEFAULT | always(selective);
+    }
+
+    /** What each receive without flags of its own carries. */
+    long recvDefault(boolean selective) {
+        return receive & RECV_DEFAULT | always(selective);
+    }
+
+    /** A queue that is not selective gets an entry for each operation, whatever its flags say (AMB-52, OPF-005). */
+    static long always(boolean selective) {
+        return selective ? 0 : Flags.COMPLETION;
+    }
+
+    private static boolean isTransmit(long direction) {
+        if (direction == Flags.TRANSMIT) {
+            return true;
+        }
+        if (direction == Flags.RECV) {
+            return false;
+        }
+        throw new FabricException(FabricErrno.EINVAL, "the direction is "
+            + Flags.toString(direction, Flags.Kind.OPERATION_DEFAULT), "Name either Flags.TRANSMIT or Flags.RECV.");
+    }
+}

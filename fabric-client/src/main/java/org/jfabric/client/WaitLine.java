@@ -1,0 +1,68 @@
+package org.jfabric.client;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.ffi.Futex;
+import org.jfabric.layout.WaitDescriptor;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+
+/**
+ * The client's end of a line of wait words: goes to sleep there and wakes others of this client.
+ *
+ * <p>Any number of threads may sleep and wake. The order of a sleeper is: {@link #signal()}, {@link #announce(long)},
+ * one more look at what it waits for, {@link #sleep(int, long)}.
+ */
+public final class WaitLine {
+    private final long line;
+    private final MemorySegment memory;
+
+    /**
+     * The line in a mapped file.
+     *
+     * @param line   native address, see {@link WaitDescriptor}.
+     * @param memory what keeps the mapping alive.
+     */
+    public WaitLine(long line, MemorySegment memory) {
+        this.line = line;
+        this.memory = memory;
+    }
+
+    /**
+     * The futex word.
+     *
+     * @return its value, to be given to {@link #sleep(int, long)}.
+     */
+    public int signal() {
+        return UnsafeApi.getIntAcquire(null, line + WaitDescriptor.SIGNAL_OFFSET);
+    }
+
+    /**
+     * Says that the calling thread is about to sleep.
+     *
+     * @param wakeAt entries that must have been written before it wants to be woken.
+     */
+    public void announce(long wakeAt) {
+        UnsafeApi.putLong(line + WaitDescriptor.WAKE_AT_OFFSET, wakeAt);
+        UnsafeApi.putIntRelease(null, line + WaitDescriptor.SLEEPERS_OFFSET, 1);
+        // before the caller's last look for entries, as the driver fences between its entries and its look for sleepers
+        UnsafeApi.fullFence();
+    }
+
+    /**
+     * Sleeps while the futex word has the value that was seen.
+     *
+     * @param seen      by {@link #signal()}.
+     * @param timeoutNs longest sleep; negative for no limit.
+     */
+    public void sleep(int seen, long timeoutNs) {
+        Futex.wait(line + WaitDescriptor.SIGNAL_OFFSET, seen, timeoutNs);
+        Reference.reachabilityFence(memory);
+    }
+
+    /** Wakes all sleepers, because of something that is not an entry. */
+    public void wakeAll() {
+        Futex.wake(WaitDescriptor.takeSleepers(line), Integer.MAX_VALUE);
+        Reference.reachabilityFence(memory);
+    }
+}

@@ -1,0 +1,102 @@
+package org.jfabric;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.WaitPoint;
+import org.jfabric.layout.CompletionQueueDescriptor;
+import org.jfabric.layout.WaitDescriptor;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/**
+ * Entries and sleepers of two processes: a million sleeps, none with a time that would rescue a lost wake-up. The
+ * writer goes on at every distance from the reader's going to sleep: while it reads, while it announces itself, while
+ * it looks for the last time, when it sleeps.
+ */
+@Tag("slow")
+@Timeout(900)
+class SleepAndWakeTest {
+    private static final int CAPACITY = 16;
+    private static final long SLEEPS = 1_000_000;
+    private static final long STUCK_NS = TimeUnit.SECONDS.toNanos(60);
+    private static final int LONGEST_PAUSE_SPINS = 2_000;
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void shouldWakeEveryTimeInAMillion() throws Exception {
+        Path file = directory.resolve("1.cq");
+        try (RandomAccessFile made = new RandomAccessFile(file.toFile(), "rw")) {
+            made.setLength(CompletionQueueDescriptor.fileLength(CAPACITY));
+        }
+        MemorySegment memory = SleepingReaderMain.map(file);
+        long entries = SLEEPS + SLEEPS / 4;
+        Process reader = startReader(file, entries);
+        try {
+            long sleeps = write(memory, entries, reader);
+            assertTrue(reader.waitFor(60, TimeUnit.SECONDS), "the reader did not end");
+            String said = new String(reader.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertEquals("read " + entries + "\n", said);
+            assertTrue(sleeps >= SLEEPS, "only " + sleeps + " sleeps in " + entries + " entries");
+        } finally {
+            reader.destroyForcibly();
+        }
+    }
+
+    private static long write(MemorySegment memory, long entries, Process reader) {
+        long seed = 20_260_701;
+        SplittableRandom random = new SplittableRandom(seed);
+        long line = memory.address() + CompletionQueueDescriptor.WAIT_OFFSET;
+        CompletionWriter writer = new CompletionWriter(memory.address(), CAPACITY, new WaitPoint(line));
+        long sleeps = 0;
+        for (long number = 0; number < entries; number++) {
+            boolean awaitsSleeper = number % 5 != 0;
+            long deadline = System.nanoTime() + STUCK_NS;
+            while (readPosition(memory) != number || awaitsSleeper && !isAnnounced(line)) {
+                assertTrue(System.nanoTime() - deadline < 0 && reader.isAlive(), "the reader is stuck at "
+                    + readPosition(memory) + " of " + number + ", announced " + isAnnounced(line) + ", seed " + seed);
+                Thread.onSpinWait();
+            }
+            sleeps += awaitsSleeper ? 1 : 0;
+            for (int i = random.nextInt(4) == 0 ? random.nextInt(LONGEST_PAUSE_SPINS) : 0; i > 0; i--) {
+                Thread.onSpinWait();
+            }
+            writer.success(0, 0, number, 0, 0, 0, 0, ~number, -1);
+            writer.flush();
+        }
+        return sleeps;
+    }
+
+    private static boolean isAnnounced(long line) {
+        return UnsafeApi.getIntVolatile(null, line + WaitDescriptor.SLEEPERS_OFFSET) != 0;
+    }
+
+    private static long readPosition(MemorySegment memory) {
+        return UnsafeApi.getLongVolatile(null, memory.address() + CompletionQueueDescriptor.READ_POSITION_OFFSET);
+    }
+
+    private static Process startReader(Path file, long entries) throws IOException {
+        return new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xmx128m",
+            "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
+            "--enable-native-access=ALL-UNNAMED",
+            "-cp", System.getProperty("java.class.path"),
+            SleepingReaderMain.class.getName(), file.toString(), Integer.toString(CAPACITY), Long.toString(entries))
+            .redirectErrorStream(true).start();
+    }
+}

@@ -1,0 +1,170 @@
+package org.jfabric.driver.conformance;
+
+import org.jfabric.AddressVector;
+import org.jfabric.AddressVectorAttr;
+import org.jfabric.CompletionQueue;
+import org.jfabric.Domain;
+import org.jfabric.Endpoint;
+import org.jfabric.EventEntry;
+import org.jfabric.EventError;
+import org.jfabric.EventQueue;
+import org.jfabric.EventQueueAttr;
+import org.jfabric.EventType;
+import org.jfabric.Fabric;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.WaitObject;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.io.IOException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** The code of docs/event-queues.md: it compiles, it runs, and the page shows it as it is here. */
+@Timeout(120)
+class EventQueueExampleTest {
+    private static final Path ROOT = Path.of(System.getProperty("basedir", ".")).resolve("..");
+    private static final String SOURCE =
+        "fabric-driver/src/test/java/org/jfabric/driver/conformance/EventQueueExampleTest.java";
+    private static final String BEGIN = "// example: ";
+    private static final String END = "// end of example";
+
+    private final List<String> said = new ArrayList<>();
+
+    private Endpoint open(Fabric fabric, Domain domain, Info info, CompletionQueue completions, String[] peers) {
+        // example: open
+        EventQueue events = fabric.openEventQueue(
+            new EventQueueAttr().flags(Flags.WRITE).waitObject(WaitObject.UNSPEC));
+
+        AddressVector vector = domain.openAddressVector(new AddressVectorAttr().flags(Flags.EVENT));
+        vector.bind(events, 0);
+        long[] fiAddrs = new long[peers.length];
+        vector.insert(peers, fiAddrs, 0, 1);
+
+        Endpoint endpoint = domain.openEndpoint(info);
+        endpoint.bind(completions, Flags.TRANSMIT | Flags.RECV);
+        endpoint.bind(vector);
+        endpoint.bind(events, 0);
+        endpoint.enable();
+        // end of example
+        Thread stopper = new Thread(() -> stop(events));
+        stopper.start();
+        // the thread of the application: with an embedded driver it is the one that runs the cycles
+        while (said.size() < 2) {
+            serve(events, 100);
+        }
+        join(stopper);
+        return endpoint;
+    }
+
+    private void stop(EventQueue events) {
+        // example: write
+        events.write(EventType.NOTIFY.code(), "stop", 0, 0, 0);
+        // end of example
+    }
+
+    // example: read
+    private final EventEntry entry = new EventEntry();
+    private final EventError error = new EventError();
+
+    private void serve(EventQueue events, int timeoutMs) {
+        int result = events.sread(entry, timeoutMs, 0);
+        if (result == 1) {
+            switch (entry.type()) {
+                case AV_COMPLETE -> say(entry.data() + " addresses inserted by call " + entry.context());
+                case NOTIFY -> say("asked to " + entry.fid());
+                default -> say("not awaited: " + entry);
+            }
+        } else if (result == -FabricErrno.EAVAIL && events.readErr(error, 0) == 1) {
+            say(error.fid() + ": " + events.strerror(error.provErrno()));
+        } else if (result != -FabricErrno.EAGAIN) {
+            say("no more events: " + FabricErrno.name(result));
+        }
+    }
+    // end of example
+
+    private int select(EventQueue events, Selector selector) throws IOException {
+        // example: select
+        events.waitChannel().register(selector, SelectionKey.OP_READ);
+        int result = events.read(entry, 0);
+        while (result == -FabricErrno.EAGAIN) {
+            if (events.tryWait() == 0) {
+                selector.select();
+                selector.selectedKeys().clear();
+            }
+            result = events.read(entry, 0);
+        }
+        // end of example
+        return result;
+    }
+
+    private void say(String text) {
+        said.add(text);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldRunAsThePageSays(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            String[] peers = {pair.b.endpoint.name(), pair.a.endpoint.name()};
+            Endpoint endpoint = open(pair.a.fabric, pair.a.domain, pair.a.info, pair.a.cq, peers);
+            assertTrue(endpoint.isOpen());
+            said.sort(null);
+            assertEquals(List.of("2 addresses inserted by call 1", "asked to stop"), said);
+        }
+    }
+
+    @Test
+    void shouldSelectAsThePageSays() throws IOException {
+        try (FabricPair pair = new FabricPair(Setup.LOOPBACK_DAEMON);
+            Selector selector = Selector.open();
+            EventQueue events = pair.a.fabric.openEventQueue(
+                new EventQueueAttr().flags(Flags.WRITE).waitObject(WaitObject.FD))) {
+            Thread writer = new Thread(() -> stop(events));
+            writer.start();
+            assertEquals(1, select(events, selector));
+            assertEquals("stop", entry.fid());
+            join(writer);
+            events.waitChannel().close();
+        }
+    }
+
+    @Test
+    void shouldBeShownOnThePageAsItIsHere() throws IOException {
+        String page = Files.readString(ROOT.resolve("docs/event-queues.md"));
+        List<String> lines = Files.readAllLines(ROOT.resolve(SOURCE));
+        int examples = 0;
+        for (int i = 0; i < lines.size(); i++) {
+            if (lines.get(i).strip().startsWith(BEGIN)) {
+                StringBuilder code = new StringBuilder();
+                while (!lines.get(++i).strip().equals(END)) {
+                    code.append(lines.get(i)).append('\n');
+                }
+                String block = "```java\n" + code.toString().stripTrailing().stripIndent() + "\n```\n";
+                assertTrue(page.contains(block), () -> "docs/event-queues.md does not show:\n" + block);
+                examples++;
+            }
+        }
+        assertEquals(4, examples);
+    }
+
+    private static void join(Thread thread) {
+        try {
+            thread.join(20_000);
+        } catch (InterruptedException interrupted) {
+            throw new AssertionError(interrupted);
+        }
+        assertTrue(!thread.isAlive());
+    }
+}

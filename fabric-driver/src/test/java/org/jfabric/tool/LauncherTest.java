@@ -1,0 +1,139 @@
+package org.jfabric.tool;
+
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/**
+ * The launcher on machines without the JDK that it needs. The copy that is run lies in an empty folder, so it would
+ * have to build first; Maven is a script that leaves a mark. The shell expands no patterns ({@code bash -f}), so that
+ * the folders in which JDKs are usually installed are not found here either.
+ */
+@Timeout(60)
+class LauncherTest {
+    private static final String[] TOOLS = {"sed", "head", "dirname", "readlink", "find", "mkdir", "touch", "flock"};
+
+    @TempDir
+    Path folder;
+    private Path bin;
+    private Path launcher;
+
+    private record Run(int status, String output) {
+    }
+
+    @BeforeEach
+    void prepare() throws IOException {
+        Path script = script();
+        launcher = Files.copy(script, folder.resolve("fabric"));
+        bin = Files.createDirectory(folder.resolve("bin"));
+        for (String tool : TOOLS) {
+            for (String place : new String[] {"/usr/bin", "/bin"}) {
+                Path real = Path.of(place, tool);
+                if (Files.exists(real) && !Files.exists(bin.resolve(tool))) {
+                    executable(bin.resolve(tool), "exec " + real + " \"$@\"");
+                }
+            }
+        }
+        executable(bin.resolve("mvn"), "echo run > " + folder.resolve("maven-was-run") + "; exit 1");
+    }
+
+    private static Path script() {
+        Path at = Path.of("").toAbsolutePath();
+        while (at != null && !Files.isExecutable(at.resolve("fabric"))) {
+            at = at.getParent();
+        }
+        Assumptions.assumeTrue(at != null, "the launcher is not there: these are not the project's sources");
+        return at.resolve("fabric");
+    }
+
+    private static void executable(Path file, String body) throws IOException {
+        Files.writeString(file, "#!/bin/sh\n" + body + "\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwx------"));
+    }
+
+    /** Answers what a JVM of that version answers when it is asked for it. */
+    private static void java(Path file, String version) throws IOException {
+        executable(file,
+            "[ \"$1\" = -version ] && echo 'openjdk version \"" + version + "\" 2024-10-15' >&2 && exit 0\n"
+            + "echo run > " + file.resolveSibling("java-was-run"));
+    }
+
+    private Run run(Map<String, String> variables) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(
+            "/bin/bash", "-f", launcher.toString(), "driver", "--dir", folder.resolve("driver").toString())
+            .redirectErrorStream(true);
+        builder.environment().clear();
+        builder.environment().putAll(Map.of("PATH", bin.toString(), "HOME", folder.toString()));
+        builder.environment().putAll(variables);
+        Process process = builder.start();
+        process.getOutputStream().close();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return new Run(process.waitFor(), output);
+    }
+
+    private void assertSaysWhatToInstall(Run run, Path java) {
+        assertEquals(1, run.status, run.output);
+        assertEquals(1, run.output.lines().count(), "one line: " + run.output);
+        assertTrue(run.output.startsWith("fabric: JFabric runs on JDK 25 or newer"), run.output);
+        assertTrue(run.output.contains("install") && run.output.contains("25-jdk"), run.output);
+        assertFalse(Files.exists(folder.resolve("maven-was-run")), "Maven was run");
+        assertFalse(java != null && Files.exists(java.resolveSibling("java-was-run")), "the JVM was run");
+    }
+
+    @Test
+    void shouldSayWhatToInstallWhereThereIsNoJava() throws Exception {
+        assertSaysWhatToInstall(run(Map.of()), null);
+    }
+
+    @Test
+    void shouldSayWhatToInstallWhereThePathHasAnOlderJava() throws Exception {
+        for (String version : new String[] {"21.0.5", "24-ea", "1.8.0_432", "garbage"}) {
+            Path java = bin.resolve("java");
+            Files.deleteIfExists(java);
+            java(java, version);
+            assertSaysWhatToInstall(run(Map.of()), java);
+        }
+    }
+
+    @Test
+    void shouldSayWhatToInstallWhereJavaHomeIsAnOlderOneOrNone() throws Exception {
+        Path home = Files.createDirectories(folder.resolve("jdk-21/bin")).getParent();
+        java(home.resolve("bin/java"), "21.0.5");
+        Files.writeString(home.resolve("release"), "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"21.0.5\"\n");
+        assertSaysWhatToInstall(run(Map.of("JAVA_HOME", home.toString())), home.resolve("bin/java"));
+        assertSaysWhatToInstall(run(Map.of("JAVA_HOME", folder.resolve("nothing").toString())), null);
+    }
+
+    @Test
+    void shouldNameWhatWasAskedForIfItIsTooOld() throws Exception {
+        Path java = folder.resolve("java");
+        java(java, "17.0.1");
+        Run run = run(Map.of("JFABRIC_JAVA", java.toString()));
+        assertEquals(1, run.status, run.output);
+        assertEquals(1, run.output.lines().count(), run.output);
+        assertTrue(run.output.contains("JFABRIC_JAVA is " + java) && run.output.contains("JDK 25"), run.output);
+        assertFalse(Files.exists(folder.resolve("maven-was-run")));
+    }
+
+    /** What the other tests rely on: with a JVM of the right version the next thing is the build. */
+    @Test
+    void shouldGoOnWithAJavaThatIsNewEnough() throws Exception {
+        java(bin.resolve("java"), "25.0.1");
+        Run run = run(Map.of());
+        assertTrue(run.output.contains("building JFabric"), run.output);
+        assertTrue(Files.exists(folder.resolve("maven-was-run")), run.output);
+    }
+}
