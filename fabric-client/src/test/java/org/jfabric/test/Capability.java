@@ -8,18 +8,19 @@ import java.util.List;
 /**
  * Something that requirement rows need, as {@code docs/requirements.md} names it.
  *
- * @param name      as the rows say it.
- * @param exists    whether the document says that it is there; its rows are due then.
- * @param api       {@code Class}, {@code Class#method} or {@code Class#method/parameters}: what belongs to it if it
- *                  exists, what it would bring if it is missing.
- * @param discovery {@code caps NAME}, {@code mode NAME} or {@code type NAME}: what no link offers while it is missing.
+ * @param name     as the rows say it.
+ * @param exists   whether the document says that it is there; its rows are due then.
+ * @param api      {@code Class}, {@code Class#method} or {@code Class#method/parameters}: what belongs to it if it
+ *                 exists, what it would bring if it is missing.
+ * @param accepted {@code caps NAME}, {@code mode NAME}, {@code type NAME} or {@code flag NAME}: what no link and no
+ *                 call accepts while it is missing.
  */
-public record Capability(String name, boolean exists, List<String> api, List<String> discovery) {
+public record Capability(String name, boolean exists, List<String> api, List<String> accepted) {
 
     /** Takes unmodifiable copies of the lists. */
     public Capability {
         api = List.copyOf(api);
-        discovery = List.copyOf(discovery);
+        accepted = List.copyOf(accepted);
     }
 
     /** Where the code on the class path disagrees with the document; empty if it agrees. */

@@ -104,7 +104,7 @@ class CompletionReadTest {
             receive(pair, 3);
             awaitAll(pair);
             for (int i = 0; i < 2; i++) {
-                    assertEquals(-FabricErrno.EBADFLAGS, queue.readErr(error, 1));
+                assertEquals(-FabricErrno.EBADFLAGS, queue.readErr(error, 1));
                 assertEquals(1, queue.readErr(error, 0));
                 assertEquals(20 + i, error.opContext());
                 assertEquals(lengths[i], error.len());

@@ -1,7 +1,6 @@
 package org.jfabric.driver.conformance;
 
 import org.jfabric.EndpointType;
-import org.jfabric.Fabric;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Mode;
@@ -10,24 +9,27 @@ import org.jfabric.test.RequirementTable;
 import org.junit.jupiter.api.Test;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * No link offers what {@code docs/requirements.md} calls missing. When this fails, the capability is there: mark it as
+ * No link offers and no call takes what {@code docs/requirements.md} calls missing. When this fails, the capability is there: mark it as
  * existing, and its rows are due.
  */
 class MissingCapabilityTest {
+    private static final long ANY = -1L;
+
     @Test
-    void shouldBeOfferedByNoLink() throws Exception {
+    void shouldBeAcceptedByNobody() throws Exception {
         RequirementTable table = RequirementTable.read(Path.of("../docs/requirements.md"));
         int asked = 0;
         try (FabricPair pair = new FabricPair(Setup.LOOPBACK_EMBEDDED)) {
             for (Capability capability : table.capabilities()) {
-                for (String condition : capability.discovery()) {
-                    assertEquals(List.of(), offers(pair.a.fabric, condition), capability.name());
+                for (String condition : capability.accepted()) {
+                    assertEquals(List.of(), accepting(pair.a, condition), capability.name());
                     asked++;
                 }
             }
@@ -35,21 +37,42 @@ class MissingCapabilityTest {
         assertTrue(asked > 5, "the document names " + asked + " conditions");
     }
 
-    private static List<Info> offers(Fabric fabric, String condition) throws ReflectiveOperationException {
+    /** Offers and calls that take it. */
+    private static List<?> accepting(FabricNode node, String condition) throws ReflectiveOperationException {
         String name = condition.substring(condition.indexOf(' ') + 1);
         return switch (condition.substring(0, condition.indexOf(' '))) {
-            case "caps" -> fabric.info(new Info().caps(Flags.class.getField(name).getLong(null))).matches();
+            case "caps" -> node.fabric.info(new Info().caps(Flags.class.getField(name).getLong(null))).matches();
             case "mode" -> {
                 long bit = Mode.class.getField(name).getLong(null);
-                yield fabric.info(new Info().mode(-1L)).matches().stream()
+                yield node.fabric.info(new Info().mode(-1L)).matches().stream()
                     .filter(offer -> (offer.mode() & bit) != 0).toList();
             }
             case "type" -> {
                 Info hints = new Info();
                 hints.epAttr().type(EndpointType.valueOf(name));
-                yield fabric.info(hints).matches();
+                yield node.fabric.info(hints).matches();
             }
+            case "flag" -> calls(node, Flags.class.getField(name).getLong(null));
             default -> throw new AssertionError("no such condition: " + condition);
         };
+    }
+
+    private static List<String> calls(FabricNode node, long flag) {
+        List<String> taken = new ArrayList<>();
+        long buf = node.memory.address();
+        long self = node.av.insert(node.endpoint.name());
+        if (node.endpoint.recvmsg(buf, 64, ANY, 1, flag) == 0) {
+            taken.add("recvmsg");
+        }
+        if (node.endpoint.trecvmsg(buf, 64, ANY, 1, 0, 1, flag) == 0) {
+            taken.add("trecvmsg");
+        }
+        if (node.endpoint.sendmsg(buf, 8, self, 0, 1, flag) == 0) {
+            taken.add("sendmsg");
+        }
+        if (node.endpoint.tsendmsg(buf, 8, self, 1, 0, 1, flag) == 0) {
+            taken.add("tsendmsg");
+        }
+        return taken;
     }
 }

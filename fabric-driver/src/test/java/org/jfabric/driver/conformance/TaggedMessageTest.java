@@ -182,7 +182,7 @@ class TaggedMessageTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
-    @Requirement({"CQ-124", "CQ-125", "CQ-128"})
+    @Requirement("REF-039")
     void shouldKeepTaggedAndUntaggedMessagesApart(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             pair.b.endpoint.recv(pair.b.memory.address(RECEIVE), 64, ANY, 1);
