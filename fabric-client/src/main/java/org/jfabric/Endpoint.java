@@ -141,7 +141,7 @@ public final class Endpoint implements AutoCloseable {
             if (state == CLOSED) {
                 throw closed();
             }
-            bindings.requireComplete(transmits(), receives());
+            bindings.requireComplete(info.transmits(), info.receives());
             domain.enable(this);
         }
     }
@@ -525,17 +525,6 @@ public final class Endpoint implements AutoCloseable {
         return new FabricException(FabricErrno.EOPBADSTATE, "the endpoint is closed", "Open another one.");
     }
 
-    /** Without direction bits both directions are meant. */
-    private boolean transmits() {
-        long directions = info.caps() & (Flags.SEND | Flags.RECV);
-        return directions == 0 || (directions & Flags.SEND) != 0;
-    }
-
-    private boolean receives() {
-        long directions = info.caps() & (Flags.SEND | Flags.RECV);
-        return directions == 0 || (directions & Flags.RECV) != 0;
-    }
-
     /** Takes the driver's answer; the last step of enabling, under the fabric's lock. */
     void onEnabled(
         DriverEvent.EndpointReady ready, EndpointPort enginePort, TransmitQueue transmitQueue,
@@ -545,9 +534,9 @@ public final class Endpoint implements AutoCloseable {
         maxMsgSize = ready.maxMsgSize();
         injectSize = ready.injectSize();
         applyOpFlags();
-        transmit = transmits() ? new TransmitSide(
+        transmit = info.transmits() ? new TransmitSide(
             enginePort, transmitQueue, bindings.txCq().credits(), maxMsgSize, injectSize, ready.txSize()) : null;
-        receive = receives() ? new ReceiveSide(
+        receive = info.receives() ? new ReceiveSide(
             enginePort, receiveQueue, bindings.rxCq().credits(), ready.rxSize()) : null;
         // the queues were made above: a thread that sees the state must see them
         UnsafeApi.storeFence();
