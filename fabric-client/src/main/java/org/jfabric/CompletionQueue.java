@@ -7,6 +7,7 @@ import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.Invoker;
 import org.jfabric.client.UseGuard;
+import org.jfabric.client.UseLock;
 import org.jfabric.client.WaitLine;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
@@ -44,8 +45,12 @@ import java.util.List;
  * <p>Three ways to read: {@link #read} and {@link #readFrom} copy entries in the queue's format, {@link #poll} shows
  * them to a handler, {@link #readInPlace} lends them until the next reading call.
  *
- * <p>Owner: one thread at a time reads. The endpoints that report here are submitted to by one thread at a time, which
- * may be another one. {@link #close()} is a control call. Source: section 2 of the requirements.
+ * <p>In a domain that keeps threads apart ({@link Threading#SAFE} and others, see {@link Domain}) any thread reads.
+ * Each entry goes to one of them; a thread that comes while another one is reading, its handlers included, is answered
+ * {@code -FI_EAGAIN} instead of waiting for it.
+ *
+ * <p>Owner otherwise: one thread at a time reads. The endpoints that report here are submitted to by one thread at a
+ * time, which may be another one. {@link #close()} is a control call. Source: section 2 of the requirements.
  */
 public final class CompletionQueue implements AutoCloseable {
     private static final int UNBOUND = 0;
@@ -56,6 +61,7 @@ public final class CompletionQueue implements AutoCloseable {
     private final CompletionReader reader;
     private final CompletionCredits credits;
     private final UseGuard readers;
+    private final UseLock lock;
     private final Invoker invoker;
     private final CompletionFormat format;
     private final Domain domain;
@@ -64,10 +70,10 @@ public final class CompletionQueue implements AutoCloseable {
     private final int size;
     private final WaitObject waitObject;
     private final CompletionWait wait;
-    private final boolean isReadByOneThread;
     private final List<Endpoint> endpoints = new ArrayList<>();
     /** Volatile, because a control call of another thread must end what a waiting reader does. */
     private volatile int state;
+    private long drainBegin;
 
     /**
      * A fresh queue over its mapped file; domain may be null in tests of the reading side.
@@ -91,14 +97,18 @@ public final class CompletionQueue implements AutoCloseable {
         this.format = attr.format().resolved();
         this.size = (int) attr.size();
         this.invoker = invoker;
-        UseGuard submitters = invoker != null ? invoker.guard() : new UseGuard("submission to completion queue " + id);
+        boolean locks = domain != null && domain.locks();
+        // where locks keep threads apart, the engine, its submitters and the readers each have their own one
+        boolean oneUser = invoker != null && !locks;
+        UseGuard submitters = oneUser ? invoker.guard() : new UseGuard("submission to completion queue " + id);
+        UseLock submission = !locks ? null : invoker != null ? invoker.lock() : new UseLock();
         long share = domain != null && domain.mayOverrun() ? CompletionCredits.UNLIMITED : size;
         this.credits = new CompletionCredits(
-            share, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET, submitters);
+            share, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET, submitters, submission);
+        this.lock = locks ? new UseLock() : null;
         this.reader = new CompletionReader(memory, capacity, this.format, credits, driver);
-        this.readers = invoker != null ? invoker.guard() : new UseGuard("completion queue " + id);
+        this.readers = oneUser ? invoker.guard() : new UseGuard("completion queue " + id);
         this.waitObject = attr.waitObject();
-        this.isReadByOneThread = domain == null || !domain.isThreadSafe();
         this.wait = !blocks(waitObject) ? null : new CompletionWait(
             reader, new WaitLine(memory.address() + CompletionQueueDescriptor.WAIT_OFFSET, memory), attr, driver,
             invoker, waitSpinNs, waitSliceNs);
@@ -242,12 +252,14 @@ public final class CompletionQueue implements AutoCloseable {
      * @return entries shown, or a negative errno of this class.
      */
     public int poll(CompletionHandler handler, int limit) {
-        assert readers.enter();
+        if (!begin()) {
+            return -FabricErrno.EAGAIN;
+        }
         try {
             int entered = enter(limit);
             return entered < 0 ? entered : reader.handle(handler, limit);
         } finally {
-            assert readers.exit();
+            end();
         }
     }
 
@@ -263,7 +275,7 @@ public final class CompletionQueue implements AutoCloseable {
      *     call, which gives the entries back, could be another thread's.
      */
     public int readInPlace(CompletionBatch batch, int limit) {
-        if (!isReadByOneThread) {
+        if (lock != null) {
             return -FabricErrno.EOPNOTSUPP;
         }
         assert readers.enter();
@@ -293,11 +305,15 @@ public final class CompletionQueue implements AutoCloseable {
         if (flags != 0) {
             return -FabricErrno.EBADFLAGS;
         }
-        int entered = enter(1);
-        if (entered < 0) {
-            return entered;
+        if (!begin()) {
+            return -FabricErrno.EAGAIN;
         }
-        return reader.readErr(error);
+        try {
+            int entered = enter(1);
+            return entered < 0 ? entered : reader.readErr(error);
+        } finally {
+            end();
+        }
     }
 
     /**
@@ -410,6 +426,16 @@ public final class CompletionQueue implements AutoCloseable {
         }
     }
 
+    /** Remembers which entries are there, before the fabric waits for its sends to end. */
+    void onDrainBegins() {
+        drainBegin = reader.end();
+    }
+
+    /** Sends whose error entries came since {@link #onDrainBegins()}; nobody need have read them. */
+    long failedSinceDrainBegan() {
+        return reader.failedSends(drainBegin);
+    }
+
     void markClosed() {
         state = CLOSED;
         if (wait != null) {
@@ -425,12 +451,30 @@ public final class CompletionQueue implements AutoCloseable {
     }
 
     private int take(MutableDirectBuffer buffer, int offset, int count, Object sources, long sourcesAddress) {
-        assert readers.enter();
+        if (!begin()) {
+            return -FabricErrno.EAGAIN;
+        }
         try {
             int entered = enter(count);
             return entered < 0 ? entered : reader.copy(buffer, offset, count, sources, sourcesAddress);
         } finally {
-            assert readers.exit();
+            end();
+        }
+    }
+
+    /** False if another thread is reading: nobody waits for a reader, which may be in a handler. */
+    private boolean begin() {
+        if (lock != null && !lock.tryEnter()) {
+            return false;
+        }
+        assert readers.enter();
+        return true;
+    }
+
+    private void end() {
+        assert readers.exit();
+        if (lock != null) {
+            lock.exit();
         }
     }
 
@@ -440,17 +484,26 @@ public final class CompletionQueue implements AutoCloseable {
         if (wait == null) {
             return state == CLOSED ? -FabricErrno.EOPBADSTATE : -FabricErrno.ENOSYS;
         }
-        assert readers.enter();
+        // where locks keep readers apart they are not held over a wait
+        assert lock != null || readers.enter();
         try {
-            int entered = enter(count);
-            if (entered < 0) {
-                return entered;
+            int found = take(null, 0, 0, null, 0);
+            if (found == -FabricErrno.EOPBADSTATE) {
+                return found;
             }
-            wait.await(cond, count, timeoutMs);
-            return state != READABLE ? -FabricErrno.EOPBADSTATE
-                : reader.copy(buffer, offset, count, sources, sourcesAddress);
+            if (count < 0 || !reader.fits(buffer, offset, count)) {
+                return -FabricErrno.EINVAL;
+            }
+            long startNs = System.nanoTime();
+            boolean over;
+            do {
+                over = wait.await(cond, count, startNs, timeoutMs);
+                found = take(buffer, offset, count, sources, sourcesAddress);
+                // another thread was faster, or is reading
+            } while (found == -FabricErrno.EAGAIN && !over);
+            return found;
         } finally {
-            assert readers.exit();
+            assert lock != null || readers.exit();
             Reference.reachabilityFence(this);
         }
     }

@@ -1,5 +1,6 @@
 package org.jfabric;
 
+import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -72,6 +73,11 @@ final class CompletionReader {
     /** Entries that the ring can hold. */
     int capacity() {
         return (int) (mask + 1);
+    }
+
+    /** Whether a buffer has room for so many entries of the queue's format. */
+    boolean fits(DirectBuffer buffer, int offset, int count) {
+        return count == 0 || offset >= 0 && offset + (long) count * entryLongs * Long.BYTES <= buffer.capacity();
     }
 
     /** Entries read since the start. */
@@ -174,7 +180,7 @@ final class CompletionReader {
     int copy(MutableDirectBuffer buffer, int offset, int count, Object sources, long sourcesAddress) {
         int longs = entryLongs;
         int stride = longs * Long.BYTES;
-        if (count != 0 && (offset < 0 || offset + (long) count * stride > buffer.capacity())) {
+        if (!fits(buffer, offset, count)) {
             return -FabricErrno.EINVAL;
         }
         byte[] array = count == 0 ? null : buffer.byteArray();
@@ -233,6 +239,32 @@ final class CompletionReader {
         release(position + 1, ofClient(word));
         Reference.reachabilityFence(this);
         return 1;
+    }
+
+    /** Number of the first entry that is not there yet; takes nothing. */
+    long end() {
+        long number = position;
+        while (kind(number) != 0) {
+            number++;
+        }
+        return number;
+    }
+
+    /** Error entries of operations that are no receives, from a number on; takes nothing. */
+    long failedSends(long from) {
+        long failed = 0;
+        int kind;
+        for (long number = from; (kind = kind(number)) != 0; number++) {
+            long flags = UnsafeApi.getLong(records + (number & mask) * RECORD_LENGTH + BODY_OFFSET + 8);
+            failed += kind != KIND_SUCCESS && (flags & Flags.RECV) == 0 ? 1 : 0;
+        }
+        return failed;
+    }
+
+    /** Kind of an entry, 0 if it is not there. */
+    private int kind(long number) {
+        long word = UnsafeApi.getLongAcquire(null, records + (number & mask) * RECORD_LENGTH);
+        return (int) word == (int) (number + 1) ? (int) (word >>> KIND_SHIFT) & 0xFF : 0;
     }
 
     private void release(long next, int ofClient) {

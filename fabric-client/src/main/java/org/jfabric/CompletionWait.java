@@ -71,29 +71,28 @@ final class CompletionWait {
      *
      * @param cond      entries wanted, if the queue was opened with {@link WaitCondition#THRESHOLD}; else ignored.
      * @param count     most entries that the caller takes.
-     * @param timeoutMs milliseconds; negative for no limit.
+     * @param startNs   when the wait began.
+     * @param timeoutMs milliseconds from then on; negative for no limit.
+     * @return false if there is something to read, true if there is a reason to wait no longer.
      */
-    void await(long cond, int count, int timeoutMs) {
+    boolean await(long cond, int count, long startNs, int timeoutMs) {
         int needed = needed(cond, count);
         int seenSignals = signalsTaken;
-        if (timeoutMs == 0 || reader.isReady(needed)) {
-            return;
-        }
-        long startNs = System.nanoTime();
         long limitNs = timeoutMs < 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(timeoutMs);
-        while (!reader.isReady(needed) && !isOver()) {
+        while (!reader.isReady(needed)) {
             int nowSignals = signals.get();
             if (nowSignals != seenSignals) {
                 // one signal releases all who waited when it came, or, if nobody did, the next one
                 signalsTaken = nowSignals;
-                return;
+                return true;
             }
             long waitedNs = System.nanoTime() - startNs;
-            if (waitedNs >= limitNs) {
-                return;
+            if (isOver() || waitedNs >= limitNs) {
+                return true;
             }
             round(needed, seenSignals, waitedNs, limitNs - waitedNs);
         }
+        return false;
     }
 
     /** Releases the threads that wait now, or the next one that is about to wait on an empty queue (AMB-07). */

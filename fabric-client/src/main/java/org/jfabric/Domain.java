@@ -24,6 +24,11 @@ import java.util.List;
  *
  * <p>Every call is a control call, from any thread; with an embedded driver in INVOKER mode from the one thread that
  * uses the domain, which then runs the driver's cycle until the answer is there.
+ *
+ * <p>{@code domain_attr.threading} of the info that the domain is opened with says who may use its objects at the same
+ * time (REF-013). With {@link Threading#SAFE}, {@link Threading#FID} and {@link Threading#ENDPOINT} any thread may call
+ * anything; with {@link Threading#COMPLETION} one thread at a time uses what belongs to a completion queue; else one
+ * thread at a time uses the domain, or as its objects say.
  */
 public final class Domain implements AutoCloseable {
     private static final long REGION_ACCESS = Flags.SEND | Flags.RECV | Flags.READ | Flags.WRITE;
@@ -36,6 +41,7 @@ public final class Domain implements AutoCloseable {
     private final Info info;
     private final ClientConductor conductor;
     private final DriverState driver;
+    private final boolean locks;
     private final List<CompletionQueue> completionQueues = new ArrayList<>();
     private final List<AddressVector> addressVectors = new ArrayList<>();
     private final List<MemoryRegion> regions = new ArrayList<>();
@@ -49,6 +55,10 @@ public final class Domain implements AutoCloseable {
         this.info = info;
         this.conductor = conductor;
         this.driver = driver;
+        this.locks = needsLocks(info.domainAttr().threading(), connection().embedded() != null);
+        if (connection().embedded() != null) {
+            connection().embedded().onDomainOpened(locks);
+        }
     }
 
     /**
@@ -99,9 +109,10 @@ public final class Domain implements AutoCloseable {
     /**
      * Opens an address vector.
      *
-     * @param attr attributes.
+     * @param attr attributes; with {@link Flags#EVENT} insertions are asynchronous and told by an event queue, see
+     *             {@link AddressVector#insert(String[], long[], long, long)}.
      * @return an empty vector.
-     * @throws FabricException what the driver answers.
+     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, or what else the driver answers.
      */
     public AddressVector openAddressVector(AddressVectorAttr attr) {
         AddressVectorAttr wanted = Codes.required(attr, "attr").copy();
@@ -246,7 +257,7 @@ public final class Domain implements AutoCloseable {
                     + completionQueues + ' ' + addressVectors + ' ' + regions,
                     "Close them first, or the whole fabric.");
             }
-            closed = true;
+            markClosed();
             fabric.onDomainClosed(this);
         }
     }
@@ -270,11 +281,6 @@ public final class Domain implements AutoCloseable {
     /** Whether operations are posted without a slot of a completion queue (REF-014). */
     boolean mayOverrun() {
         return info.domainAttr().resourceManagement() == ResourceManagement.DISABLED;
-    }
-
-    /** Whether several threads may use the domain's objects at once. */
-    boolean isThreadSafe() {
-        return info.domainAttr().threading() == Threading.SAFE;
     }
 
     List<Endpoint> endpoints() {
@@ -391,6 +397,16 @@ public final class Domain implements AutoCloseable {
         }
     }
 
+    /** From now on sends that end with an error count as not drained; under the lock. */
+    void onDrainBegins() {
+        completionQueues.forEach(CompletionQueue::onDrainBegins);
+    }
+
+    /** Sends that ended with an error since {@link #onDrainBegins()}. */
+    long failedSinceDrainBegan() {
+        return completionQueues.stream().mapToLong(CompletionQueue::failedSinceDrainBegan).sum();
+    }
+
     /** The fabric goes: everything is closed here, and the end of the connection closes it in the driver. */
     void onFabricClosed() {
         for (Endpoint endpoint : endpoints) {
@@ -403,7 +419,31 @@ public final class Domain implements AutoCloseable {
         completionQueues.clear();
         addressVectors.clear();
         regions.clear();
+        markClosed();
+    }
+
+    /**
+     * Whether objects of the domain are used by several threads at a time, so that they keep them apart. Levels that
+     * only serialise one object or one endpoint let several endpoints meet at a completion queue; with an embedded
+     * driver also whatever belongs to different completion queues meets in the engine.
+     */
+    boolean locks() {
+        return locks;
+    }
+
+    private static boolean needsLocks(Threading threading, boolean embedded) {
+        return switch (threading) {
+            case SAFE, FID, ENDPOINT -> true;
+            case COMPLETION -> embedded;
+            case UNSPEC, DOMAIN -> false;
+        };
+    }
+
+    private void markClosed() {
         closed = true;
+        if (connection().embedded() != null) {
+            connection().embedded().onDomainClosed(locks);
+        }
     }
 
     private TransmitQueue transmitQueue(DriverEvent.EndpointReady ready, QueueSignal signal) {

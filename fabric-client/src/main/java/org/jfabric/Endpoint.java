@@ -34,13 +34,16 @@ import org.jfabric.client.TransmitQueue;
  * <p><b>Flags.</b> {@link #sendmsg}, {@link #tsendmsg}, {@link #recvmsg} and {@link #trecvmsg} take flags that replace
  * the endpoint's defaults as a whole, except that a queue without {@link Flags#SELECTIVE_COMPLETION} still gets every
  * entry (AMB-52). All other calls follow the defaults: {@code op_flags} of the attributes, later {@link #setOpFlags};
- * injects have no level (CL-007). Of several levels the strongest counts (AMB-38).
+ * injects have no level (CL-007). Of several levels the strongest counts (AMB-38). What each level promises is in
+ * {@code docs/completion-levels.md}.
  *
  * <p>What was posted and turns out to be impossible (memory that is not registered, an address that was removed, a peer
  * that died) ends with an error entry. Addresses of memory are those of {@link MemoryRegion#address(long)}.
  *
- * <p>Owner: one thread at a time posts; it is the same for all endpoints that report to one completion queue. Opening,
- * binding, enabling and closing are control calls. Source: sections 3 to 5 of the requirements.
+ * <p>In a domain that keeps threads apart ({@link Threading#SAFE} and others, see {@link Domain}) any thread posts; it
+ * may wait for another one that is posting. Owner otherwise: one thread at a time posts; it is the same for all
+ * endpoints that report to one completion queue. Opening, binding, enabling and closing are control calls. Source:
+ * sections 3 to 5 of the requirements.
  */
 public final class Endpoint implements AutoCloseable {
     static final int OPEN = 0;
@@ -55,7 +58,6 @@ public final class Endpoint implements AutoCloseable {
     private final OperationFlags opFlags;
 
     private int state;
-    private EndpointPort port;
     private TransmitSide transmit;
     private ReceiveSide receive;
     private long maxMsgSize;
@@ -139,7 +141,7 @@ public final class Endpoint implements AutoCloseable {
             if (state == CLOSED) {
                 throw closed();
             }
-            bindings.requireComplete(transmits(), receives());
+            bindings.requireComplete(info.transmits(), info.receives());
             domain.enable(this);
         }
     }
@@ -226,8 +228,10 @@ public final class Endpoint implements AutoCloseable {
      * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
      * @param opContext returned in the entry.
      * @param flags    any of {@link Flags#COMPLETION}, {@link Flags#REMOTE_CQ_DATA}, {@link Flags#MORE} (a hint),
-     *                 {@link Flags#INJECT_COMPLETE} and {@link Flags#TRANSMIT_COMPLETE}.
-     * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} for every other flag.
+     *                 {@link Flags#FENCE} and the levels {@link Flags#INJECT_COMPLETE},
+     *                 {@link Flags#TRANSMIT_COMPLETE}, {@link Flags#DELIVERY_COMPLETE}, {@link Flags#MATCH_COMPLETE}.
+     * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} for {@link Flags#COMMIT_COMPLETE}, which no
+     *     link gives, and for every other flag.
      */
     public int tsendmsg(long buf, long len, long destAddr, long tag, long data, long opContext, long flags) {
         return (flags & ~OperationFlags.SEND_CALL) != 0 ? badFlags()
@@ -357,6 +361,8 @@ public final class Endpoint implements AutoCloseable {
 
     /**
      * Asks to cancel one operation; if it has not begun, it ends with {@link FabricErrno#ECANCELED} (EP-064 to EP-071).
+     * Sends and receives posted before by this thread are looked at; if several have the context one of them is
+     * cancelled. It counts as posting a send, or as posting a receive on an endpoint that only receives.
      *
      * @param opContext as posted; 0 cancels nothing (AMB-67), nor does one that matches no operation (AMB-66).
      * @return 0 if the request was submitted, else a negative errno of this class.
@@ -368,11 +374,8 @@ public final class Endpoint implements AutoCloseable {
         if (opContext == 0) {
             return 0;
         }
-        if (port != null) {
-            port.cancel(opContext);
-            return 0;
-        }
-        return receive != null ? receive.cancel(opContext) : transmit.cancel(opContext);
+        return transmit != null
+            ? transmit.cancel(opContext, receive == null ? 0 : receive.position()) : receive.cancel(opContext);
     }
 
     /**
@@ -522,17 +525,6 @@ public final class Endpoint implements AutoCloseable {
         return new FabricException(FabricErrno.EOPBADSTATE, "the endpoint is closed", "Open another one.");
     }
 
-    /** Without direction bits both directions are meant. */
-    private boolean transmits() {
-        long directions = info.caps() & (Flags.SEND | Flags.RECV);
-        return directions == 0 || (directions & Flags.SEND) != 0;
-    }
-
-    private boolean receives() {
-        long directions = info.caps() & (Flags.SEND | Flags.RECV);
-        return directions == 0 || (directions & Flags.RECV) != 0;
-    }
-
     /** Takes the driver's answer; the last step of enabling, under the fabric's lock. */
     void onEnabled(
         DriverEvent.EndpointReady ready, EndpointPort enginePort, TransmitQueue transmitQueue,
@@ -541,12 +533,11 @@ public final class Endpoint implements AutoCloseable {
         name = ready.address();
         maxMsgSize = ready.maxMsgSize();
         injectSize = ready.injectSize();
-        port = enginePort;
         applyOpFlags();
-        transmit = transmits() ? new TransmitSide(
-            port, transmitQueue, bindings.txCq().credits(), maxMsgSize, injectSize, ready.txSize()) : null;
-        receive = receives() ? new ReceiveSide(
-            port, receiveQueue, bindings.rxCq().credits(), ready.rxSize()) : null;
+        transmit = info.transmits() ? new TransmitSide(
+            enginePort, transmitQueue, bindings.txCq().credits(), maxMsgSize, injectSize, ready.txSize()) : null;
+        receive = info.receives() ? new ReceiveSide(
+            enginePort, receiveQueue, bindings.rxCq().credits(), ready.rxSize()) : null;
         // the queues were made above: a thread that sees the state must see them
         UnsafeApi.storeFence();
         state = ENABLED;
@@ -563,6 +554,12 @@ public final class Endpoint implements AutoCloseable {
     /** Forgets what it was bound to; under the fabric's lock. */
     void markClosed() {
         state = CLOSED;
+        if (transmit != null) {
+            transmit.close();
+        }
+        if (receive != null) {
+            receive.close();
+        }
         bindings.unbind();
     }
 

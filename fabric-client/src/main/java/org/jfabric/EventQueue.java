@@ -251,7 +251,8 @@ public final class EventQueue implements AutoCloseable {
      * reading; nobody but the queue reads it.
      *
      * @return the channel. {@link #close()} makes it readable for ever, so that a selector that is about to sleep is
-     *     woken, and leaves it open: who asks for it closes it after the queue.
+     *     woken, and leaves it open: who asks for it closes it after the queue. One that is first asked for after the
+     *     close is closed.
      * @throws FabricException with {@link FabricErrno#ENODATA} if the queue has another wait object.
      */
     public SelectableChannel waitChannel() {

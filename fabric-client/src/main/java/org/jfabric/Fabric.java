@@ -26,10 +26,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * }
  * }</pre>
  *
- * <p>Every call is a control call: it throws {@link FabricException} with errno and remedy, may block up to
- * {@link FabricConfig#commandTimeoutNs()}, and comes from any thread. With an embedded driver in INVOKER mode one
- * thread at a time uses the fabric and all its objects. After the driver's death, control calls throw what
- * {@link FabricListener#onDriverGone} was told; only closing still works.
+ * <p>Every call is a control call: it throws {@link FabricException} with errno and remedy, may block up to {@link
+ * FabricConfig#commandTimeoutNs()}, and comes from any thread. With an embedded driver in INVOKER mode one thread at a
+ * time uses the fabric and all its objects, unless its domains are opened with another {@link Threading}. After the
+ * driver's death, control calls throw what {@link FabricListener#onDriverGone} was told; only closing still works.
  */
 public final class Fabric implements AutoCloseable {
     private final Object lock = new Object();
@@ -124,7 +124,9 @@ public final class Fabric implements AutoCloseable {
      *
      * @param info a match of {@link #info(Info)}, perhaps edited.
      * @return an empty domain.
-     * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed.
+     * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#EOPNOTSUPP} if the driver
+     *     is in mode INVOKER and has an open domain whose {@link Threading} needs locks while this one's needs none, or
+     *     the other way round.
      */
     public Domain domain(Info info) {
         Info wanted = Codes.required(info, "info").copy();
@@ -204,7 +206,8 @@ public final class Fabric implements AutoCloseable {
      * fabric. Completions need not be read meanwhile. Nothing may be posted meanwhile.
      *
      * @param timeoutNs how long to wait for the sends, in nanoseconds; 0 does not wait.
-     * @return sends that had not reached their level when the time was over or the driver died; 0 if called again.
+     * @return sends that had not reached their level when the time was over or the driver died, and those that ended
+     *     with an error meanwhile; 0 if called again.
      */
     public int close(long timeoutNs) {
         long unfinished;
@@ -213,8 +216,13 @@ public final class Fabric implements AutoCloseable {
             if (!open) {
                 return 0;
             }
+            // sends that failed before have their entries already; from here on a failed one was not drained
+            domains.forEach(Domain::onDrainBegins);
             open = false;
             unfinished = drain(System.nanoTime() + timeoutNs);
+            for (Domain domain : domains) {
+                unfinished += domain.failedSinceDrainBegan();
+            }
             for (Domain domain : domains) {
                 domain.onFabricClosed();
             }

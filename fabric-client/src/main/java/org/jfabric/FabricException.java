@@ -5,7 +5,7 @@ package org.jfabric;
  *
  * <p>Data-path calls never throw it, they return the negative errno (ERR-001).
  */
-public final class FabricException extends RuntimeException {
+public class FabricException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private final int errno;

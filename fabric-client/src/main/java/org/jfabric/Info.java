@@ -177,4 +177,16 @@ public final class Info {
             + ", linkName=" + linkName + ", txAttr=" + txAttr + ", rxAttr=" + rxAttr + ", epAttr=" + epAttr
             + ", domainAttr=" + domainAttr + ", fabricAttr=" + fabricAttr + '}';
     }
+
+    /** Whether sends are meant; without direction bits both directions are (REF-004). */
+    boolean transmits() {
+        long directions = caps & (Flags.SEND | Flags.RECV);
+        return directions == 0 || (directions & Flags.SEND) != 0;
+    }
+
+    /** Whether receives are meant. */
+    boolean receives() {
+        long directions = caps & (Flags.SEND | Flags.RECV);
+        return directions == 0 || (directions & Flags.RECV) != 0;
+    }
 }

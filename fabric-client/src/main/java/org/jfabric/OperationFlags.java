@@ -11,9 +11,10 @@ package org.jfabric;
  */
 final class OperationFlags {
     /** The completion levels that every link of this version gives, the weakest first. */
-    static final long LEVELS = Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE;
+    static final long LEVELS = Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE
+        | Flags.MATCH_COMPLETE;
     /** What a send call may carry. */
-    static final long SEND_CALL = Flags.COMPLETION | Flags.REMOTE_CQ_DATA | Flags.MORE | LEVELS;
+    static final long SEND_CALL = Flags.COMPLETION | Flags.REMOTE_CQ_DATA | Flags.MORE | Flags.FENCE | LEVELS;
     /** What a receive call may carry. */
     static final long RECV_CALL = Flags.COMPLETION | Flags.MORE;
 

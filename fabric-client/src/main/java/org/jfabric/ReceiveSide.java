@@ -3,24 +3,28 @@ package org.jfabric;
 import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.client.ReceiveQueue;
+import org.jfabric.client.UseLock;
 
 /**
  * The receiving half of an enabled endpoint: takes completion credit and submits, straight into the engine of an
  * embedded driver in INVOKER mode or into the receive queue.
  *
- * <p>Owner: the one submitting thread of the completion queue.
+ * <p>Owner: the one submitting thread of the completion queue; with a lock any thread.
  */
 final class ReceiveSide {
     private final EndpointPort port;
     private final ReceiveQueue queue;
     private final CompletionCredits credits;
+    private final UseLock lock;
     private final int size;
+    private boolean closed;
 
     /** Exactly one of port and queue is not null. */
     ReceiveSide(EndpointPort port, ReceiveQueue queue, CompletionCredits credits, int size) {
         this.port = port;
         this.queue = queue;
         this.credits = credits;
+        this.lock = credits.lock();
         this.size = size;
     }
 
@@ -28,6 +32,19 @@ final class ReceiveSide {
         if (len < 0) {
             return -FabricErrno.EINVAL;
         }
+        if (lock == null) {
+            return submit(flags, buf, len, srcAddr, tag, ignore, context);
+        }
+        lock.enter();
+        try {
+            return closed
+                ? -FabricErrno.EOPBADSTATE : submit(flags, buf, len, srcAddr, tag, ignore, context);
+        } finally {
+            lock.exit();
+        }
+    }
+
+    private int submit(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
         assert credits.guard().enter();
         if (!credits.available()) {
             assert credits.guard().exit();
@@ -42,14 +59,61 @@ final class ReceiveSide {
         return result;
     }
 
-    /** Asks the driver to cancel a receive; without the queue's credit, because it makes no entry of its own. */
+    /** Asks the driver to cancel a receive of an endpoint that only receives; as {@link TransmitSide#cancel}. */
     int cancel(long context) {
-        return queue.cancel(context);
+        if (lock == null) {
+            return submitCancel(context);
+        }
+        lock.enter();
+        try {
+            return closed ? -FabricErrno.EOPBADSTATE : submitCancel(context);
+        } finally {
+            lock.exit();
+        }
+    }
+
+    private int submitCancel(long context) {
+        if (port != null) {
+            port.cancel(context);
+            return 0;
+        }
+        assert credits.guard().enter();
+        int result = queue.cancel(context, 0);
+        assert credits.guard().exit();
+        return result;
+    }
+
+    /** How far receives were posted, for a cancel that goes with the sends. */
+    long position() {
+        return queue == null ? 0 : queue.position();
     }
 
     /** Receives that may be posted now. */
     long sizeLeft() {
+        if (lock == null) {
+            return left();
+        }
+        lock.enter();
+        try {
+            return left();
+        } finally {
+            lock.exit();
+        }
+    }
+
+    private long left() {
         return Math.min(port != null ? size - port.outstandingReceives() : queue.sizeLeft(), credits.left());
+    }
+
+    /** Takes nothing any more: a thread that is on its way here comes before, or is refused. */
+    void close() {
+        if (lock != null) {
+            lock.enter();
+        }
+        closed = true;
+        if (lock != null) {
+            lock.exit();
+        }
     }
 
     /** The driver has closed the endpoint: what it did not take out of the queue gives its completion credit back. */

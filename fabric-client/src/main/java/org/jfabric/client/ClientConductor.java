@@ -426,9 +426,9 @@ public final class ClientConductor implements AutoCloseable {
 
     private void onEvent(DriverEvent event) {
         if (event instanceof DriverEvent.PeerDown peerDown) {
-            listener.onPeerDown(peerDown);
+            tell(() -> listener.onPeerDown(peerDown));
         } else if (event instanceof DriverEvent.CompletionQueueOverrun overrun) {
-            listener.onCompletionQueueOverrun(overrun.cqId());
+            tell(() -> listener.onCompletionQueueOverrun(overrun.cqId()));
         } else if (event instanceof DriverEvent.ClientEnded ended) {
             end(new FabricException(ended.errno() == 0 ? FabricErrno.ECONNABORTED : ended.errno(),
                 "the driver ended this client: " + ended.reason(), "Correct the cause, then connect again."));
@@ -442,8 +442,17 @@ public final class ClientConductor implements AutoCloseable {
             if (command != null) {
                 command.answer(event);
             } else if (abandoned.remove(event.correlationId()) != null) {
-                undo(event);
+                tell(() -> undo(event));
             }
+        }
+    }
+
+    /** Makes a call that may wait for locks or end in the application; with an embedded driver after the cycle. */
+    private void tell(Runnable call) {
+        if (invoker == null) {
+            call.run();
+        } else {
+            invoker.afterCycle(call);
         }
     }
 
@@ -470,7 +479,7 @@ public final class ClientConductor implements AutoCloseable {
     private void end(FabricException why) {
         if (state.end(why)) {
             failPending(why);
-            listener.onDriverGone(why);
+            tell(() -> listener.onDriverGone(why));
         }
     }
 

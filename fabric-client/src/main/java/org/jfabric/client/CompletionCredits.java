@@ -26,6 +26,7 @@ public final class CompletionCredits {
 
     private final AtomicLongArray shared = new AtomicLongArray(PADDED_LENGTH);
     private final UseGuard guard;
+    private final UseLock lock;
     private final long share;
     private final long retiredAddress;
     private long reserved;
@@ -39,7 +40,20 @@ public final class CompletionCredits {
      * @param guard          finds two threads that submit at once.
      */
     public CompletionCredits(long share, long retiredAddress, UseGuard guard) {
+        this(share, retiredAddress, guard, null);
+    }
+
+    /**
+     * Credits of a fresh queue to which perhaps several threads submit.
+     *
+     * @param share          slots of the client, 1 or more.
+     * @param retiredAddress native address of the word that the driver publishes.
+     * @param guard          finds two threads that submit at once.
+     * @param lock           makes one thread at a time submit; null if the application does.
+     */
+    public CompletionCredits(long share, long retiredAddress, UseGuard guard, UseLock lock) {
         this.guard = guard;
+        this.lock = lock;
         this.share = share;
         this.retiredAddress = retiredAddress;
         this.limit = share;
@@ -52,6 +66,15 @@ public final class CompletionCredits {
      */
     public UseGuard guard() {
         return guard;
+    }
+
+    /**
+     * What a thread holds while it submits for entries of this queue.
+     *
+     * @return the lock, or null where one thread at a time submits anyway.
+     */
+    public UseLock lock() {
+        return lock;
     }
 
     /**

@@ -1,14 +1,71 @@
 package org.jfabric.client;
 
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+
 /**
  * A driver in INVOKER mode as its embedding client sees it: the client's calls run the duty cycle and go straight into
  * the engine. The driver module has the one implementation.
  *
- * <p>Thread rule: one thread at a time, for the driver and everything opened through it.
+ * <p>Thread rule: one thread at a time, for the driver and everything opened through it; or any thread, once a domain
+ * was opened with a threading level that asks for it. Then whoever runs a cycle or posts holds {@link #lock()}.
  */
 public abstract class EmbeddedDriver {
+    private final UseLock lock = new UseLock();
+    private UseLock usedLock;
+    private int lockingDomains;
+    private int plainDomains;
+
     /** For the one subclass, in the driver. */
     protected EmbeddedDriver() {
+    }
+
+    /**
+     * What a thread holds while it runs a cycle or posts.
+     *
+     * @return null before the first domain that needs it; it is never null again.
+     */
+    public final UseLock lock() {
+        return usedLock;
+    }
+
+    /**
+     * A domain is opened. All domains have one engine, so either all of them lock or none does.
+     *
+     * @param locks whether its application wants to be kept apart.
+     * @throws FabricException {@link FabricErrno#EOPNOTSUPP} while a domain of the other kind is open.
+     */
+    public final void onDomainOpened(boolean locks) {
+        synchronized (lock) {
+            if ((locks ? plainDomains : lockingDomains) != 0) {
+                throw new FabricException(FabricErrno.EOPNOTSUPP, "the domain is to be used by "
+                    + (locks ? "several threads at a time" : "one thread at a time") + ", an open domain of this driver"
+                    + " by " + (locks ? "one thread at a time" : "several threads at a time")
+                    + "; in threading mode INVOKER they share the engine",
+                    "Give all domains the same domain_attr.threading, or use a driver in mode SHARED or DEDICATED.");
+            }
+            if (locks) {
+                lockingDomains++;
+                usedLock = lock;
+            } else {
+                plainDomains++;
+            }
+        }
+    }
+
+    /**
+     * A domain is closed.
+     *
+     * @param locks as it was opened.
+     */
+    public final void onDomainClosed(boolean locks) {
+        synchronized (lock) {
+            if (locks) {
+                lockingDomains--;
+            } else {
+                plainDomains--;
+            }
+        }
     }
 
     /**

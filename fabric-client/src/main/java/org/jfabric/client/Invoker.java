@@ -2,16 +2,22 @@ package org.jfabric.client;
 
 import org.jfabric.layout.RecordConsumer;
 
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+
 /**
  * Runs the embedded driver's duty cycle in the calls of its client, and hands over the events that it left.
  *
- * <p>Owner: the thread that uses the domain.
+ * <p>Owner: the thread that uses the domain; with {@link #lock()} any thread.
  */
 public final class Invoker {
     private final EmbeddedDriver driver;
     private final UseGuard guard = new UseGuard("the domain of a driver in mode INVOKER");
     private final RecordConsumer events;
     private final Runnable onEvents;
+    private final Queue<Runnable> postponed = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger postponements = new AtomicInteger();
 
     /**
      * The invoker of one embedding client.
@@ -36,18 +42,67 @@ public final class Invoker {
     }
 
     /**
+     * What a thread holds in {@link #cycle()} and while it posts to the engine.
+     *
+     * @return null where one thread at a time uses the driver.
+     */
+    public UseLock lock() {
+        return driver.lock();
+    }
+
+    /**
+     * Has something done after the cycle that is being run, without any lock of this class: a call of the application,
+     * or one that waits for other locks. One after the other, in this order.
+     *
+     * @param call never fails.
+     */
+    public void afterCycle(Runnable call) {
+        postponed.add(call);
+    }
+
+    /**
      * Runs one duty cycle; events are handed over after it.
      *
      * @return work done.
      */
     public int cycle() {
-        assert guard.enter();
-        int work = driver.cycle();
-        if (events != null && events.poll() != RecordConsumer.EMPTY) {
-            onEvents.run();
-            work++;
+        UseLock lock = driver.lock();
+        if (lock != null) {
+            lock.enter();
         }
-        assert guard.exit();
+        int work;
+        boolean hasEvents;
+        try {
+            assert guard.enter();
+            work = driver.cycle();
+            hasEvents = events != null && events.poll() != RecordConsumer.EMPTY;
+            if (hasEvents) {
+                onEvents.run();
+                work++;
+            }
+            assert guard.exit();
+        } finally {
+            if (lock != null) {
+                lock.exit();
+            }
+        }
+        if (hasEvents) {
+            runPostponed();
+        }
         return work;
+    }
+
+    private void runPostponed() {
+        // a thread that finds another one here leaves its calls to that one, so that they stay one after the other
+        int seen = postponements.incrementAndGet();
+        if (seen != 1) {
+            return;
+        }
+        while (seen != 0) {
+            for (Runnable call = postponed.poll(); call != null; call = postponed.poll()) {
+                call.run();
+            }
+            seen = postponements.addAndGet(-seen);
+        }
     }
 }

@@ -40,21 +40,35 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
     }
 
     /**
-     * Cancels the oldest operation with that context, if it has not begun.
+     * Cancels one operation with that context, of this queue or of the endpoint's other one, if it has not begun. One
+     * request does for both, so that it is taken whole or not at all and never cancels twice.
      *
-     * @param context as posted.
+     * @param context       as posted.
+     * @param otherPosition {@link #position()} of the endpoint's other queue, 0 if there is none: what was posted there
+     *                      before is executed before the request, so that it cannot overtake what it is meant for.
      * @return 0 if the request was submitted, {@code -FI_EAGAIN} if the queue is full.
      */
-    public final int cancel(long context) {
+    public final int cancel(long context, long otherPosition) {
         int offset = producer.claim(CANCEL_LENGTH);
         if (offset < 0) {
             return offset;
         }
-        UnsafeApi.putLong(
-            ring + offset + RecordRingDescriptor.WORD_LENGTH + CancelRequestEncoder.contextEncodingOffset(), context);
+        long body = ring + offset + RecordRingDescriptor.WORD_LENGTH;
+        UnsafeApi.putLong(body + CancelRequestEncoder.contextEncodingOffset(), context);
+        UnsafeApi.putLong(body + CancelRequestEncoder.otherPositionEncodingOffset(), otherPosition);
         producer.commit(offset, CANCEL_LENGTH, CANCEL_TYPE);
         signalled();
         return 0;
+    }
+
+    /**
+     * Where the next request goes; any thread may ask. Another one than the submitting thread sees at least what had
+     * been submitted when it last heard of that one.
+     *
+     * @return bytes since the start of the queue's life.
+     */
+    public final long position() {
+        return producer.position();
     }
 
     /**

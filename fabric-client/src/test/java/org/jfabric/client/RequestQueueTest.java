@@ -107,7 +107,7 @@ class RequestQueueTest {
         assertEquals(2, transmit.outstanding());
         assertEquals(2, transmit.sizeLeft());
         assertEquals(0, transmit.send(0, 0, 0, 0, 0, 0, 9));
-        assertEquals(0, transmit.cancel(9));
+        assertEquals(0, transmit.cancel(9, 0));
         assertEquals(2, transmit.untaken());
         assertEquals(3, transmit.outstanding());
     }
@@ -129,12 +129,13 @@ class RequestQueueTest {
 
     @Test
     void shouldWriteACancelWithoutCountingIt() {
-        assertEquals(0, receive.cancel(77));
+        assertEquals(0, receive.cancel(77, 640));
         assertEquals(0, receive.outstanding());
         assertEquals(RecordConsumer.RECORD, consumer.poll());
         assertEquals(CancelRequestDecoder.TEMPLATE_ID, consumer.type());
-        assertEquals(16, consumer.length());
+        assertEquals(24, consumer.length());
         assertEquals(77, ring.getLong(consumer.offset() + 8));
+        assertEquals(640, ring.getLong(consumer.offset() + 16));
         assertEquals(0, receive.untaken());
     }
 

@@ -7,10 +7,14 @@ import org.agrona.concurrent.SystemEpochClock;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.errors.DistinctErrorLog;
 import org.agrona.concurrent.status.CountersManager;
+import org.jfabric.FabricErrno;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.progress.FaultPoint;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.driver.resource.SystemCounters;
+import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
+import org.jfabric.ffi.NativeCallException;
 import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
@@ -19,6 +23,7 @@ import org.jfabric.layout.OwnerId;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.Arrays;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
@@ -31,10 +36,16 @@ final class CncFile implements ErrorHandler, AutoCloseable {
     private static final int CHARACTERS = 4096;
 
     private final MappedFile file;
+    /** The file itself: its name may be given to another one, and a cut mapping cannot extend it. */
+    private final int fd;
+    private final UnsafeBuffer errors;
+    private final EpochClock clock = SystemEpochClock.INSTANCE;
     private final CountersManager countersManager;
     private final SystemCounters counters;
-    private final DistinctErrorLog errorLog;
     private final PrintStream overflow;
+    private DistinctErrorLog errorLog;
+    /** Header and counters' names, so that the file can be made whole again; null until {@link #keep()}. */
+    private byte[] kept;
     private boolean closed;
 
     /**
@@ -52,8 +63,13 @@ final class CncFile implements ErrorHandler, AutoCloseable {
         int errorLength = config.cnc().errorLogLengthBytes();
         int length = CncDescriptor.fileLength(valuesLength, errorLength);
         file = MappedFile.create(directory.fd(), CncDescriptor.FILE_NAME, length);
+        fd = Libc.openat(directory.fd(), CncDescriptor.FILE_NAME,
+            Libc.O_RDWR | Libc.O_NOFOLLOW | Libc.O_CLOEXEC, 0);
+        if (fd < 0) {
+            file.close();
+            throw new NativeCallException("openat", -fd, file.path());
+        }
         UnsafeBuffer header = file.buffer(0, CncDescriptor.METADATA_OFFSET);
-        EpochClock clock = SystemEpochClock.INSTANCE;
         header.putLong(FileHeaderDescriptor.PARAMETER_1_OFFSET, clock.time(), LITTLE_ENDIAN);
         header.putInt(CncDescriptor.MAY_PARK_OFFSET, config.threading().mode().mayPark() ? 1 : 0, LITTLE_ENDIAN);
         header.putLong(CncDescriptor.PID_OFFSET, ProcessHandle.current().pid(), LITTLE_ENDIAN);
@@ -63,7 +79,7 @@ final class CncFile implements ErrorHandler, AutoCloseable {
         int offset = CncDescriptor.METADATA_OFFSET;
         UnsafeBuffer metadata = file.buffer(offset, metadataLength);
         UnsafeBuffer values = file.buffer(offset + metadataLength, valuesLength);
-        UnsafeBuffer errors = file.buffer(offset + metadataLength + valuesLength, errorLength);
+        errors = file.buffer(offset + metadataLength + valuesLength, errorLength);
         countersManager = new CountersManager(metadata, values, StandardCharsets.UTF_8);
         counters = new SystemCounters(countersManager);
         errorLog = new DistinctErrorLog(errors, clock, StandardCharsets.UTF_8);
@@ -84,16 +100,58 @@ final class CncFile implements ErrorHandler, AutoCloseable {
         return counters;
     }
 
+    /** Keeps what the header says and the names of the counters that there are, for {@link #repair()}. */
+    void keep() {
+        byte[] bytes = new byte[CncDescriptor.METADATA_OFFSET + countersManager.metaDataBuffer().capacity()];
+        file.buffer().getBytes(0, bytes);
+        Arrays.fill(bytes, CncDescriptor.PARKED_OFFSET, CncDescriptor.PARKED_OFFSET + Integer.BYTES, (byte) 0);
+        kept = bytes;
+    }
+
+    /**
+     * Makes the file whole again if somebody has cut it: clients and tools that have it mapped go on. What was counted
+     * and logged is lost, and so are the names of counters that were made later. Any thread.
+     *
+     * @return true if it was cut.
+     */
+    synchronized boolean repair() {
+        if (closed || kept == null || !file.isCut()) {
+            return false;
+        }
+        int result = Libc.reserve(fd, 0, file.lengthBytes());
+        if (result < 0) {
+            overflow.println(Instant.now() + " " + file.path() + " was cut and cannot be made whole again: "
+                + FabricErrno.describe(-result));
+            return false;
+        }
+        // the common header last: who finds it finds everything
+        UnsafeBuffer whole = file.buffer();
+        int header = FileHeaderDescriptor.HEADER_LENGTH;
+        whole.putBytes(header, kept, header, kept.length - header);
+        errorLog = new DistinctErrorLog(errors, clock, StandardCharsets.UTF_8);
+        UnsafeApi.fullFence();
+        whole.putBytes(0, kept, 0, header);
+        return true;
+    }
+
     @Override
     public synchronized void onError(Throwable error) {
         if (closed) {
             error.printStackTrace(overflow);
             return;
         }
-        counters.add(SystemCounter.ERRORS, 1);
-        if (!errorLog.record(error)) {
+        boolean recorded = false;
+        try {
+            counters.add(SystemCounter.ERRORS, 1);
+            recorded = errorLog.record(error);
+            FaultPoint.pass();
+        } catch (InternalError cut) {
+            // the next cycle of an agent notices too and makes it whole; nothing may be thrown from here
+            error.addSuppressed(cut);
+        }
+        if (!recorded) {
             String text = error.toString();
-            overflow.println(Instant.now() + " error log is full: "
+            overflow.println(Instant.now() + " error log is full or cut: "
                 + (text.length() > CHARACTERS ? text.substring(0, CHARACTERS) : text));
         }
     }
@@ -103,6 +161,7 @@ final class CncFile implements ErrorHandler, AutoCloseable {
         if (!closed) {
             closed = true;
             file.close();
+            Libc.close(fd);
         }
     }
 }

@@ -102,7 +102,8 @@ final class DriverWiring implements AutoCloseable {
                 links.add(link);
             }
             engine = new Engine(engineSettings(config.engine()), links, cnc, services.engineCounters());
-            progress = progress(files, clock);
+            FaultInspector faults = new FaultInspector(files, cnc.counters(), cnc, cnc::repair);
+            progress = progress(faults, clock);
             int listenFd = listen();
             undo.push(() -> Libc.close(listenFd));
             conductor = new DriverConductor(
@@ -112,8 +113,11 @@ final class DriverWiring implements AutoCloseable {
                 conductorSettings(mode),
                 watcher,
                 mode == ThreadingMode.DEDICATED ? new CycleClock() : clock,
+                faults,
                 listenFd,
                 acceptor(links));
+            // all counters that every driver has are there now
+            cnc.keep();
             undo.clear();
         } finally {
             undo.run();
@@ -195,8 +199,7 @@ final class DriverWiring implements AutoCloseable {
         directory.close();
     }
 
-    private ProgressAgent progress(SharedFiles files, CycleClock clock) {
-        FaultInspector faults = new FaultInspector(files, cnc.counters(), cnc);
+    private ProgressAgent progress(FaultInspector faults, CycleClock clock) {
         QueuePoller poller = new QueuePoller(
             config.engine().queuePollBatch(), config.engine().coldRotationCycles());
         return new ProgressAgent(

@@ -242,9 +242,10 @@ public final class FabricDriver implements AutoCloseable {
         closed = true;
         close(conductorRunner);
         close(progressRunner);
-        wiring.close();
         if (invoked != null) {
             invoked.close();
+        } else {
+            wiring.close();
         }
     }
 

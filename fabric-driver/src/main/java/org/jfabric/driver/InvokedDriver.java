@@ -5,12 +5,14 @@ import org.jfabric.FabricException;
 import org.jfabric.client.Attachment;
 import org.jfabric.client.EmbeddedDriver;
 import org.jfabric.client.EndpointPort;
+import org.jfabric.client.UseLock;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.EndpointResource;
 import org.jfabric.driver.conductor.OpenedClient;
 
 /**
- * A driver in INVOKER mode as its embedding client uses it. Owner: the one thread that runs the cycles.
+ * A driver in INVOKER mode as its embedding client uses it. Owner: the one thread that runs the cycles; once there is a
+ * lock, whoever holds it.
  */
 final class InvokedDriver extends EmbeddedDriver {
     private static final long ATTACH_TIMEOUT_NS = 10_000_000_000L;
@@ -30,7 +32,7 @@ final class InvokedDriver extends EmbeddedDriver {
     public Attachment attach() {
         requireOpen();
         Answer answer = new Answer();
-        wiring.conductor().attachEmbedded(answer);
+        locked(() -> wiring.conductor().attachEmbedded(answer));
         long deadlineNs = System.nanoTime() + ATTACH_TIMEOUT_NS;
         while (answer.session == null && answer.errno == 0) {
             if (System.nanoTime() - deadlineNs > 0) {
@@ -58,14 +60,29 @@ final class InvokedDriver extends EmbeddedDriver {
 
     @Override
     public void detach(long clientId) {
-        if (!closed) {
-            wiring.conductor().detach(clientId);
-            wiring.cycle();
-        }
+        locked(() -> {
+            if (!closed) {
+                wiring.conductor().detach(clientId);
+                wiring.cycle();
+            }
+        });
     }
 
     @Override
     public int cycle() {
+        UseLock lock = lock();
+        if (lock == null) {
+            return step();
+        }
+        lock.enter();
+        try {
+            return step();
+        } finally {
+            lock.exit();
+        }
+    }
+
+    private int step() {
         // a fabric may outlive its driver; what the driver worked on is unmapped then
         if (closed) {
             return 0;
@@ -74,20 +91,41 @@ final class InvokedDriver extends EmbeddedDriver {
         return (++cycles & WHOLE_CYCLE_MASK) == 0 ? wiring.cycle() : wiring.progress().pollMessages();
     }
 
-    /** The driver is closed: nothing of it may be touched any more. */
+    /** Closes the driver: nothing of it may be touched any more, so other threads wait until that is so. */
     void close() {
-        closed = true;
+        locked(() -> {
+            wiring.close();
+            closed = true;
+        });
     }
 
     @Override
     public EndpointPort port(long endpointId) {
-        requireOpen();
-        EndpointResource endpoint = wiring.conductor().embeddedEndpoint(endpointId);
+        EndpointResource[] found = new EndpointResource[1];
+        locked(() -> {
+            requireOpen();
+            found[0] = wiring.conductor().embeddedEndpoint(endpointId);
+        });
+        EndpointResource endpoint = found[0];
         if (endpoint == null) {
             throw new FabricException(FabricErrno.EINVAL,
                 "endpoint " + endpointId + " is not enabled", "Enable it first, and do not use it after its close.");
         }
         return endpoint.endpoint();
+    }
+
+    private void locked(Runnable control) {
+        UseLock lock = lock();
+        if (lock == null) {
+            control.run();
+            return;
+        }
+        lock.enter();
+        try {
+            control.run();
+        } finally {
+            lock.exit();
+        }
     }
 
     private void requireOpen() {

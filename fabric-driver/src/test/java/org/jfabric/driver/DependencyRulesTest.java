@@ -100,10 +100,25 @@ class DependencyRulesTest {
 
     @Test
     void shouldNotNameTheDriverInTheClient() {
-        check(noClasses().that().resideInAnyPackage("org.jfabric", "org.jfabric.client..", "org.jfabric.layout..",
-                "org.jfabric.ffi..")
+        check(noClasses().that().resideInAnyPackage("org.jfabric", "org.jfabric.future..", "org.jfabric.client..",
+                "org.jfabric.layout..", "org.jfabric.ffi..")
             .should().dependOnClassesThat().resideInAnyPackage("org.jfabric.driver..", "org.jfabric.tool..")
             .because("the client reaches an embedded driver through the port in org.jfabric.client"));
+    }
+
+    @Test
+    void shouldUseOnlyThePublicApiInFutures() {
+        check(noClasses().that().resideInAPackage("org.jfabric.future..")
+            .should().dependOnClassesThat().resideInAnyPackage("org.jfabric.client..", "org.jfabric.layout..",
+                "org.jfabric.ffi..", "org.jfabric.codec..")
+            .because("the convenience layer could as well be an application's own"));
+    }
+
+    @Test
+    void shouldNotNameFuturesInTheDataPath() {
+        check(noClasses().that().resideInAnyPackage("org.jfabric", "org.jfabric.client..", "org.jfabric.driver..")
+            .should().dependOnClassesThat().resideInAPackage("org.jfabric.future..")
+            .because("it may allocate"));
     }
 
     @Test

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 import org.jfabric.samples.errors.CompletionErrors;
+import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.hello.HelloFabric;
 import org.jfabric.samples.pingpong.Ping;
 import org.jfabric.samples.pingpong.Pong;
@@ -26,6 +27,7 @@ public final class Samples {
         add("ping", "[COUNT] asks pong; start pong first", Ping::main);
         add("tags", "receives that choose by tag, with wildcards", TagMatching::main);
         add("errors", "transfers that fail, and what the program sees", CompletionErrors::main);
+        add("futures", "transfers as futures, which may allocate", FutureTransfers::main);
     }
 
     private Samples() {

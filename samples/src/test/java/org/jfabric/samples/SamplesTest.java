@@ -1,6 +1,7 @@
 package org.jfabric.samples;
 
 import org.jfabric.samples.errors.CompletionErrors;
+import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.hello.HelloFabric;
 import org.jfabric.samples.tags.TagMatching;
 import org.junit.jupiter.api.Test;
@@ -52,11 +53,18 @@ class SamplesTest {
     }
 
     @Test
+    void shouldCompleteFuturesWhenTransfersEnd() throws Exception {
+        List<String> lines = run(() -> FutureTransfers.main(new String[0]));
+
+        assertEquals(List.of("reply: WHO IS THERE?", "failed: FI_ETRUNC, 9 bytes dropped"), lines);
+    }
+
+    @Test
     void shouldListTheSamplesWhenNoneIsNamed() throws Exception {
         List<String> lines = run(() -> Samples.main(new String[0]));
 
         assertEquals("usage: java -jar samples.jar SAMPLE [ARGUMENTS]", lines.get(0));
-        assertEquals(List.of("hello", "pong", "ping", "tags", "errors"),
+        assertEquals(List.of("hello", "pong", "ping", "tags", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 

@@ -66,6 +66,7 @@ public final class DriverConductor implements Agent {
      * @param settings how it is run.
      * @param watcher  of descriptors.
      * @param clock    of the cycle.
+     * @param faults   finds out whose file was cut.
      * @param listenFd of the driver's socket, listening.
      * @param acceptor for other drivers, or null.
      */
@@ -74,13 +75,14 @@ public final class DriverConductor implements Agent {
         ConductorSettings settings,
         DescriptorWatcher watcher,
         CycleClock clock,
+        FaultInspector faults,
         int listenFd,
         PeerAcceptor acceptor) {
         this.context = context;
         this.settings = settings;
         this.watcher = watcher;
         this.clock = clock;
-        this.faults = new FaultInspector(context.files(), context.counters(), context.errorHandler());
+        this.faults = faults;
         this.sockets = new ClientSockets(
             context, this, watcher, listenFd, acceptor, SystemNanoClock.INSTANCE);
         sockets.open();

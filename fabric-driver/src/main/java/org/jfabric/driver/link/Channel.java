@@ -59,14 +59,19 @@ public abstract class Channel {
      * channel usable only if the peer has seen its header, so that both ends agree on the credit; else the channel goes
      * down.
      *
+     * <p>If {@link TransmitOperation#isAcknowledged()}, {@link ChannelHandler#onAcknowledged} follows for the levels
+     * {@link TransmitOperation#awaitedOfPeer()}, besides what this call answers.
+     *
      * @param operation with kind, tag, data, address and length; at most {@link ChannelLimits#eagerLimitBytes()}.
      * @param grant     low 32 bits of the byte credit granted to the peer so far, which travels along.
-     * @return {@link #DONE}, {@link #PENDING} or a negative fabric errno ({@code -FI_EAGAIN}: not now).
+     * @return {@link #DONE}, {@link #PENDING} or a negative fabric errno ({@code -FI_EAGAIN}: not now;
+     *     {@code -FI_EOPNOTSUPP}: this peer cannot acknowledge, announce the message instead).
      */
     public abstract int send(TransmitOperation operation, int grant);
 
     /**
-     * Tells the peer of a message whose payload waits here until the peer has taken it.
+     * Tells the peer of a message whose payload waits here until the peer has taken it. Of the levels only
+     * {@code FI_FENCE} is asked for: the peer takes a payload when it is matched, which is more than any other tells.
      *
      * @param operation with kind, tag, data, length and {@link TransmitOperation#id()}.
      * @param grant     as for {@link #send}.
@@ -115,6 +120,17 @@ public abstract class Channel {
      * @return {@link #DONE} or a negative fabric errno.
      */
     public abstract int finish(long operation, int errno, int grant);
+
+    /**
+     * Tells the peer what one of its messages has reached.
+     *
+     * @param operation the peer's id of the operation.
+     * @param levels    levels asked for that are reached, {@code FI_FENCE} for all messages before it.
+     * @param errno     0, or why they never will be, a positive fabric errno.
+     * @param grant     as for {@link #send}.
+     * @return {@link #DONE} or a negative fabric errno.
+     */
+    public abstract int acknowledge(long operation, long levels, int errno, int grant);
 
     /**
      * Sends only a grant.

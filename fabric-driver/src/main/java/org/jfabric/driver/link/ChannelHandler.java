@@ -56,9 +56,33 @@ public abstract class ChannelHandler {
     public abstract void onMessage(long flags, long tag, long data, long address, int length);
 
     /**
+     * A whole message is here, whose sender waits for {@link Channel#acknowledge}. For links of our own wire; a link
+     * that streams acknowledges by itself, after {@link #onPlaced}.
+     *
+     * @param operation the peer's id of the operation.
+     * @param flags     as for {@link #onMessage}, with {@code Flags.DELIVERY_COMPLETE}, or
+     *                  {@code Flags.MATCH_COMPLETE} and perhaps {@code Flags.FENCE}.
+     * @param tag       as for {@link #onMessage}.
+     * @param data      as for {@link #onMessage}.
+     * @param address   as for {@link #onMessage}.
+     * @param length    as for {@link #onMessage}.
+     */
+    public abstract void onMessageToAcknowledge(
+        long operation, long flags, long tag, long data, long address, int length);
+
+    /**
+     * The peer has acknowledged a message of ours.
+     *
+     * @param operation our id.
+     * @param levels    reached: levels that were asked for.
+     * @param errno     0, or why they never will be, a positive fabric errno.
+     */
+    public abstract void onAcknowledged(long operation, long levels, int errno);
+
+    /**
      * A message is waiting at the sender. The object is the link's and only valid during the call.
      *
-     * @param flags  as for {@link #onMessage}.
+     * @param flags  as for {@link #onMessage}, perhaps with {@code Flags.FENCE}: to be acknowledged.
      * @param tag    as for {@link #onMessage}.
      * @param data   as for {@link #onMessage}.
      * @param source length and place of the payload.

@@ -12,7 +12,6 @@ import org.jfabric.Progress;
 import org.jfabric.Protocol;
 import org.jfabric.Reason;
 import org.jfabric.RxAttr;
-import org.jfabric.Threading;
 import org.jfabric.TxAttr;
 
 import java.util.ArrayList;
@@ -96,9 +95,6 @@ public final class InfoComparison {
     }
 
     private void domain(DomainAttr hints, DomainAttr offered) {
-        if (hints.threading() == Threading.SAFE) {
-            differs("domain_attr.threading", offered.threading(), hints.threading());
-        }
         if (hints.dataProgress() == Progress.AUTO && offered.dataProgress() != Progress.AUTO) {
             differs("domain_attr.data_progress", offered.dataProgress(), hints.dataProgress());
         }

@@ -96,14 +96,14 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
             segmentLimitBytes,
             MemoryRegionDescriptor.MAX_LENGTH,
             Long.BYTES,
-            Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE,
+            Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE,
             Order.SAS);
     }
 
     private Info offer(Info hints, String driverName, DriverConfig config) {
         ChannelLimits limits = limits(config);
         long caps = Flags.MSG | Flags.TAGGED | Flags.SEND | Flags.RECV | Flags.DIRECTED_RECV | Flags.SOURCE
-            | Flags.SOURCE_ERR | Flags.LOCAL_COMM;
+            | Flags.SOURCE_ERR | Flags.FENCE | Flags.LOCAL_COMM;
         long order = limits.messageOrder();
         Info info = new Info();
         info.caps(caps).mode(0).addrFormat(AddressFormat.ADDR_STR).linkName(name);
@@ -111,7 +111,7 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
             .compOrder(Order.NONE).opFlags(Flags.TRANSMIT_COMPLETE)
             .size(size(hints.txAttr().size(), config.queue().txSize())).iovLimit(1)
             .injectSize(config.queue().injectSizeBytes());
-        info.rxAttr().caps(caps & ~Flags.SEND).msgOrder(order).compOrder(Order.NONE)
+        info.rxAttr().caps(caps & ~(Flags.SEND | Flags.FENCE)).msgOrder(order).compOrder(Order.NONE)
             .size(size(hints.rxAttr().size(), config.queue().rxSize())).iovLimit(1)
             .totalBufferedRecv(config.engine().unexpectedBudgetBytes());
         info.epAttr().type(EndpointType.RDM).protocol(protocol).protocolVersion(1)
@@ -132,7 +132,7 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
             // it turns successes into errors: only for those who say that they expect it
             offered.caps(offered.caps() & ~Flags.SOURCE_ERR);
         } else {
-            long free = Flags.LOCAL_COMM;
+            long free = Flags.FENCE | Flags.LOCAL_COMM;
             boolean bothDirections = (hints.caps() & (Flags.SEND | Flags.RECV)) == 0;
             offered.caps(hints.caps() | offered.caps() & free | (bothDirections ? Flags.SEND | Flags.RECV : 0));
         }
@@ -140,6 +140,10 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
         offered.txAttr().caps(offered.txAttr().caps() & offered.caps());
         if (hints.txAttr().opFlags() != 0) {
             offered.txAttr().opFlags(hints.txAttr().opFlags() | offered.txAttr().opFlags());
+        }
+        if (hints.domainAttr().threading() != Threading.UNSPEC) {
+            // the client's own matter: it locks where the level asks for it
+            offered.domainAttr().threading(hints.domainAttr().threading());
         }
         if (hints.domainAttr().avType() != AddressVectorType.UNSPEC) {
             offered.domainAttr().avType(hints.domainAttr().avType());

@@ -1,5 +1,6 @@
 package org.jfabric.driver.link;
 
+import org.jfabric.Flags;
 import org.jfabric.driver.resource.RegisteredRegion;
 
 /**
@@ -19,6 +20,13 @@ public final class TransmitOperation {
     public static final int ANNOUNCED = 3;
     /** State: the peer asked for segments. */
     public static final int SEGMENTING = 4;
+    /** State: sent, or taken by the peer, which has yet to acknowledge a level. */
+    public static final int AWAITING = 5;
+
+    /** In {@link #awaited}: the link itself has yet to report that the message is on its way. */
+    public static final long LINK = 1L;
+
+    private static final long ACKNOWLEDGED = Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE;
 
     /** Low 32 bits: index in the endpoint's pool; high: how often the record was used. */
     public long id;
@@ -36,6 +44,10 @@ public final class TransmitOperation {
     public long address;
     /** Bytes of the payload. */
     public long length;
+    /** Levels not reached yet, of a send that the peer acknowledges; 0 and not looked at for all others. */
+    public long awaited;
+    /** Why a level will not be reached, a positive fabric errno. */
+    public int failure;
     /** Its entry is written, or it was retired; what is left is to give the record back. */
     public boolean reported;
     /** Region of the payload, or null: it was copied into the record's own memory. */
@@ -73,6 +85,24 @@ public final class TransmitOperation {
      */
     public long id() {
         return id;
+    }
+
+    /**
+     * Whether the peer is asked to acknowledge the message.
+     *
+     * @return true for levels beyond the link's own.
+     */
+    public boolean isAcknowledged() {
+        return (flags & ACKNOWLEDGED) != 0;
+    }
+
+    /**
+     * What the peer is asked to acknowledge.
+     *
+     * @return {@code Flags.DELIVERY_COMPLETE} or {@code Flags.MATCH_COMPLETE}, {@code Flags.FENCE}.
+     */
+    public long awaitedOfPeer() {
+        return awaited & ~LINK;
     }
 
     /**

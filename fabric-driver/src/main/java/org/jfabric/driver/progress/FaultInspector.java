@@ -6,15 +6,17 @@ import org.jfabric.FabricException;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.driver.resource.SystemCounters;
+import org.jfabric.layout.CncDescriptor;
 
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * Finds out after a failed access whose file was cut.
  *
- * <p>Where the error is thrown says nothing: the virtual machine may raise it a little later than the access. So all
- * files that clients can cut are looked at. If none is short, another process (a peer driver) is the cause, or it has
- * been dealt with; then the fault is only logged, and the cycle goes on.
+ * <p>Where the error is thrown says nothing: the virtual machine may raise it a little later than the access. So the
+ * driver's own file and all files that clients can cut are looked at. If none is short, another process (a peer driver)
+ * is the cause, or it has been dealt with; then the fault is only logged, and the cycle goes on.
  *
  * <p>Owner: the thread that catches.
  */
@@ -22,6 +24,7 @@ public final class FaultInspector {
     private final SharedFiles files;
     private final SystemCounters counters;
     private final ErrorHandler errorHandler;
+    private final BooleanSupplier repair;
 
     /**
      * An inspector.
@@ -29,11 +32,14 @@ public final class FaultInspector {
      * @param files        of all clients.
      * @param counters     to count faults.
      * @param errorHandler told of each fault.
+     * @param repair       makes the driver's own file whole again; true if it was cut.
      */
-    public FaultInspector(SharedFiles files, SystemCounters counters, ErrorHandler errorHandler) {
+    public FaultInspector(
+        SharedFiles files, SystemCounters counters, ErrorHandler errorHandler, BooleanSupplier repair) {
         this.files = files;
         this.counters = counters;
         this.errorHandler = errorHandler;
+        this.repair = repair;
     }
 
     /**
@@ -43,9 +49,17 @@ public final class FaultInspector {
      * @return files of clients that were cut.
      */
     public List<SharedFiles.Cut> inspect(InternalError error) {
+        // before anything is counted or logged, because that is done in this very file
+        boolean repaired = repair.getAsBoolean();
         counters.add(SystemCounter.FAULTS, 1);
         List<SharedFiles.Cut> cuts = files.inspect();
-        if (cuts.isEmpty()) {
+        if (repaired) {
+            errorHandler.onError(new FabricException(
+                FabricErrno.EIO,
+                "the driver's own file " + CncDescriptor.FILE_NAME + " was cut; it is whole again, the counters began "
+                    + "anew and earlier errors are lost",
+                "Look for processes that truncate files in the driver's directory", error));
+        } else if (cuts.isEmpty()) {
             errorHandler.onError(new FabricException(
                 FabricErrno.EIO,
                 "an access to shared memory failed (" + error.getMessage() + "), but no client's file was cut",

@@ -84,25 +84,35 @@ public final class ParkingIdleStrategy implements IdleStrategy {
     }
 
     private void park() {
-        UnsafeApi.putIntRelease(null, parkedAddress, 1);
-        UnsafeApi.fullFence();
-        int work = progress.lastLook();
-        if (work == 0 && inbox.isEmpty()) {
-            counters.add(SystemCounter.PARKED, 1);
-            try {
-                work = watcher.poll(timeoutMs, inbox);
-                FaultPoint.pass();
-            } catch (InternalError ex) {
-                // of a descriptor's handler: it may end clients, and writes to others then
-                progress.onFault(ex);
-                work = 1;
-            }
+        int work;
+        try {
+            work = sleep();
+            FaultPoint.pass();
+        } catch (InternalError ex) {
+            // of a descriptor's handler, which may end clients and writes to others then, or of our own file
+            progress.onFault(ex);
+            work = 1;
         }
-        UnsafeApi.putIntRelease(null, parkedAddress, 0);
         progress.onWoken();
         // after a mere timeout one cycle is enough: an idle driver must not spin for each of them
         if (work > 0) {
             idleCycles = 0;
+        }
+    }
+
+    private int sleep() {
+        UnsafeApi.putIntRelease(null, parkedAddress, 1);
+        UnsafeApi.fullFence();
+        try {
+            int work = progress.lastLook();
+            if (work == 0 && inbox.isEmpty()) {
+                counters.add(SystemCounter.PARKED, 1);
+                work = watcher.poll(timeoutMs, inbox);
+            }
+            return work;
+        } finally {
+            // also after a fault, or everybody would ring for ever
+            UnsafeApi.putIntRelease(null, parkedAddress, 0);
         }
     }
 }

@@ -79,9 +79,10 @@ public final class ProgressAgent implements Agent {
 
     @Override
     public int doWork() {
-        onCycle(clock.update());
+        long nowNs = clock.update();
         int work = 0;
         try {
+            onCycle(nowNs);
             work = inbox.drain(INBOX_LIMIT);
             FaultPoint.pass();
         } catch (InternalError ex) {
@@ -129,13 +130,13 @@ public final class ProgressAgent implements Agent {
             if (work == 0 && !engine.arm()) {
                 work = 1;
             }
+            if (work == 0) {
+                publish();
+            }
             FaultPoint.pass();
         } catch (InternalError ex) {
             onFault(ex);
             work++;
-        }
-        if (work == 0) {
-            publish();
         }
         return work;
     }

@@ -241,7 +241,7 @@ public final class QueuePoller {
             int offset = ring.offset();
             // before it is executed: if that ends with a memory fault the record must not be executed once more
             ring.step();
-            if (!onTransmitRecord(queues, ring, offset)) {
+            if (!onTransmitRecord(queues, ring, offset, true)) {
                 return work;
             }
             ring.releaseFar();
@@ -272,7 +272,7 @@ public final class QueuePoller {
             int offset = ring.offset();
             // before it is executed: if that ends with a memory fault the record must not be executed once more
             ring.step();
-            if (!onReceiveRecord(queues, ring, offset)) {
+            if (!onReceiveRecord(queues, ring, offset, true)) {
                 return work;
             }
             ring.releaseFar();
@@ -291,10 +291,11 @@ public final class QueuePoller {
         return work;
     }
 
-    private boolean onTransmitRecord(EndpointQueues queues, RecordConsumer ring, int offset) {
+    private boolean onTransmitRecord(
+        EndpointQueues queues, RecordConsumer ring, int offset, boolean catchesUp) {
         int type = ring.type();
         if (type == CANCEL_TYPE) {
-            return onCancel(queues, ring, offset, "transmit");
+            return onCancel(queues, ring, offset, "transmit", catchesUp);
         }
         int length = ring.length();
         if (type != SEND_TYPE || length < SEND_LENGTH) {
@@ -320,10 +321,11 @@ public final class QueuePoller {
         return result == 0 || refused(queues, "transmit", result);
     }
 
-    private boolean onReceiveRecord(EndpointQueues queues, RecordConsumer ring, int offset) {
+    private boolean onReceiveRecord(
+        EndpointQueues queues, RecordConsumer ring, int offset, boolean catchesUp) {
         int type = ring.type();
         if (type == CANCEL_TYPE) {
-            return onCancel(queues, ring, offset, "receive");
+            return onCancel(queues, ring, offset, "receive", catchesUp);
         }
         int length = ring.length();
         if (type != RECEIVE_TYPE || length != RECEIVE_LENGTH) {
@@ -336,14 +338,56 @@ public final class QueuePoller {
         return result == 0 || refused(queues, "receive", result);
     }
 
-    private boolean onCancel(EndpointQueues queues, RecordConsumer ring, int offset, String name) {
+    private boolean onCancel(
+        EndpointQueues queues, RecordConsumer ring, int offset, String name, boolean catchesUp) {
         if (ring.length() != CANCEL_LENGTH) {
             return corrupt(queues, name, unexpected(CANCEL_TYPE, ring.length()));
         }
         cancel.wrap(ring == queues.transmit ? queues.transmitBuffer : queues.receiveBuffer,
             offset + RecordRingDescriptor.WORD_LENGTH, CancelRequestDecoder.BLOCK_LENGTH,
             CancelRequestDecoder.SCHEMA_VERSION);
-        queues.endpoint.cancel(cancel.context());
+        long context = cancel.context();
+        // a cancel that is found while catching up does not do so itself: only a broken client has one there, and it
+        // must not lead round and round
+        if (catchesUp && !catchUp(queues, ring == queues.transmit, cancel.otherPosition())) {
+            return false;
+        }
+        queues.endpoint.cancel(context);
+        return true;
+    }
+
+    /**
+     * Executes what the client had posted into the endpoint's other queue before it posted a cancel into this one: the
+     * cancel may be meant for it. At most one ring full.
+     */
+    private boolean catchUp(EndpointQueues queues, boolean cancelInTransmit, long position) {
+        RecordConsumer ring = cancelInTransmit ? queues.receive : queues.transmit;
+        String name = cancelInTransmit ? "receive" : "transmit";
+        int capacity = (cancelInTransmit ? queues.receiveBuffer : queues.transmitBuffer).capacity();
+        if (position - ring.position() > capacity) {
+            return corrupt(queues, name, "a cancel names position " + position + ", the driver is at "
+                + ring.position() + " of a ring of " + capacity + " bytes");
+        }
+        while (ring.position() < position) {
+            int state = ring.poll();
+            if (state == RecordConsumer.CORRUPT) {
+                return corrupt(queues, name, ring.describe());
+            }
+            if (state == RecordConsumer.EMPTY) {
+                // posted by another thread at the same time as the cancel: neither is first
+                break;
+            }
+            int offset = ring.offset();
+            // before it is executed, as in the polls
+            ring.step();
+            boolean executed = cancelInTransmit
+                ? onReceiveRecord(queues, ring, offset, false) : onTransmitRecord(queues, ring, offset, false);
+            if (!executed) {
+                return false;
+            }
+            ring.releaseFar();
+        }
+        ring.release();
         return true;
     }
 

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.file.Path;
@@ -64,14 +65,7 @@ class EventQueueDriverEndTest {
     void shouldWakeEveryKindOfSleeperWhenTheDriverDies() throws Exception {
         try (DriverProcess driver = DriverProcess.start(base.resolve("alpha"));
             Fabric fabric = Fabric.connect(new FabricConfig().directory(driver.directory()))) {
-            List<Future<Integer>> sleepers = new ArrayList<>();
-            for (WaitObject object : List.of(
-                WaitObject.UNSPEC, WaitObject.YIELD, WaitObject.FD, WaitObject.MUTEX_COND)) {
-                EventQueue queue = open(fabric, object);
-                sleepers.add(threads.submit(() -> queue.sread(new EventEntry(), -1, 0)));
-            }
-            sleepers.add(threads.submit(selecting(open(fabric, WaitObject.FD))));
-            sleepers.add(threads.submit(awaiting(open(fabric, WaitObject.MUTEX_COND))));
+            List<Future<Integer>> sleepers = sleepers(fabric);
             EventQueue filled = open(fabric, WaitObject.UNSPEC);
             assertEquals(1, filled.write(EventType.NOTIFY.code(), null, 1, 2, 0));
             driver.kill();
@@ -84,6 +78,23 @@ class EventQueueDriverEndTest {
             assertThrows(FabricException.class, () -> fabric.openEventQueue(new EventQueueAttr()));
             filled.close();
             assertEquals(-FabricErrno.EOPBADSTATE, filled.read(entry, 0));
+        }
+    }
+
+    @Test
+    void shouldWakeEveryKindOfSleeperWhenTheFabricIsClosed() throws Exception {
+        try (DriverProcess driver = DriverProcess.start(base.resolve("alpha"))) {
+            for (int round = 0; round < 30; round++) {
+                Fabric fabric = Fabric.connect(new FabricConfig().directory(driver.directory()));
+                List<Future<Integer>> sleepers = sleepers(fabric);
+                for (int i = 0; i < round; i++) {
+                    Thread.yield();
+                }
+                assertEquals(0, fabric.close(0));
+                for (Future<Integer> sleeper : sleepers) {
+                    assertEquals(-FabricErrno.EOPBADSTATE, sleeper.get(DEADLINE_S, TimeUnit.SECONDS));
+                }
+            }
         }
     }
 
@@ -178,22 +189,35 @@ class EventQueueDriverEndTest {
             .directory(base.resolve("one")).threadingMode(ThreadingMode.INVOKER).build());
     }
 
+    /** A thread in each way to wait for an event. */
+    private List<Future<Integer>> sleepers(Fabric fabric) {
+        List<Future<Integer>> sleepers = new ArrayList<>();
+        for (WaitObject object : List.of(
+            WaitObject.UNSPEC, WaitObject.YIELD, WaitObject.FD, WaitObject.MUTEX_COND)) {
+            EventQueue queue = open(fabric, object);
+            sleepers.add(threads.submit(() -> queue.sread(new EventEntry(), -1, 0)));
+        }
+        sleepers.add(threads.submit(selecting(open(fabric, WaitObject.FD))));
+        sleepers.add(threads.submit(awaiting(open(fabric, WaitObject.MUTEX_COND))));
+        return sleepers;
+    }
+
     private static EventQueue open(Fabric fabric, WaitObject object) {
         return fabric.openEventQueue(new EventQueueAttr().flags(Flags.WRITE).waitObject(object));
     }
 
     private static Callable<Integer> selecting(EventQueue queue) {
+        // asked for before the queue may be closed: from then on the channel is open until it is closed here
+        SelectableChannel channel = queue.waitChannel();
         return () -> {
-            try (Selector selector = Selector.open()) {
-                queue.waitChannel().register(selector, SelectionKey.OP_READ);
+            try (channel; Selector selector = Selector.open()) {
+                channel.register(selector, SelectionKey.OP_READ);
                 int result;
                 while ((result = queue.read(new EventEntry(), 0)) == EAGAIN) {
                     selector.select();
                     selector.selectedKeys().clear();
                 }
                 return result;
-            } finally {
-                queue.waitChannel().close();
             }
         };
     }

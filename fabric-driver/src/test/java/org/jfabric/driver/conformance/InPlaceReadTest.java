@@ -1,10 +1,14 @@
 package org.jfabric.driver.conformance;
 
 import org.jfabric.CompletionBatch;
+import org.jfabric.CompletionQueue;
+import org.jfabric.CompletionQueueAttr;
+import org.jfabric.Domain;
 import org.jfabric.FabricAddress;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.Info;
+import org.jfabric.Threading;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -53,6 +57,20 @@ class InPlaceReadTest {
                 next++;
             }
             pair.b.assertQuiet(20);
+        }
+    }
+
+    /** The next reading call, which gives the entries back, could be another thread's. */
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldBeRefusedWhereSeveralThreadsMayRead(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            Info info = pair.b.info.copy();
+            info.domainAttr().threading(Threading.SAFE);
+            Domain domain = pair.b.fabric.domain(info);
+            CompletionQueue queue = domain.openCompletionQueue(new CompletionQueueAttr());
+            assertEquals(-FabricErrno.EOPNOTSUPP, queue.readInPlace(batch, 1));
+            assertEquals(0, batch.size());
         }
     }
 

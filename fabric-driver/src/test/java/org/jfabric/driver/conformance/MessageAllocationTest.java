@@ -15,6 +15,7 @@ import org.jfabric.FabricConfig;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.Info;
+import org.jfabric.Threading;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
@@ -68,6 +69,18 @@ class MessageAllocationTest implements CompletionHandler {
     @EnumSource(Setup.class)
     void shouldAllocateNothingOnTheCallingThread(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
+            exchange(pair, WARM_UP_ROUNDS);
+            assertEquals(0, leastAllocated(threads::getCurrentThreadAllocatedBytes, () -> exchange(pair, ROUNDS)),
+                "bytes in " + ROUNDS + " rounds");
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldAllocateNothingInADomainThatKeepsThreadsApart(Setup setup) {
+        Info hints = new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV);
+        hints.domainAttr().threading(Threading.SAFE);
+        try (FabricPair pair = new FabricPair(setup, hints, 512)) {
             exchange(pair, WARM_UP_ROUNDS);
             assertEquals(0, leastAllocated(threads::getCurrentThreadAllocatedBytes, () -> exchange(pair, ROUNDS)),
                 "bytes in " + ROUNDS + " rounds");

@@ -39,7 +39,7 @@ class OverrunTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
-    @Requirement({"CQ-145", "CQ-146", "CQ-147"})
+    @Requirement({"CQ-145", "CQ-146", "REF-014"})
     void shouldGiveTheEntriesThatHadASlotAndThenTellTheOverrunForEver(Setup setup) {
         try (FabricPair pair = unmanaged(setup)) {
             overrun(pair);
@@ -49,7 +49,7 @@ class OverrunTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
-    @Requirement({"CQ-148", "ERR-007"})
+    @Requirement({"CQ-147", "CQ-148", "ERR-007"})
     void shouldReportNothingMoreAndDisturbNoOtherQueue(Setup setup) {
         try (FabricPair pair = unmanaged(setup)) {
             CompletionQueue other = pair.b.domain.openCompletionQueue(

@@ -12,6 +12,9 @@ import org.jfabric.FabricListener;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.DriverConfig;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -188,6 +191,69 @@ class PeerAndAddressTest {
             assertEquals(0, pair.a.fabric.close(50_000_000L));
             assertEquals(-FabricErrno.EOPBADSTATE, pair.a.endpoint.tsend(0, 0, 0, 0, 0));
         }
+    }
+
+    @Test
+    void shouldCountSendsThatFailDuringTheDrainAsNotDrainedEmbedded() {
+        Path base = FabricPair.newBase();
+        FabricDriver beta = embed(base.resolve("beta"));
+        try (FabricDriver alpha = embed(base.resolve("alpha"))) {
+            Runnable pump = () -> {
+                alpha.cycle();
+                beta.cycle();
+            };
+            FabricNode a = new FabricNode(alpha.fabric(), "shm", HINTS, 512, 1, pump);
+            FabricNode b = new FabricNode(beta.fabric(), "shm", HINTS, 512, 2, pump);
+            long toB = sendsThatFailFirst(a, b);
+            for (int i = 0; i < 3; i++) {
+                assertEquals(0, a.endpoint.tsend(a.memory.address(), 1 << 20, toB, 2, 10 + i));
+            }
+            // this side notices it in the cycles of its close
+            beta.close();
+            assertEquals(3, a.fabric.close(20_000_000_000L));
+        } finally {
+            beta.close();
+            FabricPair.delete(base);
+        }
+    }
+
+    @Test
+    void shouldCountSendsThatFailDuringTheDrainAsNotDrained() throws InterruptedException {
+        Path base = FabricPair.newBase();
+        try (DriverProcess alpha = DriverProcess.start(base.resolve("alpha"));
+            DriverProcess beta = DriverProcess.start(base.resolve("beta"));
+            FabricNode a = node(alpha, new FabricConfig());
+            FabricNode b = node(beta, new FabricConfig())) {
+            long toB = sendsThatFailFirst(a, b);
+            for (int i = 0; i < 3; i++) {
+                assertEquals(0, a.endpoint.tsend(a.memory.address(), 1 << 20, toB, 2, 10 + i));
+            }
+            Thread killer = new Thread(() -> {
+                while (a.fabric.isOpen()) {
+                    Thread.yield();
+                }
+                beta.kill();
+            });
+            killer.start();
+            assertEquals(3, a.fabric.close(20_000_000_000L));
+            killer.join();
+        } finally {
+            FabricPair.delete(base);
+        }
+    }
+
+    /** Sends before the drain, one good and one that fails: neither may be counted. */
+    private static long sendsThatFailFirst(FabricNode a, FabricNode b) {
+        long toB = a.av.insert(b.endpoint.name());
+        exchange(a, b, toB);
+        assertEquals(0, a.endpoint.tsend(a.memory.address(), 64, a.av.insert(a.endpoint.name() + "-none"), 2, 9));
+        assertTrue(a.await().err() != 0);
+        return toB;
+    }
+
+    private static FabricDriver embed(Path directory) {
+        return FabricDriver.launchEmbedded(
+            DriverConfig.builder().directory(directory).threadingMode(ThreadingMode.INVOKER).build());
     }
 
     @ParameterizedTest(name = "{0}")

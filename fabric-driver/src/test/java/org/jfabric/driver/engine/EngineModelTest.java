@@ -30,6 +30,8 @@ class EngineModelTest {
     private static final int MAX_LENGTH = 3000;
     private static final int SLOTS = 64;
     private static final int SEND_AREA = SLOTS * MAX_LENGTH;
+    private static final long[] LEVELS = {0, 0, Flags.INJECT_COMPLETE, Flags.TRANSMIT_COMPLETE, Flags.DELIVERY_COMPLETE,
+        Flags.MATCH_COMPLETE};
 
     /** What one run may contain. */
     private enum Events {
@@ -45,11 +47,14 @@ class EngineModelTest {
         long tag;
         int length;
         int slot;
+        long level;
+        boolean fenced;
         boolean arrived;
         boolean whole;
         boolean dropped;
         boolean mayFail;
         boolean received;
+        boolean matched;
         boolean ended;
         int errno;
     }
@@ -102,6 +107,7 @@ class EngineModelTest {
             this.events = events;
             script = new Script(seed).randomize();
             script.observer = this;
+            script.acknowledges = new Random(seed).nextInt(4) != 0;
             random = script.random();
             rig = new Rig(script);
             rig.directed = random.nextBoolean();
@@ -180,7 +186,10 @@ class EngineModelTest {
             Rig.Node node = rig.nodes.get(from);
             int offset = message.slot * MAX_LENGTH;
             node.fill(offset, message.length, (int) message.id);
-            long flags = (message.tagged ? Flags.TAGGED : Flags.MSG) | Flags.REMOTE_CQ_DATA;
+            message.level = LEVELS[random.nextInt(LEVELS.length)];
+            message.fenced = random.nextInt(8) == 0;
+            long flags = (message.tagged ? Flags.TAGGED : Flags.MSG) | Flags.REMOTE_CQ_DATA | message.level
+                | (message.fenced ? Flags.FENCE : 0);
             // a link may deliver from inside the call
             messages.put(message.id, message);
             int result;
@@ -244,6 +253,7 @@ class EngineModelTest {
             model.receives.put(receive.context, receive);
             if (match < model.unexpected.size()) {
                 receive.message = model.unexpected.remove(match);
+                receive.message.matched = true;
             } else {
                 model.posted.add(receive);
             }
@@ -303,17 +313,29 @@ class EngineModelTest {
             assertEquals(message.to, index(local), where());
             Long last = lastArrived.put(remote + local, message.id);
             assertTrue(last == null || last < message.id, () -> "out of order, " + where());
+            if (message.fenced) {
+                assertEarlierHaveEnded(message);
+            }
             message.arrived = true;
             message.whole = whole;
             Model model = models.get(message.to);
             for (Receive receive : model.posted) {
                 if (receive.accepts(message)) {
                     receive.message = message;
+                    message.matched = true;
                     model.posted.remove(receive);
                     return;
                 }
             }
             model.unexpected.add(message);
+        }
+
+        void assertEarlierHaveEnded(Message fenced) {
+            takeEntries();
+            for (Message send : models.get(fenced.from).sends.values()) {
+                assertTrue(send.to != fenced.to || send.id >= fenced.id,
+                    () -> fenced.id + " began before " + send.id + " had ended, " + where());
+            }
         }
 
         @Override
@@ -364,9 +386,34 @@ class EngineModelTest {
             model.sendSlots[message.slot] = false;
             if (entry.errno() == FabricErrno.ECANCELED) {
                 assertTrue(!message.arrived, where());
-            } else if (entry.errno() != 0) {
+            } else if (entry.errno() == 0) {
+                reached(message, message.level);
+                if (message.fenced && !disturbed[message.from][message.to]) {
+                    for (Message earlier : messages.values()) {
+                        if (earlier.id < message.id && earlier.from == message.from && earlier.to == message.to
+                            && earlier.errno == 0) {
+                            reached(earlier, message.level);
+                        }
+                    }
+                }
+            } else if (entry.errno() == FabricErrno.EOPNOTSUPP) {
+                assertTrue(!script.acknowledges && message.fenced && message.level == Flags.MATCH_COMPLETE, where());
+                assertTrue(!message.arrived, where());
+            } else {
                 assertTrue(events == Events.FAILURES || disturbed[message.from][message.to],
                     () -> "failed with " + entry + ", " + where());
+            }
+        }
+
+        /** What the level promises holds: a receive of the message has its entry, or the message is there as a whole. */
+        void reached(Message message, long level) {
+            if (events == Events.FAILURES) {
+                return;
+            }
+            if (level == Flags.MATCH_COMPLETE) {
+                assertTrue(message.matched, () -> "message " + message.id + " not matched, " + where());
+            } else if (level == Flags.DELIVERY_COMPLETE) {
+                assertTrue(message.whole || message.matched, () -> "message " + message.id + " not delivered, " + where());
             }
         }
 

@@ -40,11 +40,12 @@ class QueueGarbageTest {
     private static final int SEND = SendRequestEncoder.TEMPLATE_ID;
     private static final int RECEIVE = ReceiveRequestEncoder.TEMPLATE_ID;
     private static final int CANCEL = CancelRequestEncoder.TEMPLATE_ID;
+    private static final int CANCEL_LENGTH = 8 + CancelRequestEncoder.BLOCK_LENGTH;
     private static final long REGION_LENGTH = 1 << 16;
     private static final long KIND = Flags.TAGGED | Flags.COMPLETION;
     private static final long[] BOUNDARIES = {
         0, 1, 7, 63, 64, REGION_LENGTH - 1, REGION_LENGTH, REGION_LENGTH + 1, Integer.MAX_VALUE, 1L << 31, 1L << 32,
-        MemoryRegionDescriptor.OFFSET_MASK, MemoryRegionDescriptor.MAX_LENGTH, 1L << 48, Long.MAX_VALUE,
+        MemoryRegionDescriptor.OFFSET_MASK, MemoryRegionDescriptor.MAX_LENGTH, 2L << 48, Long.MAX_VALUE,
         Long.MIN_VALUE, -1, -8, -64};
 
     private static String name() {
@@ -109,10 +110,13 @@ class QueueGarbageTest {
             for (int i = 0; i < 200 && !client.isEnded(); i++) {
                 boolean isCancel = random.nextInt(10) == 0;
                 boolean isBroken = !wellFormed && random.nextInt(50) == 0;
-                int length = isBroken ? 8 + random.nextInt(300) : isCancel ? 16 : 64;
+                int length = isBroken ? 8 + random.nextInt(300) : isCancel ? CANCEL_LENGTH : 64;
                 int offset = Await.value("room", () -> claim(ring, length));
                 long body = ring.ringAddress() + offset + 8;
                 fill(random, body, length - 8, region);
+                if (wellFormed && isCancel) {
+                    UnsafeApi.putLong(body + CancelRequestEncoder.otherPositionEncodingOffset(), 0);
+                }
                 if (wellFormed && transmit && !isCancel) {
                     long flags = body + SendRequestEncoder.flagsEncodingOffset();
                     UnsafeApi.putLong(flags, UnsafeApi.getLong(flags) & ~Flags.INJECT);
@@ -147,8 +151,8 @@ class QueueGarbageTest {
             transmit ? RECEIVE : SEND}) {
             words.add(new int[] {64, type});
         }
-        words.add(new int[] {15, CANCEL});
-        words.add(new int[] {24, CANCEL});
+        words.add(new int[] {CANCEL_LENGTH - 1, CANCEL});
+        words.add(new int[] {CANCEL_LENGTH + 8, CANCEL});
         for (int[] word : words) {
             ControlClient client = new ControlClient(RIG.directory(), () -> { });
             ControlClient.Queues queues = client.open(name(), "");
@@ -380,12 +384,13 @@ class QueueGarbageTest {
     }
 
     private static boolean cancel(ControlClient client, ControlClient.Queues queues, long context) {
-        int offset = queues.transmit.claim(16);
+        int offset = queues.transmit.claim(CANCEL_LENGTH);
         if (offset < 0) {
             return false;
         }
         UnsafeApi.putLong(queues.transmit.ringAddress() + offset + 8, context);
-        queues.transmit.commit(offset, 16, CANCEL);
+        UnsafeApi.putLong(queues.transmit.ringAddress() + offset + 16, queues.receive.position());
+        queues.transmit.commit(offset, CANCEL_LENGTH, CANCEL);
         client.signal(queues);
         return true;
     }

@@ -1,6 +1,7 @@
 package org.jfabric.driver.engine.peer;
 
 import org.agrona.UnsafeApi;
+import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.TransmitOperation;
 
@@ -37,6 +38,16 @@ public final class Outbox {
     }
 
     /**
+     * Whether a send must wait for the ends of earlier ones (FI_FENCE); nothing that was posted later is here yet.
+     *
+     * @param operation the oldest that has not begun.
+     * @return true for a fenced one while an earlier one is outstanding.
+     */
+    public boolean isFenced(TransmitOperation operation) {
+        return (operation.flags & Flags.FENCE) != 0 && !owned.isEmpty();
+    }
+
+    /**
      * Whether one more message may be announced.
      *
      * @return true below the limit.
@@ -49,7 +60,7 @@ public final class Outbox {
      * Keeps an operation that the peer or the link has yet to finish.
      *
      * @param operation in no list.
-     * @param newState  {@code IN_LINK} or {@code ANNOUNCED}.
+     * @param newState  {@code IN_LINK}, {@code ANNOUNCED} or {@code AWAITING}.
      */
     public void own(TransmitOperation operation, int newState) {
         operation.state = newState;
@@ -66,7 +77,7 @@ public final class Outbox {
      */
     public void disown(TransmitOperation operation) {
         owned.remove(operation);
-        if (operation.state != TransmitOperation.IN_LINK) {
+        if (operation.state == TransmitOperation.ANNOUNCED || operation.state == TransmitOperation.SEGMENTING) {
             announced--;
         }
         if (operation.state == TransmitOperation.SEGMENTING) {
@@ -157,6 +168,10 @@ public final class Outbox {
         int work = 0;
         while (!pending.isEmpty() && peer.isUp()) {
             TransmitOperation operation = pending.first();
+            if (isFenced(operation)) {
+                // the end of each earlier send brings us here again
+                break;
+            }
             boolean mayBegin = peer.canSendEager(operation.length) || canAnnounce();
             if (!mayBegin) {
                 heldBack(peer);

@@ -44,6 +44,7 @@ public final class Peer extends ChannelHandler {
 
     private final ByteCredit credit = new ByteCredit();
     private final Outbox outbox;
+    private final Acknowledgements acknowledgements = new Acknowledgements(this);
     private int announcementsHeld;
     private final PullList pulls = new PullList();
 
@@ -104,6 +105,15 @@ public final class Peer extends ChannelHandler {
      */
     public Outbox outbox() {
         return outbox;
+    }
+
+    /**
+     * What this peer is to be told of its messages.
+     *
+     * @return the one list keeper.
+     */
+    public Acknowledgements acknowledgements() {
+        return acknowledgements;
     }
 
     void source(int newSource) {
@@ -168,6 +178,16 @@ public final class Peer extends ChannelHandler {
         } else if (state == DOWN && !context.connect(this)) {
             fail(FabricErrno.EHOSTUNREACH);
         }
+    }
+
+    /**
+     * Takes a waiting send out, because it was cancelled; what it kept waiting may begin.
+     *
+     * @param operation waiting here.
+     */
+    public void withdraw(TransmitOperation operation) {
+        outbox.remove(operation);
+        scheduleWaiting();
     }
 
     // ---- receiving ----
@@ -348,7 +368,7 @@ public final class Peer extends ChannelHandler {
             return 0;
         }
         int work = flushControl();
-        if (pulls.hasControl()) {
+        if (pulls.hasControl() || !acknowledgements.flush()) {
             schedule();
             return work;
         }
@@ -451,6 +471,21 @@ public final class Peer extends ChannelHandler {
     }
 
     @Override
+    public void onMessageToAcknowledge(
+        long operation, long flags, long tag, long data, long messageAddress, int length) {
+        context.receiver().levels().onMessage(this, operation, flags, tag, data, messageAddress, length);
+    }
+
+    @Override
+    public void onAcknowledged(long operationId, long levels, int errno) {
+        if (context.sender().onAcknowledged(this, operationId, levels, errno)) {
+            scheduleWaiting();
+        } else {
+            violation("acknowledged what was not asked for");
+        }
+    }
+
+    @Override
     public void onAnnounce(long flags, long tag, long data, RemotePayload payload) {
         context.receiver().onAnnounce(this, flags, tag, data, payload);
     }
@@ -484,8 +519,19 @@ public final class Peer extends ChannelHandler {
             return;
         }
         outbox.disown(operation);
-        end(operation, errno);
-        if (!outbox.isClear()) {
+        if (errno == 0 && operation.awaited != 0) {
+            // the answer to its fence is still to come
+            outbox.own(operation, TransmitOperation.AWAITING);
+        } else {
+            // the number may come from the peer: an entry has a positive one
+            int reason = errno == 0 ? operation.failure : errno;
+            context.sender().end(operation, reason >= 0 ? reason : FabricErrno.EIO);
+        }
+        scheduleWaiting();
+    }
+
+    private void scheduleWaiting() {
+        if (state == UP && !outbox.isClear()) {
             schedule();
         }
     }
@@ -493,9 +539,8 @@ public final class Peer extends ChannelHandler {
     @Override
     public void onSent(long operationId, int errno) {
         TransmitOperation operation = context.sender().find(operationId);
-        if (operation != null && operation.state == TransmitOperation.IN_LINK) {
-            outbox.disown(operation);
-            end(operation, errno);
+        if (operation != null && context.sender().onSent(this, operation, errno)) {
+            scheduleWaiting();
         }
     }
 
@@ -539,17 +584,9 @@ public final class Peer extends ChannelHandler {
         channel = null;
         outbox.clear();
         pulls.clearControl();
+        acknowledgements.clear();
         if (open != null) {
             open.close(errno);
-        }
-    }
-
-    private void end(TransmitOperation operation, int errno) {
-        if (errno == 0) {
-            context.sender().complete(operation);
-        } else {
-            // the number may come from the peer: an entry has a positive one
-            context.sender().fail(operation, errno > 0 ? errno : FabricErrno.EIO);
         }
     }
 
@@ -557,6 +594,7 @@ public final class Peer extends ChannelHandler {
         state = DOWN;
         channel = null;
         pulls.clearControl();
+        acknowledgements.clear();
         outbox.failAll(errno);
         context.receiver().failPeer(this, errno);
         endEpoch();

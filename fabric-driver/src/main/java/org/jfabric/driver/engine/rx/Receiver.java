@@ -29,9 +29,7 @@ import java.util.List;
  */
 public final class Receiver {
     private static final long KIND_BITS = Flags.TAGGED | Flags.MSG;
-    private static final long MESSAGE_BITS = KIND_BITS | Flags.REMOTE_CQ_DATA;
-    /** A placement token with this bit names a stored message, else a receive. */
-    private static final long STORED_TOKEN = 1L << 31;
+    static final long MESSAGE_BITS = KIND_BITS | Flags.REMOTE_CQ_DATA;
 
     private final RegionTable regions;
     private final PeerTable peers;
@@ -42,6 +40,8 @@ public final class Receiver {
     private final TagMatcher untagged;
     private final UnexpectedStore store;
     private final Pulls pulls;
+    private final Streams streams;
+    private final ReachedLevels levels;
 
     /**
      * A receiver without operations.
@@ -70,6 +70,8 @@ public final class Receiver {
         this.store = new UnexpectedStore(
             engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes());
         this.pulls = new Pulls(this);
+        this.streams = new Streams(this, pool, store);
+        this.levels = new ReachedLevels(this, store);
     }
 
     /**
@@ -133,6 +135,20 @@ public final class Receiver {
      * @param length  bytes.
      */
     public void onMessage(Peer peer, long flags, long tag, long data, long address, int length) {
+        take(peer, flags, tag, data, address, length);
+    }
+
+    /**
+     * Messages whose senders wait for acknowledgements.
+     *
+     * @return the one that answers them.
+     */
+    public ReachedLevels levels() {
+        return levels;
+    }
+
+    /** Places a message in the buffer of a receive, or keeps it; the kept one, or null. */
+    StoredMessage take(Peer peer, long flags, long tag, long data, long address, int length) {
         ReceiveOperation operation = arrive(peer, flags, tag);
         if (operation != null) {
             operation.message(peer, flags & MESSAGE_BITS, tag, data, length);
@@ -140,7 +156,7 @@ public final class Receiver {
             peer.passed(length);
             complete(operation);
             release(operation);
-            return;
+            return null;
         }
         StoredMessage message = store(peer, flags, tag, data, length);
         if (message != null) {
@@ -148,6 +164,7 @@ public final class Receiver {
             Words.copy(address, message.block, length);
             message.state = StoredMessage.STORED;
         }
+        return message;
     }
 
     /**
@@ -162,6 +179,9 @@ public final class Receiver {
     public void onAnnounce(Peer peer, long flags, long tag, long data, RemotePayload payload) {
         if (isImpossible(payload.lengthBytes())) {
             peer.violation("announced a message of " + payload.lengthBytes() + " bytes");
+            return;
+        }
+        if ((flags & Flags.FENCE) != 0 && !levels.fence(peer, payload.operation())) {
             return;
         }
         ReceiveOperation operation = arrive(peer, flags, tag);
@@ -227,26 +247,7 @@ public final class Receiver {
      * @param placement filled with the answer.
      */
     public void place(Peer peer, long flags, long tag, long data, long length, Placement placement) {
-        if (isImpossible(length)) {
-            placement.set(Placement.Action.REFUSE, 0, 0, 0);
-            peer.violation("began a message of " + length + " bytes");
-            return;
-        }
-        ReceiveOperation operation = arrive(peer, flags, tag);
-        if (operation != null) {
-            operation.message(peer, flags & MESSAGE_BITS, tag, data, length);
-            operation.state = ReceiveOperation.STREAMING;
-            peer.addPull(operation);
-            placement.set(Placement.Action.DIRECT, operation.address, operation.placedBytes(), operation.id);
-            return;
-        }
-        StoredMessage message = store(peer, flags, tag, data, length);
-        if (message == null) {
-            placement.set(Placement.Action.REFUSE, 0, 0, 0);
-        } else {
-            message.state = StoredMessage.FILLING;
-            placement.set(Placement.Action.STORE, message.block, length, message.index | STORED_TOKEN);
-        }
+        streams.place(peer, flags, tag, data, length, placement);
     }
 
     /**
@@ -256,25 +257,7 @@ public final class Receiver {
      * @param placement as filled.
      */
     public void onPlaced(Peer peer, Placement placement) {
-        if ((placement.token() & STORED_TOKEN) == 0) {
-            ReceiveOperation operation = pool.find(placement.token());
-            if (operation != null && operation.state == ReceiveOperation.STREAMING) {
-                peer.removePull(operation);
-                peer.passed(operation.messageLength);
-                complete(operation);
-                release(operation);
-            }
-            return;
-        }
-        StoredMessage message = store.message(placement.token() & ~STORED_TOKEN);
-        if (message == null || message.state != StoredMessage.FILLING || message.peer != peer) {
-            return;
-        }
-        message.state = StoredMessage.STORED;
-        if (message.receive != null) {
-            peer.removePull(message.receive);
-            deliver(message.receive, message);
-        }
+        streams.onPlaced(peer, placement);
     }
 
     /**
@@ -285,22 +268,7 @@ public final class Receiver {
      * @param errno     positive fabric errno.
      */
     public void onAborted(Peer peer, Placement placement, int errno) {
-        if ((placement.token() & STORED_TOKEN) == 0) {
-            ReceiveOperation operation = pool.find(placement.token());
-            if (operation != null && operation.state == ReceiveOperation.STREAMING) {
-                peer.removePull(operation);
-                peer.passed(operation.messageLength);
-                fail(operation, 0, errno);
-            }
-            return;
-        }
-        StoredMessage message = store.message(placement.token() & ~STORED_TOKEN);
-        if (message != null && message.state == StoredMessage.FILLING && message.peer == peer) {
-            if (message.receive != null) {
-                peer.removePull(message.receive);
-            }
-            abort(message, errno);
-        }
+        streams.onAborted(peer, placement, errno);
     }
 
     /**
@@ -425,6 +393,7 @@ public final class Receiver {
      */
     public void recover(List<Peer> all) {
         new ReceiveRecovery(this, pool, store, pulls).run(all);
+        levels.recover();
     }
 
     /** The endpoint is gone: gives back what operations hold, without entries but with their completion credit. */
@@ -474,7 +443,7 @@ public final class Receiver {
         pool.give(operation);
     }
 
-    private static boolean isImpossible(long length) {
+    static boolean isImpossible(long length) {
         return length < 0 || length > MemoryRegionDescriptor.MAX_LENGTH;
     }
 
@@ -482,23 +451,29 @@ public final class Receiver {
         return (flags & Flags.TAGGED) != 0 ? tagged : untagged;
     }
 
-    private ReceiveOperation arrive(Peer peer, long flags, long tag) {
+    ReceiveOperation arrive(Peer peer, long flags, long tag) {
         return (flags & Flags.TAGGED) != 0
             ? (ReceiveOperation) tagged.arrive(tag, peer.source())
             : (ReceiveOperation) untagged.arrive(0, peer.source());
     }
 
-    private void deliver(ReceiveOperation operation, StoredMessage message) {
+    void deliver(ReceiveOperation operation, StoredMessage message) {
         operation.message(message.peer, message.flags, message.tag(), message.data, message.length);
         switch (message.state) {
             case StoredMessage.STORED -> {
                 Words.copy(message.block, operation.address, operation.placedBytes());
                 Peer peer = message.peer;
+                int epoch = message.epoch;
+                long awaited = message.awaited;
+                long awaitedOperation = message.operation;
                 message.peer = null;
-                peer.left(message.length, message.epoch);
+                peer.left(message.length, epoch);
                 store.giveMessage(message);
                 complete(operation);
                 release(operation);
+                if (awaited != 0) {
+                    ReachedLevels.left(peer, epoch, awaited, awaitedOperation, 0);
+                }
             }
             case StoredMessage.FILLING -> {
                 operation.state = ReceiveOperation.FILLING;
@@ -517,7 +492,7 @@ public final class Receiver {
         }
     }
 
-    private StoredMessage store(Peer peer, long flags, long tag, long data, long length) {
+    StoredMessage store(Peer peer, long flags, long tag, long data, long length) {
         if (!peer.admit(length)) {
             peer.violation("sent more unexpected bytes than it was granted");
             return null;
@@ -558,7 +533,7 @@ public final class Receiver {
         }
     }
 
-    private void abort(StoredMessage message, int errno) {
+    void abort(StoredMessage message, int errno) {
         ReceiveOperation receive = message.receive;
         if (receive == null) {
             matcher(message.flags).removeUnexpected(message);

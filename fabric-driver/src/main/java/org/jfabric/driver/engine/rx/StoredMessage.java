@@ -25,6 +25,10 @@ final class StoredMessage extends UnexpectedMessage {
     long data;
     long length;
     long block;
+    /** What the sender waits for: the level {@code MATCH_COMPLETE}, and whether its fence waits for this message. */
+    long awaited;
+    /** The sender's id, if it waits for the level. */
+    long operation;
     /** The receive that was posted while the payload was filling. */
     ReceiveOperation receive;
     StoredMessage nextFree;

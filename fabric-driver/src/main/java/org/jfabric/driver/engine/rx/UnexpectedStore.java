@@ -58,6 +58,7 @@ final class UnexpectedStore {
         message.state = StoredMessage.FREE;
         message.peer = null;
         message.receive = null;
+        message.awaited = 0;
         message.nextFree = free;
         free = message;
     }

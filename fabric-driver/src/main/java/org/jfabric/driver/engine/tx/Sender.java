@@ -31,6 +31,7 @@ public final class Sender {
     private static final long KIND_BITS = Flags.TAGGED | Flags.MSG;
 
     private final TransmitPool pool;
+    private final AcknowledgedSends acknowledged = new AcknowledgedSends(this);
     private final RegionTable regions;
     private final PeerTable peers;
     private final CompletionWriter completions;
@@ -126,7 +127,7 @@ public final class Sender {
             return 0;
         }
         operation.peer = peer;
-        if (peer.isClear() && peer.canSendEager(len)) {
+        if (peer.isClear() && (flags & AcknowledgedSends.NOT_PLAIN) == 0 && peer.canSendEager(len)) {
             operation.address = nativeAddress;
             if (trySend(peer, operation)) {
                 if (operation.state == TransmitOperation.IN_LINK) {
@@ -153,12 +154,20 @@ public final class Sender {
      * @return true if the operation has left the queue: done, in the link's hands, or failed.
      */
     public boolean begin(Peer peer, TransmitOperation operation) {
+        if ((operation.flags & AcknowledgedSends.NOT_PLAIN) != 0) {
+            return acknowledged.begin(peer, operation);
+        }
+        return beginPlain(peer, operation);
+    }
+
+    boolean beginPlain(Peer peer, TransmitOperation operation) {
         if (peer.canSendEager(operation.length)) {
             return trySend(peer, operation);
         }
-        if (!peer.outbox().canAnnounce()) {
-            return false;
-        }
+        return peer.outbox().canAnnounce() && announce(peer, operation);
+    }
+
+    boolean announce(Peer peer, TransmitOperation operation) {
         hold(operation);
         // the loopback link may take the payload and finish the operation before the call returns
         peer.outbox().own(operation, TransmitOperation.ANNOUNCED);
@@ -195,6 +204,8 @@ public final class Sender {
      */
     public void fail(TransmitOperation operation, int errno) {
         operation.reported = true;
+        operation.awaited = 0;
+        operation.failure = 0;
         completions.error(
             completionIndex,
             0,
@@ -209,6 +220,55 @@ public final class Sender {
             errno,
             null);
         release(operation);
+    }
+
+    /**
+     * The operation has reached its level, or failed.
+     *
+     * @param operation not in any list.
+     * @param errno     0 or a positive fabric errno.
+     */
+    public void end(TransmitOperation operation, int errno) {
+        if (errno == 0) {
+            complete(operation);
+        } else {
+            fail(operation, errno);
+        }
+    }
+
+    /**
+     * A pending send has left the link, or failed.
+     *
+     * @param peer      to which it goes.
+     * @param operation of that peer.
+     * @param errno     0 or a positive fabric errno.
+     * @return false if the link does not have it.
+     */
+    public boolean onSent(Peer peer, TransmitOperation operation, int errno) {
+        if (operation.state == TransmitOperation.IN_LINK) {
+            peer.outbox().disown(operation);
+            end(operation, errno);
+            return true;
+        }
+        if (operation.state == TransmitOperation.AWAITING) {
+            acknowledged.onSent(peer, operation, errno);
+            return true;
+        }
+        return false;
+    }
+
+    /**
+     * A peer tells what a message has reached. What it tells of an operation that has ended meanwhile, because an
+     * access to memory failed here, is no news.
+     *
+     * @param peer   from which it comes.
+     * @param id     of the operation.
+     * @param levels reached.
+     * @param errno  0, or why they never will be.
+     * @return false if it was not asked for.
+     */
+    public boolean onAcknowledged(Peer peer, long id, long levels, int errno) {
+        return pool.isOver(id) || acknowledged.onAcknowledged(peer, pool.find(id), levels, errno);
     }
 
     /**
@@ -231,7 +291,7 @@ public final class Sender {
         for (int i = 0, size = pool.size(); i < size; i++) {
             TransmitOperation operation = pool.get(i);
             if (operation.state == TransmitOperation.QUEUED && operation.context == context) {
-                ((Peer) operation.peer).outbox().remove(operation);
+                ((Peer) operation.peer).withdraw(operation);
                 fail(operation, FabricErrno.ECANCELED);
                 return true;
             }
@@ -323,7 +383,7 @@ public final class Sender {
         return failedToBegin(peer, operation, result);
     }
 
-    private boolean failedToBegin(Peer peer, TransmitOperation operation, int result) {
+    boolean failedToBegin(Peer peer, TransmitOperation operation, int result) {
         peer.grantNotSent();
         if (result == -FabricErrno.EAGAIN) {
             return false;
@@ -333,7 +393,7 @@ public final class Sender {
     }
 
     /** From here on the operation outlives its posting call; whoever sees it held does not hold it again. */
-    private static void hold(TransmitOperation operation) {
+    static void hold(TransmitOperation operation) {
         if (operation.state == TransmitOperation.FREE) {
             operation.state = TransmitOperation.QUEUED;
             if (operation.region != null) {

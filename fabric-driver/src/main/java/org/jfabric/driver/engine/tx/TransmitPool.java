@@ -61,6 +61,12 @@ final class TransmitPool {
         return operation.id == id && operation.state != TransmitOperation.FREE ? operation : null;
     }
 
+    /** Whether a use of a record that a peer may know is over. */
+    boolean isOver(long id) {
+        int index = (int) id;
+        return index >= 0 && index < operations.length && id >= 0 && id < operations[index].id;
+    }
+
     int inUse() {
         return operations.length - freeCount;
     }

@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.loopback;
 
 import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
@@ -15,6 +16,8 @@ import org.jfabric.layout.Words;
  * <p>Owner: progress agent.
  */
 final class LoopbackChannel extends Channel {
+    private static final long KIND_AND_DATA = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA;
+
     private final RemotePayload payload = new RemotePayload();
     private LoopbackChannel twin;
 
@@ -34,8 +37,14 @@ final class LoopbackChannel extends Channel {
         }
         ChannelHandler peer = other.handler();
         peer.onGrant(grant);
-        peer.onMessage(
-            operation.flags, operation.tag, operation.data, operation.address, (int) operation.length);
+        if (operation.isAcknowledged()) {
+            peer.onMessageToAcknowledge(
+                operation.id(), operation.flags & KIND_AND_DATA | operation.awaitedOfPeer(), operation.tag,
+                operation.data, operation.address, (int) operation.length);
+        } else {
+            peer.onMessage(
+                operation.flags, operation.tag, operation.data, operation.address, (int) operation.length);
+        }
         return DONE;
     }
 
@@ -49,7 +58,8 @@ final class LoopbackChannel extends Channel {
         peer.onGrant(grant);
         // the operation holds its region until it is finished, so the address stays good for the other end
         payload.set(operation.id(), operation.length, RemotePayload.NO_REGION, 0, operation.address);
-        peer.onAnnounce(operation.flags, operation.tag, operation.data, payload);
+        peer.onAnnounce(
+            operation.flags & KIND_AND_DATA | operation.awaitedOfPeer(), operation.tag, operation.data, payload);
         return DONE;
     }
 
@@ -75,6 +85,16 @@ final class LoopbackChannel extends Channel {
         if (other != null) {
             other.handler().onGrant(grant);
             other.handler().onFinished(operation, errno);
+        }
+        return DONE;
+    }
+
+    @Override
+    public int acknowledge(long operation, long levels, int errno, int grant) {
+        LoopbackChannel other = twin;
+        if (other != null) {
+            other.handler().onGrant(grant);
+            other.handler().onAcknowledged(operation, levels, errno);
         }
         return DONE;
     }

@@ -4,10 +4,12 @@ import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.codec.wire.AcknowledgeEncoder;
 import org.jfabric.codec.wire.AnnounceEncoder;
 import org.jfabric.codec.wire.CreditEncoder;
 import org.jfabric.codec.wire.EagerDataEncoder;
 import org.jfabric.codec.wire.EagerEncoder;
+import org.jfabric.codec.wire.EagerToAcknowledgeEncoder;
 import org.jfabric.codec.wire.FinishEncoder;
 import org.jfabric.codec.wire.PullEncoder;
 import org.jfabric.codec.wire.SegmentEncoder;
@@ -40,15 +42,20 @@ final class ShmChannel extends Channel {
 
     private static final int EAGER_HEADER = WORD_LENGTH + EagerEncoder.BLOCK_LENGTH;
     private static final int EAGER_DATA_HEADER = WORD_LENGTH + EagerDataEncoder.BLOCK_LENGTH;
+    private static final int EAGER_TO_ACKNOWLEDGE_HEADER = WORD_LENGTH + EagerToAcknowledgeEncoder.BLOCK_LENGTH;
     private static final int SEGMENT_HEADER = WORD_LENGTH + SegmentEncoder.BLOCK_LENGTH;
     private static final int LINE = 64;
     private static final long KIND_AND_DATA = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA;
+    /** A message with any of these needs a longer header than the plain frame's. */
+    private static final long NOT_PLAIN = Flags.REMOTE_CQ_DATA | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE;
 
     private final ShmConnection connection;
     private final String remoteAddress;
     private final String localAddress;
     private final EagerEncoder eager = new EagerEncoder();
     private final EagerDataEncoder eagerData = new EagerDataEncoder();
+    private final EagerToAcknowledgeEncoder toAcknowledge = new EagerToAcknowledgeEncoder();
+    private final AcknowledgeEncoder acknowledge = new AcknowledgeEncoder();
     private final AnnounceEncoder announce = new AnnounceEncoder();
     private final FinishEncoder finish = new FinishEncoder();
     private final PullEncoder pull = new PullEncoder();
@@ -90,8 +97,8 @@ final class ShmChannel extends Channel {
 
     @Override
     public int send(TransmitOperation operation, int grant) {
-        if ((operation.flags & Flags.REMOTE_CQ_DATA) != 0) {
-            return sendWithData(operation, grant);
+        if ((operation.flags & NOT_PLAIN) != 0) {
+            return operation.isAcknowledged() ? sendToAcknowledge(operation, grant) : sendWithData(operation, grant);
         }
         int payload = (int) operation.length;
         int length = EAGER_HEADER + payload;
@@ -123,8 +130,32 @@ final class ShmChannel extends Channel {
         return DONE;
     }
 
+    private int sendToAcknowledge(TransmitOperation operation, int grant) {
+        if (!connection.peerAcknowledges()) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        int payload = (int) operation.length;
+        int length = EAGER_TO_ACKNOWLEDGE_HEADER + payload;
+        int offset = producer.claim(length);
+        if (offset < 0) {
+            return connection.notClaimed(offset);
+        }
+        copyLastLinesFirst(
+            operation.address, producer.ringAddress() + offset + EAGER_TO_ACKNOWLEDGE_HEADER, payload,
+            EAGER_TO_ACKNOWLEDGE_HEADER);
+        toAcknowledge.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL)
+            .tag(operation.tag).data(operation.data)
+            .flags(operation.flags & KIND_AND_DATA | operation.awaitedOfPeer()).operation(operation.id());
+        producer.commit(offset, length, ShmFrameReader.EAGER_TO_ACKNOWLEDGE);
+        connection.written();
+        return DONE;
+    }
+
     @Override
     public int announce(TransmitOperation operation, int grant) {
+        if (operation.awaitedOfPeer() != 0 && !connection.peerAcknowledges()) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
         int length = WORD_LENGTH + AnnounceEncoder.BLOCK_LENGTH;
         int offset = producer.claim(length);
         if (offset < 0) {
@@ -134,7 +165,8 @@ final class ShmChannel extends Channel {
         boolean reachable = region != null && region.number() != 0;
         boolean hasData = (operation.flags & Flags.REMOTE_CQ_DATA) != 0;
         announce.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL)
-            .tag(operation.tag).data(hasData ? operation.data : 0).flags(operation.flags & KIND_AND_DATA)
+            .tag(operation.tag).data(hasData ? operation.data : 0)
+            .flags(operation.flags & KIND_AND_DATA | operation.awaitedOfPeer())
             .length(operation.length).operation(operation.id())
             .regionNumber(reachable ? region.number() : RemotePayload.NO_REGION)
             .regionGeneration(reachable ? region.generation() : 0)
@@ -199,6 +231,20 @@ final class ShmChannel extends Channel {
         finish.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL)
             .operation(operation).errno(errno).reserved(0);
         producer.commit(offset, length, ShmFrameReader.FINISH);
+        connection.written();
+        return DONE;
+    }
+
+    @Override
+    public int acknowledge(long operation, long levels, int errno, int grant) {
+        int length = WORD_LENGTH + AcknowledgeEncoder.BLOCK_LENGTH;
+        int offset = producer.claim(length);
+        if (offset < 0) {
+            return connection.notClaimed(offset);
+        }
+        acknowledge.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL)
+            .operation(operation).levels(levels).errno(errno).reserved(0);
+        producer.commit(offset, length, ShmFrameReader.ACKNOWLEDGE);
         connection.written();
         return DONE;
     }

@@ -96,6 +96,11 @@ final class ShmConnection {
         return regions;
     }
 
+    /** Whether the peer's driver knows the frames of completion levels. */
+    boolean peerAcknowledges() {
+        return (files.peerFeatures() & ShmHello.FEATURE_ACKNOWLEDGES) != 0;
+    }
+
     // ---- life ----
 
     /** Both rings are mapped. */

@@ -147,8 +147,7 @@ final class ShmConnector {
         void onReady() {
             connection.files(files);
             connection.state(ShmConnection.GREETING);
-            new ShmHello(
-                services.ownerId(), services.driverName(), ringNumber, (int) config.ringLengthBytes(), 0, "")
+            ShmHello.of(services.ownerId(), services.driverName(), ringNumber, config.ringLengthBytes())
                 .send(files.fd());
             services.watch(files.fd(), fd -> onHello(connection, files, fd));
         }
@@ -207,8 +206,7 @@ final class ShmConnector {
         @Override
         void onReady() {
             connection.files(files);
-            new ShmHello(
-                services.ownerId(), services.driverName(), ringNumber, (int) config.ringLengthBytes(), 0, "")
+            ShmHello.of(services.ownerId(), services.driverName(), ringNumber, config.ringLengthBytes())
                 .send(files.fd());
             onUp(connection, files);
         }

@@ -30,6 +30,7 @@ final class ShmFiles {
     private MappedFile ownRing;
     private MappedFile peerRing;
     private int peerRingLength;
+    private long peerFeatures;
     private MappedFile peerCnc;
 
     ShmFiles(int ownDirectoryFd) {
@@ -62,6 +63,10 @@ final class ShmFiles {
 
     MappedFile peerRing() {
         return peerRing;
+    }
+
+    long peerFeatures() {
+        return peerFeatures;
     }
 
     int peerRingLength() {
@@ -123,6 +128,7 @@ final class ShmFiles {
         peerOwner = hello.owner();
         peerRing = ShmRing.open(peerDirectoryFd, hello);
         peerRingLength = hello.ringLength();
+        peerFeatures = hello.features();
         peerCnc = MappedFile.open(
             peerDirectoryFd, CncDescriptor.FILE_NAME, true, CncDescriptor.METADATA_OFFSET);
         ShmRing.verify(peerCnc, FileType.CNC, peerOwner, hello.driverName(), CncDescriptor.FILE_NAME);

@@ -1,12 +1,15 @@
 package org.jfabric.driver.link.shm;
 
 import org.agrona.DirectBuffer;
+import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.codec.wire.AcknowledgeDecoder;
 import org.jfabric.codec.wire.AnnounceDecoder;
 import org.jfabric.codec.wire.CloseDecoder;
 import org.jfabric.codec.wire.CreditDecoder;
 import org.jfabric.codec.wire.EagerDataDecoder;
 import org.jfabric.codec.wire.EagerDecoder;
+import org.jfabric.codec.wire.EagerToAcknowledgeDecoder;
 import org.jfabric.codec.wire.FinishDecoder;
 import org.jfabric.codec.wire.OpenAckDecoder;
 import org.jfabric.codec.wire.OpenDecoder;
@@ -36,12 +39,16 @@ final class ShmFrameReader {
     static final int OPEN = OpenDecoder.TEMPLATE_ID;
     static final int OPEN_ACK = OpenAckDecoder.TEMPLATE_ID;
     static final int CLOSE = CloseDecoder.TEMPLATE_ID;
-    static final int MAX_TYPE = CLOSE;
+    static final int EAGER_TO_ACKNOWLEDGE = EagerToAcknowledgeDecoder.TEMPLATE_ID;
+    static final int ACKNOWLEDGE = AcknowledgeDecoder.TEMPLATE_ID;
+    static final int MAX_TYPE = ACKNOWLEDGE;
 
     private static final int EAGER_HEADER = WORD_LENGTH + EagerDecoder.BLOCK_LENGTH;
     private static final int EAGER_DATA_HEADER = WORD_LENGTH + EagerDataDecoder.BLOCK_LENGTH;
+    private static final int EAGER_TO_ACKNOWLEDGE_HEADER = WORD_LENGTH + EagerToAcknowledgeDecoder.BLOCK_LENGTH;
     private static final int SEGMENT_HEADER = WORD_LENGTH + SegmentDecoder.BLOCK_LENGTH;
     private static final int KIND = (int) (Flags.TAGGED | Flags.MSG);
+    private static final long LEVELS = Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE | Flags.FENCE;
 
     private final ShmConnection connection;
     private final RecordConsumer consumer;
@@ -56,6 +63,8 @@ final class ShmFrameReader {
     private final OpenDecoder open = new OpenDecoder();
     private final OpenAckDecoder openAck = new OpenAckDecoder();
     private final CloseDecoder close = new CloseDecoder();
+    private final EagerToAcknowledgeDecoder toAcknowledge = new EagerToAcknowledgeDecoder();
+    private final AcknowledgeDecoder acknowledge = new AcknowledgeDecoder();
     private final RemotePayload payload = new RemotePayload();
 
     ShmFrameReader(ShmConnection connection, RecordConsumer consumer, DirectBuffer ring) {
@@ -117,6 +126,8 @@ final class ShmFrameReader {
             case CREDIT -> onCredit(offset, length);
             case OPEN -> onOpen(offset, length);
             case OPEN_ACK -> onOpenAck(offset, length);
+            case EAGER_TO_ACKNOWLEDGE -> onEagerToAcknowledge(offset, length);
+            case ACKNOWLEDGE -> onAcknowledge(offset, length);
             default -> onClose(offset, length);
         };
     }
@@ -153,6 +164,49 @@ final class ShmFrameReader {
         return true;
     }
 
+    private boolean onEagerToAcknowledge(int offset, int length) {
+        if (length < EAGER_TO_ACKNOWLEDGE_HEADER) {
+            return tooShort("EAGER_TO_ACKNOWLEDGE", length);
+        }
+        toAcknowledge.wrap(ring, offset + WORD_LENGTH, EagerToAcknowledgeDecoder.BLOCK_LENGTH,
+            EagerToAcknowledgeDecoder.SCHEMA_VERSION);
+        ShmChannel channel = connection.channel(toAcknowledge.channel());
+        if (channel != null) {
+            long flags = toAcknowledge.flags();
+            long levels = flags & LEVELS;
+            if (levels != Flags.DELIVERY_COMPLETE && (levels & ~Flags.FENCE) != Flags.MATCH_COMPLETE) {
+                connection.broken("wants the levels 0x" + Long.toHexString(levels) + " acknowledged");
+                return false;
+            }
+            boolean hasData = (flags & Flags.REMOTE_CQ_DATA) != 0;
+            channel.handler().onGrant((int) toAcknowledge.grant());
+            channel.handler().onMessageToAcknowledge(
+                toAcknowledge.operation(),
+                flags(flags) | (flags & Flags.REMOTE_CQ_DATA) | levels,
+                toAcknowledge.tag(),
+                hasData ? toAcknowledge.data() : 0,
+                consumer.address(offset) + EAGER_TO_ACKNOWLEDGE_HEADER,
+                length - EAGER_TO_ACKNOWLEDGE_HEADER);
+        }
+        return true;
+    }
+
+    private boolean onAcknowledge(int offset, int length) {
+        if (length < WORD_LENGTH + AcknowledgeDecoder.BLOCK_LENGTH) {
+            return tooShort("ACKNOWLEDGE", length);
+        }
+        acknowledge.wrap(
+            ring, offset + WORD_LENGTH, AcknowledgeDecoder.BLOCK_LENGTH, AcknowledgeDecoder.SCHEMA_VERSION);
+        ShmChannel channel = connection.channel(acknowledge.channel());
+        if (channel != null) {
+            int errno = acknowledge.errno();
+            channel.handler().onGrant((int) acknowledge.grant());
+            channel.handler().onAcknowledged(
+                acknowledge.operation(), acknowledge.levels(), errno == 0 ? 0 : ShmConnection.positive(errno, FabricErrno.EIO));
+        }
+        return true;
+    }
+
     private boolean onAnnounce(int offset, int length) {
         if (length < WORD_LENGTH + AnnounceDecoder.BLOCK_LENGTH) {
             return tooShort("ANNOUNCE", length);
@@ -174,7 +228,7 @@ final class ShmFrameReader {
                 announce.regionOffset());
             channel.handler().onGrant((int) announce.grant());
             channel.handler().onAnnounce(
-                flags(flags) | (flags & Flags.REMOTE_CQ_DATA), announce.tag(), announce.data(), payload);
+                flags(flags) | (flags & (Flags.REMOTE_CQ_DATA | Flags.FENCE)), announce.tag(), announce.data(), payload);
         }
         return true;
     }

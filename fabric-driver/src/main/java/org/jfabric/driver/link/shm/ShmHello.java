@@ -26,15 +26,25 @@ import org.jfabric.layout.OwnerId;
  * @param driverName its name.
  * @param ringNumber number of the {@code .ring} file that it writes, 0 if it refuses.
  * @param ringLength bytes of that ring.
+ * @param features   what it understands beyond the first version of the wire.
  * @param errno      0, or why the connection is refused.
  * @param reason     the refusal in words.
  */
-record ShmHello(OwnerId owner, String driverName, long ringNumber, int ringLength, int errno, String reason) {
+record ShmHello(
+    OwnerId owner, String driverName, long ringNumber, int ringLength, long features, int errno, String reason) {
+    /** Takes messages to acknowledge, and acknowledges them. */
+    static final long FEATURE_ACKNOWLEDGES = 1;
+
     private static final int MAX_LENGTH = 4096;
     private static final int LENGTH_PREFIX = 4;
 
     static ShmHello refusal(OwnerId owner, String driverName, int errno, String reason) {
-        return new ShmHello(owner, driverName, 0, 0, errno, reason);
+        return new ShmHello(owner, driverName, 0, 0, 0, errno, reason);
+    }
+
+    /** What a driver of this version says of itself. */
+    static ShmHello of(OwnerId owner, String driverName, long ringNumber, long ringLength) {
+        return new ShmHello(owner, driverName, ringNumber, (int) ringLength, FEATURE_ACKNOWLEDGES, 0, "");
     }
 
     /** Sends the message; it is short, so a socket that does not take it as a whole is broken. */
@@ -57,7 +67,7 @@ record ShmHello(OwnerId owner, String driverName, long ringNumber, int ringLengt
             encoder.magic(FileHeaderDescriptor.MAGIC)
                 .majorVersion(FileHeaderDescriptor.MAJOR_VERSION)
                 .minorVersion(FileHeaderDescriptor.MINOR_VERSION)
-                .cipherId(0).keyId(0).features(0)
+                .cipherId(0).keyId(0).features(features)
                 .ownerIdHigh(owner.high()).ownerIdLow(owner.low())
                 .ringNumber(ringNumber).ringLength(ringLength).errno(errno).reserved(0)
                 .driverName(driverName).reason(reason);
@@ -130,10 +140,11 @@ record ShmHello(OwnerId owner, String driverName, long ringNumber, int ringLengt
         OwnerId owner = new OwnerId(hello.ownerIdHigh(), hello.ownerIdLow());
         long ring = hello.ringNumber();
         long ringLength = hello.ringLength();
+        long features = hello.features();
         int errno = hello.errno();
         String name = text(buffer, hello.limit(), length);
         String reason = text(buffer, hello.limit() + HelloDecoder.driverNameHeaderLength() + name.length(), length);
-        return new ShmHello(owner, name, ring, (int) Math.min(ringLength, Integer.MAX_VALUE), errno, reason);
+        return new ShmHello(owner, name, ring, (int) Math.min(ringLength, Integer.MAX_VALUE), features, errno, reason);
     }
 
     private static String text(DirectBuffer buffer, int offset, int end) {

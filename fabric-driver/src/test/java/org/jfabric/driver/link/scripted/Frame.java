@@ -14,6 +14,7 @@ final class Frame {
     static final int FINISH = 6;
     static final int GRANT = 7;
     static final int DOWN = 8;
+    static final int ACKNOWLEDGE = 9;
 
     final long memory;
     final RemotePayload source = new RemotePayload();

@@ -1,5 +1,7 @@
 package org.jfabric.driver.link.scripted;
 
+import org.jfabric.Flags;
+
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -44,6 +46,11 @@ public final class Script {
     public int eagerLimitBytes = 1024;
     /** Longest segment. */
     public int segmentLimitBytes = 512;
+
+    /** Levels that the links give beyond their default. */
+    public long levels = Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE;
+    /** Whether peers know how to acknowledge single messages. */
+    public boolean acknowledges = true;
 
     /** Sees what happens. */
     public Observer observer = Observer.NONE;

@@ -20,6 +20,7 @@ public final class ScriptedChannel extends Channel {
     private static final int UP = 1;
     private static final int DEAD = 2;
     private static final int CLOSED = 3;
+    private static final long LEVELS = Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE;
 
     private final ScriptedLink link;
     private final Script script;
@@ -56,7 +57,8 @@ public final class ScriptedChannel extends Channel {
 
     private static ChannelLimits limits(Script script) {
         return new ChannelLimits(
-            script.eagerLimitBytes, script.segmentLimitBytes, 1L << 40, 8, Flags.TRANSMIT_COMPLETE, 0);
+            script.eagerLimitBytes, script.segmentLimitBytes, 1L << 40, 8, Flags.TRANSMIT_COMPLETE | script.levels,
+            0);
     }
 
     /**
@@ -193,6 +195,9 @@ public final class ScriptedChannel extends Channel {
         if (operation.length > limits().eagerLimitBytes()) {
             throw new AssertionError("eager message of " + operation.length + " bytes, seed " + script.seed());
         }
+        if (operation.isAcknowledged() && !script.acknowledges) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
         if (isBlocked()) {
             return -FabricErrno.EAGAIN;
         }
@@ -203,7 +208,11 @@ public final class ScriptedChannel extends Channel {
         Frame frame = frame(Frame.MESSAGE, grant);
         header(frame, operation);
         frame.length = operation.length;
-        frame.streams = script.chance(script.streamPercent);
+        frame.streams = script.chance(script.streamPercent) && !operation.isAcknowledged();
+        if (operation.isAcknowledged()) {
+            frame.flags |= operation.awaitedOfPeer();
+            frame.offset = operation.id();
+        }
         frame.errno = 0;
         if (pending) {
             frame.operation = operation;
@@ -218,6 +227,9 @@ public final class ScriptedChannel extends Channel {
 
     @Override
     public int announce(TransmitOperation operation, int grant) {
+        if (operation.awaitedOfPeer() != 0 && !script.acknowledges) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
         if (isBlocked()) {
             return -FabricErrno.EAGAIN;
         }
@@ -227,6 +239,7 @@ public final class ScriptedChannel extends Channel {
         script.announcements++;
         Frame frame = frame(Frame.ANNOUNCE, grant);
         header(frame, operation);
+        frame.flags |= operation.awaitedOfPeer();
         long region = operation.region == null ? RemotePayload.NO_REGION : 1;
         frame.source.set(operation.id(), operation.length, region, 0, operation.address);
         other.inbox.add(frame);
@@ -298,6 +311,22 @@ public final class ScriptedChannel extends Channel {
         }
         Frame frame = frame(Frame.FINISH, grant);
         frame.id = operation;
+        frame.errno = reason;
+        other.inbox.add(frame);
+        return DONE;
+    }
+
+    @Override
+    public int acknowledge(long operation, long levels, int reason, int grant) {
+        if (isBlocked()) {
+            return -FabricErrno.EAGAIN;
+        }
+        if (state == DEAD) {
+            return DONE;
+        }
+        Frame frame = frame(Frame.ACKNOWLEDGE, grant);
+        frame.id = operation;
+        frame.flags = levels;
         frame.errno = reason;
         other.inbox.add(frame);
         return DONE;
@@ -432,8 +461,9 @@ public final class ScriptedChannel extends Channel {
             }
             UnsafeApi.copyMemory(operation.address, frame.memory, operation.length);
             frame.operation = null;
-            frame.streams |= script.failedSendPercent != 0;
-            frame.errno = script.chance(script.failedSendPercent) ? FabricErrno.EIO : 0;
+            boolean mayFail = (frame.flags & LEVELS) == 0;
+            frame.streams |= script.failedSendPercent != 0 && mayFail;
+            frame.errno = script.chance(script.failedSendPercent) && mayFail ? FabricErrno.EIO : 0;
             handler().onSent(frame.id, frame.errno);
             work++;
         }
@@ -487,7 +517,12 @@ public final class ScriptedChannel extends Channel {
             }
             case Frame.MESSAGE -> {
                 script.observer.onArrival(local, remote, frame.flags, frame.tag, frame.data, true);
-                handler.onMessage(frame.flags, frame.tag, frame.data, frame.memory, (int) frame.length);
+                if ((frame.flags & LEVELS) != 0) {
+                    handler.onMessageToAcknowledge(
+                        frame.offset, frame.flags, frame.tag, frame.data, frame.memory, (int) frame.length);
+                } else {
+                    handler.onMessage(frame.flags, frame.tag, frame.data, frame.memory, (int) frame.length);
+                }
             }
             case Frame.ANNOUNCE -> {
                 script.observer.onArrival(local, remote, frame.flags, frame.tag, frame.data, false);
@@ -495,6 +530,7 @@ public final class ScriptedChannel extends Channel {
             }
             case Frame.SEGMENT_REQUEST -> handler.onSegmentsRequested(frame.id, frame.offset, frame.length);
             case Frame.SEGMENT -> handler.onSegment(frame.id, frame.offset, frame.memory, (int) frame.length);
+            case Frame.ACKNOWLEDGE -> handler.onAcknowledged(frame.id, frame.flags, frame.errno);
             case Frame.FINISH -> handler.onFinished(frame.id, frame.errno);
             default -> { }
         }

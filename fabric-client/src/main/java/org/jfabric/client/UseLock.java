@@ -1,0 +1,41 @@
+package org.jfabric.client;
+
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Keeps threads apart in something that one thread at a time may use; only domains with a threading level that asks for
+ * it have such locks, all others have null in their place.
+ *
+ * <p>A thread may enter again what it is in: a handler posts from inside a read. Entering and leaving allocates nothing
+ * while no thread waits.
+ *
+ * <p><b>Order.</b> The fabric's lock of control calls comes before every lock of this class. So nobody calls the
+ * application, makes a control call or sleeps inside of {@link #enter()}. Readers of a completion queue only
+ * {@link #tryEnter()}: nobody waits for one, so a reader may call handlers, which may do anything.
+ */
+public final class UseLock {
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /** A lock that nobody holds. */
+    public UseLock() {
+    }
+
+    /** Begins a use, after those of other threads. */
+    public void enter() {
+        lock.lock();
+    }
+
+    /**
+     * Begins a use if no other thread is in one.
+     *
+     * @return false if there is one; {@link #exit()} must not be called then.
+     */
+    public boolean tryEnter() {
+        return lock.tryLock();
+    }
+
+    /** Ends what {@link #enter()} or {@link #tryEnter()} began. */
+    public void exit() {
+        lock.unlock();
+    }
+}

@@ -1,0 +1,97 @@
+package org.jfabric.future;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+
+import java.util.ArrayDeque;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Operations that are posted in the order of their submission. One for which there is no room ({@code -FI_EAGAIN})
+ * waits here, those behind it too, and {@link CompletionDispatcher#dispatch(int)} posts them as soon as there is room.
+ *
+ * <p>Take one lane for the sends and another one for the receives of an endpoint, as {@link FutureEndpoint} does: a
+ * send that waits for room must not keep back the receive that makes the room. The number of operations that wait is
+ * not limited; {@link #waiting()} tells it. Owner: the dispatcher's thread.
+ */
+public final class PostingLane {
+    private final CompletionDispatcher dispatcher;
+    private final ArrayDeque<Operation> waiting = new ArrayDeque<>();
+
+    PostingLane(CompletionDispatcher dispatcher) {
+        this.dispatcher = dispatcher;
+    }
+
+    /**
+     * Posts an operation now, or when there is room.
+     *
+     * @param post posts it on an endpoint that reports it to the dispatcher's queue, with an entry for its success.
+     * @return completed with the entry; exceptionally with a {@link FabricException} if the endpoint refused it, if it
+     *     failed ({@link TransferException}) or if the dispatcher ended before. Cancelling it takes back an operation
+     *     that still waits for room; one that was posted goes on and uses its memory to its end.
+     */
+    public CompletableFuture<CompletionRecord> submit(Post post) {
+        CompletableFuture<CompletionRecord> future = new CompletableFuture<>();
+        submit(new Operation(post, null, future));
+        return future;
+    }
+
+    /**
+     * Posts an operation now, or when there is room.
+     *
+     * @param post     as for {@link #submit(Post)}.
+     * @param callback told the end once, by a later {@code dispatch}, or within this call if the operation is refused.
+     */
+    public void submit(Post post, CompletionCallback callback) {
+        submit(new Operation(post, callback, null));
+    }
+
+    /**
+     * Operations that were submitted and wait for room.
+     *
+     * @return a count.
+     */
+    public int waiting() {
+        return waiting.size();
+    }
+
+    /** Posts what there is room for. */
+    void postWaiting() {
+        Operation operation;
+        while ((operation = waiting.peek()) != null) {
+            int result = operation.isGivenUp() ? 0 : dispatcher.post(operation);
+            if (result == -FabricErrno.EAGAIN) {
+                return;
+            }
+            waiting.remove();
+            if (result != 0) {
+                dispatcher.end(operation.failed(refused(result)));
+            }
+        }
+    }
+
+    void failWaiting(FabricException failure) {
+        Operation operation;
+        while ((operation = waiting.poll()) != null) {
+            dispatcher.end(operation.failed(failure));
+        }
+    }
+
+    private void submit(Operation operation) {
+        FabricException ended = dispatcher.ended();
+        if (ended != null) {
+            operation.failed(ended).tell();
+            return;
+        }
+        int result = waiting.isEmpty() ? dispatcher.post(operation) : -FabricErrno.EAGAIN;
+        if (result == -FabricErrno.EAGAIN) {
+            waiting.add(operation);
+        } else if (result != 0) {
+            operation.failed(refused(result)).tell();
+        }
+    }
+
+    private static FabricException refused(int result) {
+        return new FabricException(result, "an operation could not be posted");
+    }
+}

@@ -1,0 +1,362 @@
+package org.jfabric.driver.engine;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Completion levels and fences: what completes when, and what ends operations that wait for a peer's word. */
+class EngineLevelTest {
+    private static final long DELIVERY = Rig.TAGGED | Flags.DELIVERY_COMPLETE;
+    private static final long MATCH = Rig.TAGGED | Flags.MATCH_COMPLETE;
+    private static final long FENCE = Flags.FENCE;
+
+    private final Script script = new Script(5);
+    private final Rig rig = new Rig(script);
+    private final Rig.Node a = rig.add("a");
+    private final Rig.Node b = rig.add("b");
+    private final Rig.Node c = rig.add("c");
+    private final long toB = a.fiAddr(b);
+
+    private void send(long flags, int length, long tag, long context) {
+        assertEquals(0, a.send(flags, a.buf(0), length, toB, tag, 0, context));
+    }
+
+    private void connect() {
+        send(Rig.TAGGED, 8, 999, 1);
+        b.trecv(0, 8, 999, 1);
+        a.next();
+        b.next();
+        rig.settle();
+    }
+
+    private void assertSuccess(Rig.Node node, long context) {
+        CompletionReader.Entry entry = node.next();
+        assertEquals(0, entry.errno(), entry.toString());
+        assertEquals(context, entry.context());
+    }
+
+    private void assertFailure(Rig.Node node, long context, int errno) {
+        CompletionReader.Entry entry = node.next();
+        assertEquals(errno, entry.errno(), entry.toString());
+        assertEquals(context, entry.context());
+    }
+
+    private void assertAtRest() {
+        rig.settle();
+        a.assertAtRest();
+        b.assertAtRest();
+        assertEquals(List.of(), a.errors);
+        assertEquals(List.of(), b.errors);
+        rig.close();
+    }
+
+    @Test
+    @Requirement({"CL-001", "CL-013", "CL-025"})
+    void shouldCompleteAtEachLevelNotBeforeItsEvent() {
+        connect();
+        b.channel(a).hold(true);
+        send(Rig.TAGGED | Flags.INJECT_COMPLETE, 100, 1, 10);
+        send(Rig.TAGGED | Flags.TRANSMIT_COMPLETE, 100, 1, 11);
+        send(DELIVERY, 100, 1, 12);
+        send(MATCH | Flags.INJECT_COMPLETE | Flags.DELIVERY_COMPLETE, 100, 1, 13);
+        assertSuccess(a, 10);
+        assertSuccess(a, 11);
+        rig.steps(50);
+        a.assertNoEntry();
+        b.channel(a).hold(false);
+        assertSuccess(a, 12);
+        assertEquals(4, b.endpoint.receiver().unexpectedMessages());
+        rig.steps(50);
+        a.assertNoEntry();
+        for (int i = 0; i < 4; i++) {
+            rig.steps(20);
+            a.assertNoEntry();
+            b.trecv(1000 * i, 100, 1, 20 + i);
+            assertSuccess(b, 20 + i);
+        }
+        assertSuccess(a, 13);
+        assertAtRest();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 100, 5000})
+    void shouldCompleteMatchedOnlyAfterTheReceiveHasItsEntry(int length) {
+        connect();
+        a.fill(0, length, 3);
+        send(MATCH, length, 7, 10);
+        rig.steps(100);
+        a.assertNoEntry();
+        b.trecv(10_000, 5000, 7, 20);
+        assertEquals(20, b.completions.take() == null ? b.next().context() : 20);
+        b.assertFilled(10_000, length, 3);
+        assertSuccess(a, 10);
+        b.trecv(10_000, 5000, 8, 21);
+        send(MATCH, length, 8, 11);
+        assertSuccess(b, 21);
+        assertSuccess(a, 11);
+        assertAtRest();
+    }
+
+    @Test
+    void shouldAcknowledgeAMessageThatWasTruncated() {
+        connect();
+        b.trecv(0, 10, 7, 20);
+        send(MATCH, 100, 7, 10);
+        assertFailure(b, 20, FabricErrno.ETRUNC);
+        assertSuccess(a, 10);
+        assertAtRest();
+    }
+
+    @Test
+    void shouldNotLoseAcknowledgementsWhenTheChannelIsFull() {
+        connect();
+        for (int i = 0; i < 40; i++) {
+            send(i % 2 == 0 ? DELIVERY : MATCH, 8, 5, i);
+        }
+        rig.steps(1);
+        script.wouldBlockPercent = 100;
+        for (int i = 0; i < 40; i++) {
+            b.trecv(0, 8, 5, 100 + i);
+            assertSuccess(b, 100 + i);
+        }
+        rig.steps(100);
+        a.completions.takeAll();
+        assertTrue(a.endpoint.outstandingSends() > 16, "acknowledgements wait");
+        script.wouldBlockPercent = 50;
+        rig.settle();
+        assertAtRest();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldEndOnceWithAnErrorWhenThePeerDiesBeforeTheAcknowledgement(boolean stored) {
+        connect();
+        if (!stored) {
+            b.channel(a).hold(true);
+        }
+        script.pendingSendPercent = stored ? 0 : 50;
+        for (int i = 0; i < 10; i++) {
+            send(MATCH, 8, 5, 10 + i);
+        }
+        send(DELIVERY | FENCE, 8, 5, 20);
+        rig.steps(20);
+        a.assertNoEntry();
+        a.channel(b).kill(FabricErrno.ECONNRESET);
+        for (int i = 0; i < 11; i++) {
+            assertFailure(a, 10 + i, FabricErrno.ECONNRESET);
+        }
+        rig.settle();
+        // what was stored is the receiver's, and its sender is not told any more
+        script.pendingSendPercent = 0;
+        send(Rig.TAGGED, 8, 6, 30);
+        assertSuccess(a, 30);
+        for (int i = 0; i < b.endpoint.receiver().unexpectedMessages() - 1; i++) {
+            b.trecv(0, 8, 5, 40);
+        }
+        b.trecv(0, 8, 6, 41);
+        while (b.endpoint.receiver().unexpectedMessages() > 0) {
+            b.trecv(0, 8, 5, 42);
+        }
+        assertAtRest();
+    }
+
+    @Test
+    @Requirement({"CL-027", "CL-028", "TAG-046"})
+    void shouldNotBeginAFencedSendOrALaterOneBeforeEarlierOnesToThatPeerHaveEnded() {
+        connect();
+        long toC = a.fiAddr(c);
+        send(Rig.TAGGED, 5000, 1, 10);
+        send(Rig.TAGGED | FENCE, 8, 2, 11);
+        send(Rig.TAGGED, 8, 3, 12);
+        assertEquals(0, a.inject(Flags.TAGGED, 0, 8, toB, 4, 0));
+        assertEquals(0, a.send(Rig.TAGGED | FENCE, a.buf(0), 8, toC, 5, 0, 13));
+        assertSuccess(a, 13);
+        rig.settle();
+        a.assertNoEntry();
+        assertEquals(1, b.endpoint.receiver().unexpectedMessages(), "only the one before the fence has come");
+        b.trecv(10_000, 5000, 1, 20);
+        assertSuccess(a, 10);
+        assertSuccess(a, 11);
+        assertSuccess(a, 12);
+        for (int tag = 2; tag <= 4; tag++) {
+            b.trecv(0, 8, tag, 20 + tag);
+        }
+        c.trecv(0, 8, 5, 25);
+        rig.settle();
+        c.assertAtRest();
+        assertAtRest();
+    }
+
+    @Test
+    void shouldBeginTheOthersWhenAFencedSendIsCancelled() {
+        connect();
+        send(Rig.TAGGED, 5000, 1, 10);
+        send(Rig.TAGGED | FENCE, 8, 2, 11);
+        send(Rig.TAGGED, 8, 3, 12);
+        rig.settle();
+        a.endpoint.cancel(11);
+        assertFailure(a, 11, FabricErrno.ECANCELED);
+        assertSuccess(a, 12);
+        b.trecv(0, 8, 3, 21);
+        b.trecv(10_000, 5000, 1, 20);
+        assertAtRest();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {8, 5000})
+    @Requirement({"CL-029", "CL-030", "CL-031"})
+    void shouldCompleteAFencedSendOnlyWhenEarlierOnesHaveReachedItsLevel(int length) {
+        connect();
+        for (int i = 0; i < 3; i++) {
+            send(Rig.TAGGED, 8, 1, 10 + i);
+            assertSuccess(a, 10 + i);
+        }
+        send(MATCH | FENCE, length, 2, 20);
+        send(Rig.TAGGED, 8, 3, 21);
+        assertSuccess(a, 21);
+        b.trecv(10_000, 5000, 2, 30);
+        b.trecv(0, 8, 3, 31);
+        rig.steps(50);
+        assertEquals(2, b.completions.takeAll().size(), "the fenced message does not wait to be matched");
+        a.assertNoEntry();
+        for (int i = 0; i < 3; i++) {
+            rig.steps(20);
+            a.assertNoEntry();
+            b.trecv(0, 8, 1, 40 + i);
+        }
+        assertSuccess(a, 20);
+        assertAtRest();
+    }
+
+    @Test
+    void shouldHaveDeliveredEarlierMessagesWhenAFencedOneIsDelivered() {
+        connect();
+        b.channel(a).hold(true);
+        for (int i = 0; i < 5; i++) {
+            send(Rig.TAGGED | Flags.INJECT_COMPLETE, 8, 1, 10 + i);
+            assertSuccess(a, 10 + i);
+        }
+        send(DELIVERY | FENCE, 8, 2, 20);
+        rig.steps(20);
+        a.assertNoEntry();
+        b.channel(a).hold(false);
+        assertSuccess(a, 20);
+        assertEquals(6, b.endpoint.receiver().unexpectedMessages());
+        for (int i = 0; i < 5; i++) {
+            b.trecv(0, 8, 1, 40 + i);
+        }
+        b.trecv(0, 8, 2, 45);
+        assertAtRest();
+    }
+
+    @Test
+    void shouldRefuseALevelThatTheChannelDoesNotGive() {
+        script.levels = Flags.DELIVERY_COMPLETE;
+        Rig.Node d = rig.add("d");
+        long toD = a.fiAddr(d);
+        for (long level : new long[] {Flags.MATCH_COMPLETE, Flags.COMMIT_COMPLETE,
+            Flags.COMMIT_COMPLETE | Flags.DELIVERY_COMPLETE}) {
+            assertEquals(0, a.send(Rig.TAGGED | level, a.buf(0), 8, toD, 1, 0, 9));
+            assertFailure(a, 9, FabricErrno.EBADFLAGS);
+        }
+        assertEquals(0, a.send(DELIVERY, a.buf(0), 8, toD, 1, 0, 10));
+        assertSuccess(a, 10);
+        d.trecv(0, 8, 1, 20);
+        d.next();
+        rig.settle();
+        d.assertAtRest();
+        a.assertAtRest();
+        rig.close();
+    }
+
+    @Test
+    void shouldAnnounceToAPeerThatCannotAcknowledge() {
+        script.acknowledges = false;
+        connect();
+        send(DELIVERY, 8, 1, 10);
+        send(MATCH, 8, 1, 11);
+        rig.settle();
+        a.assertNoEntry();
+        b.trecv(0, 8, 1, 20);
+        b.trecv(0, 8, 1, 21);
+        assertSuccess(a, 10);
+        assertSuccess(a, 11);
+        send(MATCH | FENCE, 8, 1, 12);
+        assertFailure(a, 12, FabricErrno.EOPNOTSUPP);
+        assertAtRest();
+    }
+
+    @Test
+    void shouldMakeNoEntryForAnInjectWithALevel() {
+        connect();
+        assertEquals(0, a.inject(Flags.TAGGED | Flags.MATCH_COMPLETE, 0, 8, toB, 4, 0));
+        rig.settle();
+        assertEquals(1, a.endpoint.outstandingSends());
+        b.trecv(0, 8, 4, 20);
+        rig.settle();
+        a.assertNoEntry();
+        assertAtRest();
+    }
+
+    @Test
+    void shouldEndOnlyThePeerThatAcknowledgesWhatWasNotAskedFor() {
+        long toC = a.fiAddr(c);
+        long[] levels = {0, -1, Flags.DELIVERY_COMPLETE, Flags.FENCE, Flags.MATCH_COMPLETE | 1,
+            Flags.MATCH_COMPLETE | Flags.FENCE};
+        for (int i = 0; i < levels.length; i++) {
+            connect();
+            send(MATCH, 8, 5, 10);
+            assertEquals(0, a.send(MATCH, a.buf(0), 8, toC, 6, 0, 11));
+            rig.settle();
+            ChannelHandler handler = a.channel(b).handler();
+            // the one to the peer is the first or second record of the pool, in some use
+            for (long use = 0; use < 100 && a.errors.size() == i; use++) {
+                handler.onAcknowledged(use << 32 | 0, levels[i], 0);
+            }
+            assertEquals(i + 1, a.errors.size(), "levels " + levels[i]);
+            assertFailure(a, 10, FabricErrno.EIO);
+            rig.settle();
+            c.trecv(0, 8, 6, 20);
+            assertSuccess(a, 11);
+            assertSuccess(c, 20);
+            b.trecv(0, 8, 5, 21);
+            assertSuccess(b, 21);
+        }
+        for (long id : new long[] {-1, Long.MAX_VALUE, Long.MIN_VALUE, 64, 1L << 62}) {
+            int before = a.errors.size();
+            connect();
+            a.channel(b).handler().onAcknowledged(id, Flags.MATCH_COMPLETE, 0);
+            assertEquals(before + 1, a.errors.size(), "id " + id);
+            rig.settle();
+        }
+        rig.close();
+    }
+
+    @Test
+    void shouldEndOnlyThePeerThatFencesTwice() {
+        connect();
+        send(Rig.TAGGED, 8, 1, 10);
+        assertSuccess(a, 10);
+        rig.settle();
+        ChannelHandler handler = b.channel(a).handler();
+        long flags = Flags.TAGGED | Flags.MATCH_COMPLETE | Flags.FENCE;
+        handler.onMessageToAcknowledge(1, flags, 2, 0, b.memory, 8);
+        assertEquals(0, b.errors.size());
+        handler.onMessageToAcknowledge(2, flags, 2, 0, b.memory, 8);
+        assertEquals(1, b.errors.size());
+        assertTrue(b.errors.get(0).getMessage().contains("fenced"), b.errors.get(0).getMessage());
+        rig.settle();
+        connect();
+        rig.close();
+    }
+}

@@ -1,0 +1,2 @@
+/** Transfers as futures. */
+package org.jfabric.samples.futures;

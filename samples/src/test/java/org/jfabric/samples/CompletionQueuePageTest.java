@@ -1,0 +1,149 @@
+package org.jfabric.samples;
+
+import org.jfabric.Fabric;
+import org.jfabric.FabricErrno;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.DriverConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** The page on completion queues shows code that compiles, runs, and does what the page says. */
+@Timeout(60)
+class CompletionQueuePageTest {
+    private static final Path PAGE = Path.of("..", "docs", "completion-queues.md");
+    private static final Path CODE =
+        Path.of("src", "test", "java", "org", "jfabric", "samples", "CompletionQueueExamples.java");
+
+    private final FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder()
+        .set("jfabric.dir.name", "page-" + ProcessHandle.current().pid()).threadingMode(ThreadingMode.INVOKER).build());
+    private final Fabric fabric = driver.fabric();
+
+    @AfterEach
+    void close() {
+        fabric.close();
+        driver.close();
+    }
+
+    @Test
+    void shouldShowTheCodeThatIsTested() throws IOException {
+        Map<String, String> code = regions(Files.readString(CODE));
+        Map<String, String> page = blocks(Files.readString(PAGE));
+        assertFalse(code.isEmpty());
+        assertEquals(code.keySet(), page.keySet());
+        code.forEach((name, text) -> assertEquals(text, page.get(name), "example " + name));
+    }
+
+    @Test
+    void shouldReadInThreeWays() {
+        CompletionQueueExamples examples = new CompletionQueueExamples(fabric);
+        examples.transfer(40);
+        assertEquals(1 + 40 + 2, examples.read());
+        examples.transfer(41);
+        assertEquals(2, examples.poll());
+        assertEquals(41, examples.bytes);
+        examples.transfer(42);
+        examples.readInPlace();
+        assertEquals(41 + 42, examples.bytes);
+        assertEquals("FI_EAGAIN", examples.next());
+    }
+
+    @Test
+    void shouldTellOfErrorsInOrder() {
+        CompletionQueueExamples examples = new CompletionQueueExamples(fabric);
+        examples.transfer(100);
+        String first = examples.next();
+        String second = examples.next();
+        assertTrue(first.equals("success") && second.equals("operation 1: FI_ETRUNC")
+            || second.equals("success") && first.equals("operation 1: FI_ETRUNC"), first + ", " + second);
+    }
+
+    @Test
+    void shouldRefuseWhatTheQueueHasNoSlotFor() {
+        CompletionQueueExamples examples = new CompletionQueueExamples(fabric);
+        assertEquals(64, examples.postAll(100));
+    }
+
+    @Test
+    void shouldOverrunOnlyWithoutResourceManagement() {
+        CompletionQueueExamples examples = new CompletionQueueExamples(
+            fabric, CompletionQueueExamples.unmanaged(), CompletionQueueExamples.waiting().size(64));
+        assertEquals(100, examples.postAll(100));
+        for (int i = 0; i < 100; i++) {
+            assertEquals(0, examples.endpoint.tsend(examples.memory.address(), 8, examples.self, 7, 200));
+        }
+        int read = 0;
+        int result;
+        while ((result = examples.poll()) > 0) {
+            read += result;
+        }
+        assertEquals(-FabricErrno.EOVERRUN, result, "after " + read + " entries");
+    }
+
+    @Test
+    void shouldWaitForAsManyEntriesAsAsked() {
+        CompletionQueueExamples examples = new CompletionQueueExamples(
+            fabric, new org.jfabric.Info(), CompletionQueueExamples.waiting());
+        examples.transfer(8);
+        assertEquals(2, examples.sread());
+    }
+
+    @Test
+    void shouldCompleteFutures() {
+        assertEquals(40, new CompletionQueueExamples(fabric).futures());
+    }
+
+    /** Text between "// example: name" and "// end", without its indentation. */
+    private static Map<String, String> regions(String source) {
+        Map<String, String> regions = new LinkedHashMap<>();
+        String name = null;
+        StringBuilder text = new StringBuilder();
+        for (String line : source.lines().toList()) {
+            String stripped = line.strip();
+            if (stripped.startsWith("// example: ")) {
+                name = stripped.substring("// example: ".length());
+                text.setLength(0);
+            } else if (name != null && stripped.equals("// end")) {
+                // a line end behind the last line would count as a line without indentation
+                regions.put(name, text.toString().stripTrailing().stripIndent() + '\n');
+                name = null;
+            } else if (name != null) {
+                text.append(line).append('\n');
+            }
+        }
+        return regions;
+    }
+
+    /** Text of the code blocks that follow a comment "example: name". */
+    private static Map<String, String> blocks(String page) {
+        Map<String, String> blocks = new LinkedHashMap<>();
+        String name = null;
+        StringBuilder text = null;
+        for (String line : page.lines().toList()) {
+            if (line.startsWith("<!-- example: ")) {
+                name = line.substring("<!-- example: ".length(), line.indexOf(" -->"));
+            } else if (line.startsWith("```java")) {
+                assertTrue(name != null, "a block of code that is not tested, after " + blocks.keySet());
+                text = new StringBuilder();
+            } else if (text != null && line.startsWith("```")) {
+                blocks.put(name, text.toString());
+                name = null;
+                text = null;
+            } else if (text != null) {
+                text.append(line).append('\n');
+            }
+        }
+        return blocks;
+    }
+}
