@@ -1,6 +1,7 @@
 package org.jfabric.driver.conformance;
 
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.AddressFormat;
 import org.jfabric.AddressVector;
 import org.jfabric.AddressVectorAttr;
 import org.jfabric.AddressVectorType;
@@ -115,7 +116,7 @@ class SourceReportTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
-    @Requirement({"CQ-073", "CQ-074", "CQ-093"})
+    @Requirement({"CQ-073", "CQ-074", "CQ-093", "ERR-006"})
     void shouldReportTheMessageOfAStrangerAsErrorWithEverythingElseInPlace(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             Receiver receiver = new Receiver(pair, STRICT, AddressVectorType.TABLE);
@@ -156,10 +157,11 @@ class SourceReportTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
-    @Requirement({"CQ-075", "CQ-094", "CQ-095"})
+    @Requirement({"CQ-075", "CQ-094", "CQ-095", "REF-019"})
     void shouldTellTheStrangersAddressSoThatItCanBeInserted(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             Receiver receiver = new Receiver(pair, STRICT, AddressVectorType.MAP);
+            assertEquals(AddressFormat.ADDR_STR, pair.b.info.addrFormat());
             for (int i = 0; i < 3; i++) {
                 receiver.post(LENGTH, i);
                 receiver.send(5);
