@@ -38,6 +38,7 @@ final class ClientSocket {
         new UnsafeBuffer(ByteBuffer.allocateDirect(BitUtil.align(Integer.BYTES + MAX_MESSAGE, Long.BYTES)));
     private int received;
     private ClientSession session;
+    private WaitResource waitResource;
     private boolean answered;
 
     /**
@@ -68,6 +69,15 @@ final class ClientSocket {
 
     void session(ClientSession newSession) {
         session = newSession;
+    }
+
+    /** What a wait channel belongs to; null for a connection of another kind. */
+    WaitResource waitResource() {
+        return waitResource;
+    }
+
+    void waitResource(WaitResource newWaitResource) {
+        waitResource = newWaitResource;
     }
 
     /** Whether the message was taken, so that what follows are doorbell bytes. */
@@ -117,6 +127,16 @@ final class ClientSocket {
                 return true;
             }
         }
+    }
+
+    /**
+     * Takes some bytes, whatever their value; what is left is taken the next time.
+     *
+     * @return false at the end of file.
+     */
+    boolean drainOnce() {
+        int count = UnixSocket.recv(fd, buffer.addressOffset(), DRAIN_BYTES, UnixSocket.MSG_DONTWAIT);
+        return count > 0 || isTransient(count);
     }
 
     /**

@@ -9,6 +9,7 @@ import org.jfabric.codec.control.ClientHelloDecoder;
 import org.jfabric.codec.control.ClientWelcomeEncoder;
 import org.jfabric.codec.control.MessageHeaderDecoder;
 import org.jfabric.codec.control.MessageHeaderEncoder;
+import org.jfabric.codec.control.WaitChannelHelloDecoder;
 import org.jfabric.codec.wire.HelloDecoder;
 import org.jfabric.driver.link.PeerAcceptor;
 import org.jfabric.driver.progress.ProgressCommand;
@@ -38,6 +39,7 @@ final class ClientSockets {
     private final DescriptorWatcher watcher;
     private final int listenFd;
     private final PeerAcceptor acceptor;
+    private final WaitChannels waitChannels;
     private final Int2ObjectHashMap<ClientSocket> sockets = new Int2ObjectHashMap<>();
     private final UnsafeBuffer welcome = new UnsafeBuffer(ByteBuffer.allocateDirect(WELCOME_CAPACITY));
     private final MessageHeaderDecoder header = new MessageHeaderDecoder();
@@ -63,6 +65,12 @@ final class ClientSockets {
         this.watcher = watcher;
         this.listenFd = listenFd;
         this.acceptor = acceptor;
+        this.waitChannels = new WaitChannels(context, conductor, this);
+    }
+
+    /** The connections of which this class only knows that they are none of its own. */
+    WaitChannels waitChannels() {
+        return waitChannels;
     }
 
     /** Begins to accept. */
@@ -82,10 +90,12 @@ final class ClientSockets {
         }
     }
 
-    /** Ends all connections and stops listening. */
+    /** Ends all connections and stops listening; a wait channel goes with what it belongs to. */
     void closeAll() {
         for (ClientSocket socket : sockets.values().toArray(new ClientSocket[0])) {
-            close(socket);
+            if (socket.waitResource() == null) {
+                close(socket);
+            }
         }
         watcher.unwatch(listenFd);
         Libc.close(listenFd);
@@ -122,6 +132,10 @@ final class ClientSockets {
     private void onReadable(int fd) {
         ClientSocket socket = sockets.get(fd);
         if (socket == null) {
+            return;
+        }
+        if (socket.waitResource() != null) {
+            waitChannels.onReadable(socket);
             return;
         }
         if (socket.isAnswered()) {
@@ -166,6 +180,8 @@ final class ClientSockets {
         int template = header.templateId();
         if (schema == ClientHelloDecoder.SCHEMA_ID && template == ClientHelloDecoder.TEMPLATE_ID) {
             onHello(socket, buffer, length);
+        } else if (schema == WaitChannelHelloDecoder.SCHEMA_ID && template == WaitChannelHelloDecoder.TEMPLATE_ID) {
+            waitChannels.onHello(socket, buffer, length);
         } else if (schema == HelloDecoder.SCHEMA_ID && acceptor != null) {
             onPeer(socket, buffer, length);
         } else {
@@ -260,9 +276,20 @@ final class ClientSockets {
         context.errorHandler().onError(reason);
     }
 
-    private void close(ClientSocket socket) {
+    /** Tells of the connection's next bytes. */
+    void rearm(ClientSocket socket) {
+        watcher.rearm(socket.fd());
+    }
+
+    /** Nothing of a connection is told any more; its descriptor stays open. */
+    void forget(ClientSocket socket) {
         sockets.remove(socket.fd());
         watcher.unwatch(socket.fd());
+    }
+
+    /** Ends a connection. */
+    void close(ClientSocket socket) {
+        forget(socket);
         UnixSocket.shutdown(socket.fd(), UnixSocket.SHUT_RDWR);
         Libc.close(socket.fd());
     }
