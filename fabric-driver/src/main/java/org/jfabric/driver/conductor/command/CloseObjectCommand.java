@@ -101,7 +101,8 @@ public final class CloseObjectCommand extends Command {
             case ENDPOINT -> closeEndpoint();
             case WAIT_SET -> closeWaitSet();
             default -> throw new FabricException(FabricErrno.EINVAL,
-                "objects of kind " + kind + " are not known", "Known are 1 to 4: queue, vector, region, endpoint; 9: wait set.");
+                "objects of kind " + kind + " are not known",
+                "Known are 1 to 4: queue, vector, region, endpoint; and 9: wait set.");
         }
     }
 
