@@ -52,7 +52,7 @@ class DescriptorWaitRaceTest {
                     if (selector.select(DEADLINE_MS) == 0) {
                         throw new AssertionError("overslept entry " + next + " after " + sleeps + " sleeps, seed "
                             + seed + ", a read answers " + node.take() + ", " + node.queue + ", sender "
-                            + sender.getState());
+                            + sender.getState() + ", the peer's next entry " + place.peer().poll());
                     }
                     selector.selectedKeys().clear();
                 }
