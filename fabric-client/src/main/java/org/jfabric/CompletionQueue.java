@@ -8,11 +8,13 @@ import org.jfabric.client.DriverState;
 import org.jfabric.client.Invoker;
 import org.jfabric.client.UseGuard;
 import org.jfabric.client.UseLock;
+import org.jfabric.client.WaitChannel;
 import org.jfabric.client.WaitLine;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
+import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -70,6 +72,7 @@ public final class CompletionQueue implements AutoCloseable {
     private final int size;
     private final WaitObject waitObject;
     private final CompletionWait wait;
+    private WaitSet waitSet;
     private final List<Endpoint> endpoints = new ArrayList<>();
     /** Volatile, because a control call of another thread must end what a waiting reader does. */
     private volatile int state;
@@ -236,11 +239,78 @@ public final class CompletionQueue implements AutoCloseable {
         if (state == CLOSED) {
             return -FabricErrno.EOPBADSTATE;
         }
+        if (waitSet != null) {
+            waitSet.signal();
+            return 0;
+        }
         if (wait == null) {
             return -FabricErrno.ENOSYS;
         }
         wait.signal();
         return 0;
+    }
+
+    /**
+     * Asks whether the calling thread may block on the queue's native object (fi_trywait, REF-048): the channel or
+     * descriptor of {@link WaitObject#FD}, the condition of {@link WaitObject#MUTEX_COND}. Must answer 0 before each
+     * such wait; whatever comes after that wakes it, sometimes nothing does. Never read the channel: this call does.
+     * With an embedded driver in INVOKER mode some other thread has to run the cycles while this one sleeps.
+     *
+     * @return 0 if it may; {@code -FI_EAGAIN} if there may be something to read or the queue was signalled, which this
+     *     call takes (AMB-07): read until {@code -FI_EAGAIN}, then ask again; {@code -FI_ENOSYS} on a queue opened with
+     *     another wait object, for a wait set ask the set; {@code -FI_EOPBADSTATE} on a closed one.
+     */
+    public int tryWait() {
+        if (state == CLOSED) {
+            return -FabricErrno.EOPBADSTATE;
+        }
+        return wait == null ? -FabricErrno.ENOSYS : wait.tryWait();
+    }
+
+    /**
+     * The channel of a queue opened with {@link WaitObject#FD}; readable when there is something (CQ-030). A selector
+     * with which it is registered gives the descriptor back at its first selection after the queue was closed.
+     *
+     * @return non-blocking; only to be registered with selectors, never read, written or closed.
+     * @throws FabricException {@link FabricErrno#ENODATA} for another wait object.
+     */
+    public SocketChannel channel() {
+        return nativeWait().channel(waitObject);
+    }
+
+    /**
+     * The number of the descriptor of a queue opened with {@link WaitObject#FD}, for system calls of the application's
+     * own (CQ-036). Close the queue only when no thread waits in one.
+     *
+     * @return as {@link WaitObjectHandle#fd()}.
+     * @throws FabricException as {@link WaitObjectHandle#fd()}.
+     */
+    public int fd() {
+        return nativeWait().fd(waitObject);
+    }
+
+    /**
+     * Tells about the wait object (fi_control, CQ-050 to CQ-053, AMB-23). One thread at a time uses the queue meanwhile
+     * (CQ-051).
+     *
+     * @param command code of {@link ControlCommand#GETWAIT} or {@link ControlCommand#GETWAITOBJ}.
+     * @param handle  receives the kind, and for GETWAIT the object; with {@link WaitObject#SET} the set's.
+     * @return 0; {@code -FI_ENODATA} for GETWAIT where there is no object to be told: NONE, UNSPEC, YIELD;
+     *     {@code -FI_ENOSYS} for other commands (AMB-74); {@code -FI_EOPBADSTATE} on a closed queue.
+     */
+    public int control(int command, WaitObjectHandle handle) {
+        if (state == CLOSED) {
+            return -FabricErrno.EOPBADSTATE;
+        }
+        assert readers.enter();
+        try {
+            if (waitSet != null && command == ControlCommand.GETWAIT.code()) {
+                return waitSet.control(command, handle);
+            }
+            return CompletionWait.control(wait, command, waitObject, handle);
+        } finally {
+            assert readers.exit();
+        }
     }
 
     /**
@@ -406,6 +476,29 @@ public final class CompletionQueue implements AutoCloseable {
         return id;
     }
 
+    /** What is opened besides the queue's own file, before anybody uses the queue; each may be null. */
+    void onOpened(WaitSet newWaitSet, WaitChannel channel) {
+        waitSet = newWaitSet;
+        if (channel != null) {
+            wait.open(channel);
+        }
+    }
+
+    /** The wait set that this queue signals, or null. */
+    WaitSet waitSet() {
+        return waitSet;
+    }
+
+    /** What a wait set looks at. */
+    Waitable waitable() {
+        return reader;
+    }
+
+    /** Whether a read may find something, the driver's end included; any thread. */
+    boolean mayHaveEvents() {
+        return state == READABLE && reader.mayHaveEvents();
+    }
+
     Domain domain() {
         return domain;
     }
@@ -441,6 +534,14 @@ public final class CompletionQueue implements AutoCloseable {
         if (wait != null) {
             wait.close();
         }
+    }
+
+    private CompletionWait nativeWait() {
+        if (wait == null) {
+            throw new FabricException(FabricErrno.ENODATA, "wait object " + waitObject
+                + " has no channel of the queue's own", "Open with FD, or ask the wait set.");
+        }
+        return wait;
     }
 
     /** Gives back what a batch holds. */
@@ -495,12 +596,12 @@ public final class CompletionQueue implements AutoCloseable {
                 return -FabricErrno.EINVAL;
             }
             long startNs = System.nanoTime();
-            boolean over;
+            int ended;
             do {
-                over = wait.await(cond, count, startNs, timeoutMs);
+                ended = wait.await(cond, count, startNs, timeoutMs);
                 found = take(buffer, offset, count, sources, sourcesAddress);
                 // another thread was faster, or is reading
-            } while (found == -FabricErrno.EAGAIN && !over);
+            } while (found == -FabricErrno.EAGAIN && ended == CompletionWait.READY);
             return found;
         } finally {
             assert lock != null || readers.exit();

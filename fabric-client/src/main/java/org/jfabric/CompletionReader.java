@@ -22,7 +22,7 @@ import static org.jfabric.layout.CompletionQueueDescriptor.RECORD_LENGTH;
  *
  * <p>Who may call when is checked by {@link CompletionQueue}. Owner: the one reading thread.
  */
-final class CompletionReader {
+final class CompletionReader implements WaitSource {
     static final int SOURCE_LENGTH = Long.BYTES;
 
     private static final int KIND_SHIFT = 48;
@@ -71,7 +71,8 @@ final class CompletionReader {
     }
 
     /** Entries that the ring can hold. */
-    int capacity() {
+    @Override
+    public int capacity() {
         return (int) (mask + 1);
     }
 
@@ -80,9 +81,24 @@ final class CompletionReader {
         return count == 0 || offset >= 0 && offset + (long) count * entryLongs * Long.BYTES <= buffer.capacity();
     }
 
-    /** Entries read since the start. */
-    long position() {
-        return position;
+    @Override
+    public long wakeAt(int needed) {
+        return position + needed;
+    }
+
+    /**
+     * Whether a read would find an entry, an error or the overrun state; also from other threads than the reading one,
+     * which see its position where it publishes it.
+     */
+    @Override
+    public boolean isReady() {
+        return isWritten(UnsafeApi.getLongVolatile(null, readPositionAddress))
+            || UnsafeApi.getIntAcquire(null, stateAddress) == CompletionQueueDescriptor.STATE_OVERRUN;
+    }
+
+    /** As {@link #isReady()}, or the driver has ended. */
+    boolean mayHaveEvents() {
+        return isReady() || driver.isGone();
     }
 
     /**
@@ -90,7 +106,8 @@ final class CompletionReader {
      *
      * @param needed entries, 1 to {@link #capacity()}.
      */
-    boolean isReady(int needed) {
+    @Override
+    public boolean isReady(int needed) {
         long last = position + needed - 1;
         if (isWritten(last)) {
             return true;

@@ -2,30 +2,42 @@ package org.jfabric;
 
 import org.jfabric.client.DriverState;
 import org.jfabric.client.Invoker;
+import org.jfabric.client.WaitChannel;
 import org.jfabric.client.WaitLine;
 
+import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * How a reader of one completion queue waits: it spins briefly, then sleeps on a word that the driver wakes, in slices
- * short enough to notice what nobody wakes for: an interrupt, the end of the driver.
+ * How a reader of one completion queue waits, or who waits for all queues of a wait set: it spins briefly, then sleeps
+ * on a word that the driver wakes, in slices short enough to notice what nobody wakes for: an interrupt, the end of the
+ * driver.
  *
  * <p>With an embedded driver in INVOKER mode nobody else runs the duty cycle, so the waiting thread runs it, yields,
  * and naps when nothing happens for long. With {@link WaitObject#YIELD} it yields on every round.
  *
- * <p>Owner: {@link #await} belongs to the reading thread; {@link #signal()} and {@link #close()} come from any thread.
+ * <p>Waiting with means of the application's own begins with {@link #tryWait()}, if the queue was opened for it.
+ *
+ * <p>Owner: {@link #await} belongs to the reading thread, except on a wait set; the others come from any thread.
  */
 final class CompletionWait {
     /** Longest sleep without a look at interrupt and driver. */
     static final long SLICE_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
+    /** The wait ended because something can be read. */
+    static final int READY = 0;
+    /** The wait was ended by a signal, which is taken. */
+    static final int SIGNALLED = 1;
+    /** The wait ended by time, interrupt, close or the driver's end. */
+    static final int OVER = 2;
+
     private static final long CYCLES_BEFORE_NAP_NS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long NAP_NS = TimeUnit.MICROSECONDS.toNanos(20);
 
     private final AtomicInteger signals = new AtomicInteger();
-    private final CompletionReader reader;
+    private final WaitSource source;
     private final WaitLine line;
     private final DriverState driver;
     private final Invoker invoker;
@@ -33,13 +45,14 @@ final class CompletionWait {
     private final boolean counts;
     private final long spinNs;
     private final long sliceNs;
+    private NativeWait nativeWait;
     private volatile int signalsTaken;
     private volatile boolean closed;
 
     /**
      * The waiting side of a queue.
      *
-     * @param reader    looked at for entries.
+     * @param source    looked at for entries.
      * @param line      slept on.
      * @param attr      wait object and condition.
      * @param driver    whose end is noticed.
@@ -48,14 +61,14 @@ final class CompletionWait {
      * @param sliceNs   longest single sleep; negative for no limit.
      */
     CompletionWait(
-        CompletionReader reader,
+        WaitSource source,
         WaitLine line,
         CompletionQueueAttr attr,
         DriverState driver,
         Invoker invoker,
         long spinNs,
         long sliceNs) {
-        this.reader = reader;
+        this.source = source;
         this.line = line;
         this.driver = driver;
         this.invoker = invoker;
@@ -63,6 +76,22 @@ final class CompletionWait {
         this.counts = attr.waitCondition() == WaitCondition.THRESHOLD;
         this.spinNs = spinNs;
         this.sliceNs = sliceNs;
+        if (attr.waitObject() == WaitObject.MUTEX_COND) {
+            MutexCondWait pair = new MutexCondWait(line, this::isDue, sliceNs);
+            pair.start();
+            nativeWait = pair;
+        }
+    }
+
+    /**
+     * Takes the channel of {@link WaitObject#FD}, before anybody waits.
+     *
+     * @param channel to be closed with this object, or null.
+     */
+    void open(WaitChannel channel) {
+        if (channel != null) {
+            nativeWait = new ChannelWait(line, channel);
+        }
     }
 
     /**
@@ -73,38 +102,123 @@ final class CompletionWait {
      * @param count     most entries that the caller takes.
      * @param startNs   when the wait began.
      * @param timeoutMs milliseconds from then on; negative for no limit.
-     * @return false if there is something to read, true if there is a reason to wait no longer.
+     * @return {@link #READY}, {@link #SIGNALLED} or {@link #OVER}.
      */
-    boolean await(long cond, int count, long startNs, int timeoutMs) {
+    int await(long cond, int count, long startNs, int timeoutMs) {
         int needed = needed(cond, count);
         int seenSignals = signalsTaken;
         long limitNs = timeoutMs < 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(timeoutMs);
-        while (!reader.isReady(needed)) {
+        while (!source.isReady(needed)) {
             int nowSignals = signals.get();
             if (nowSignals != seenSignals) {
                 // one signal releases all who waited when it came, or, if nobody did, the next one
                 signalsTaken = nowSignals;
-                return true;
+                return SIGNALLED;
             }
             long waitedNs = System.nanoTime() - startNs;
             if (isOver() || waitedNs >= limitNs) {
-                return true;
+                return OVER;
             }
             round(needed, seenSignals, waitedNs, limitNs - waitedNs);
         }
-        return false;
+        return READY;
+    }
+
+    /**
+     * Says that the application is about to wait at the native object, unless there is a reason not to.
+     *
+     * @return 0: whatever comes from now on wakes it; {@code -FI_EAGAIN} if there is an entry, an error, a signal
+     *     (which this call takes) or the driver's end; {@code -FI_ENOSYS} without such an object;
+     *     {@code -FI_EOPBADSTATE} if closed.
+     */
+    int tryWait() {
+        if (nativeWait == null) {
+            return closed ? -FabricErrno.EOPBADSTATE : -FabricErrno.ENOSYS;
+        }
+        if (invoker != null) {
+            invoker.cycle();
+        }
+        boolean waits = nativeWait.arm();
+        int result = 0;
+        if (closed) {
+            result = -FabricErrno.EOPBADSTATE;
+        } else if (!waits || source.isReady() || takeSignal() || driver.isGone()) {
+            result = -FabricErrno.EAGAIN;
+        }
+        if (result != 0) {
+            nativeWait.disarm();
+        }
+        return result;
+    }
+
+    /** Answers {@link CompletionQueue#control}; wait is null for an object without one. */
+    static int control(CompletionWait wait, int command, WaitObject waitObject, WaitObjectHandle handle) {
+        if (command != ControlCommand.GETWAIT.code() && command != ControlCommand.GETWAITOBJ.code()) {
+            return -FabricErrno.ENOSYS;
+        }
+        boolean object = command == ControlCommand.GETWAIT.code();
+        if (object && (wait == null || wait.nativeWait == null)) {
+            return -FabricErrno.ENODATA;
+        }
+        handle.waitObject(waitObject);
+        if (object) {
+            wait.nativeWait.describe(handle);
+        }
+        return 0;
+    }
+
+    /** The channel of {@link WaitObject#FD}. */
+    SocketChannel channel(WaitObject waitObject) {
+        SocketChannel channel = describe(waitObject).channel();
+        if (channel == null) {
+            throw new FabricException(FabricErrno.ENODATA, "wait object " + waitObject + " has no channel",
+                "Open with FD.");
+        }
+        return channel;
+    }
+
+    /** The number of the descriptor of {@link WaitObject#FD}. */
+    int fd(WaitObject waitObject) {
+        return describe(waitObject).fd();
     }
 
     /** Releases the threads that wait now, or the next one that is about to wait on an empty queue (AMB-07). */
     void signal() {
         signals.incrementAndGet();
         line.wakeAll();
+        if (nativeWait != null) {
+            nativeWait.signal();
+        }
     }
 
     /** Releases all who wait, for ever. */
     void close() {
         closed = true;
         line.wakeAll();
+        if (nativeWait != null) {
+            nativeWait.close();
+        }
+    }
+
+    private WaitObjectHandle describe(WaitObject waitObject) {
+        WaitObjectHandle handle = new WaitObjectHandle();
+        handle.waitObject(waitObject);
+        control(this, ControlCommand.GETWAIT.code(), waitObject, handle);
+        return handle;
+    }
+
+    /** Whether somebody who waits at a native object has to be woken. */
+    private boolean isDue() {
+        return closed || source.isReady() || signals.get() != signalsTaken || driver.isGone();
+    }
+
+    private boolean takeSignal() {
+        int now = signals.get();
+        if (now == signalsTaken) {
+            return false;
+        }
+        signalsTaken = now;
+        return true;
     }
 
     /** Entries that release a waiter: AMB-04. */
@@ -112,7 +226,7 @@ final class CompletionWait {
         if (!counts || cond == 0) {
             return 1;
         }
-        int most = Math.max(1, Math.min(count, reader.capacity()));
+        int most = Math.max(1, Math.min(count, source.capacity()));
         return cond < 0 || cond > most ? most : (int) cond;
     }
 
@@ -146,8 +260,8 @@ final class CompletionWait {
 
     private void sleep(int needed, int seenSignals, long leftNs) {
         int seen = line.signal();
-        line.announce(reader.position() + needed);
-        if (!reader.isReady(needed) && !isOver() && signals.get() == seenSignals) {
+        line.announce(source.wakeAt(needed));
+        if (!source.isReady(needed) && !isOver() && signals.get() == seenSignals) {
             line.sleep(seen, sliceNs < 0 ? leftNs : Math.min(sliceNs, leftNs));
         }
     }

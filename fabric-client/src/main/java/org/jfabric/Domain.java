@@ -9,6 +9,7 @@ import org.jfabric.client.EnableRequest;
 import org.jfabric.client.QueueSignal;
 import org.jfabric.client.ReceiveQueue;
 import org.jfabric.client.TransmitQueue;
+import org.jfabric.client.WaitChannel;
 import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.FileType;
@@ -48,6 +49,7 @@ public final class Domain implements AutoCloseable {
     private final List<Endpoint> endpoints = new ArrayList<>();
     /** Memory of regions that were closed here may still be mapped, because the collector did not look yet. */
     private boolean hasClosedRegions;
+    private final List<PollSet> pollSets = new ArrayList<>();
     private boolean closed;
 
     Domain(Fabric fabric, Info info, ClientConductor conductor, DriverState driver) {
@@ -66,8 +68,10 @@ public final class Domain implements AutoCloseable {
      *
      * @param attr attributes.
      * @return the queue; it can be read once an endpoint that reports to it is enabled.
-     * @throws FabricException {@link FabricErrno#ENOSYS} for another wait object than {@link WaitObject#NONE},
-     *     {@link FabricErrno#EINVAL} for unknown flags (CQ-012), or what the driver answers.
+     * @throws FabricException {@link FabricErrno#ENOSYS} for {@link WaitObject#POLLFD} and
+     *     {@link WaitObject#CRITSEC_COND}, for {@link WaitObject#MUTEX_COND} with a driver in another process (CQ-032),
+     *     for {@link WaitObject#FD} with a driver in mode INVOKER; {@link FabricErrno#EINVAL} for unknown flags
+     *     (CQ-012) and for {@link WaitObject#SET} without an open wait set (CQ-027); or what the driver answers.
      */
     public CompletionQueue openCompletionQueue(CompletionQueueAttr attr) {
         return openCompletionQueue(attr, 0);
@@ -83,26 +87,56 @@ public final class Domain implements AutoCloseable {
      */
     public CompletionQueue openCompletionQueue(CompletionQueueAttr attr, long context) {
         CompletionQueueAttr wanted = Codes.required(attr, "attr").copy();
-        requireOffered(wanted.waitObject());
         if ((wanted.flags() & ~Flags.AFFINITY) != 0) {
             throw new FabricException(FabricErrno.EINVAL, "open flags are "
                 + Flags.toString(wanted.flags(), Flags.Kind.CQ_OPEN) + ", only AFFINITY is known");
         }
         synchronized (lock()) {
             requireOpen();
+            requireOffered(wanted.waitObject());
+            WaitSet waitSet = wanted.waitObject() == WaitObject.SET ? fabric.waitSet(wanted.waitSetId()) : null;
             DriverEvent.CompletionQueueReady ready = conductor.openCompletionQueue(wanted);
             CompletionQueue queue = null;
+            WaitChannel channel = null;
             try {
+                channel = conductor.openWaitChannel(ready.cqId(), ready.waitToken());
                 MemorySegment memory = connection().open(FileType.COMPLETION_QUEUE, ready.fileNumber(), 0,
                     CompletionQueueDescriptor.fileLength(ready.capacity()));
                 wanted.format(ready.format()).size(ready.clientShare());
                 queue = new CompletionQueue(this, ready.cqId(), context, wanted, memory, ready.capacity(), driver,
                     conductor.invoker(), fabric.waitSpinNs(), CompletionWait.SLICE_NS);
+                queue.onOpened(waitSet, channel);
                 completionQueues.add(queue);
+                if (waitSet != null) {
+                    waitSet.attach(queue.waitable());
+                }
                 return queue;
             } finally {
+                if (queue == null && channel != null) {
+                    channel.close();
+                }
                 closeUnless(queue != null, ObjectKind.COMPLETION_QUEUE, ready.cqId());
             }
+        }
+    }
+
+    /**
+     * Opens a poll set (fi_poll_open).
+     *
+     * @param flags 0, reserved.
+     * @return an empty set.
+     * @throws FabricException {@link FabricErrno#EINVAL} for flags, {@link FabricErrno#EOPBADSTATE} if closed.
+     */
+    public PollSet openPollSet(long flags) {
+        if (flags != 0) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "flags are 0x" + Long.toHexString(flags) + ", they are reserved", "Use 0.");
+        }
+        synchronized (lock()) {
+            requireOpen();
+            PollSet pollSet = new PollSet(this, conductor.invoker());
+            pollSets.add(pollSet);
+            return pollSet;
         }
     }
 
@@ -252,9 +286,9 @@ public final class Domain implements AutoCloseable {
                 return;
             }
             if (!endpoints.isEmpty() || !completionQueues.isEmpty() || !addressVectors.isEmpty()
-                || !regions.isEmpty()) {
+                || !regions.isEmpty() || !pollSets.isEmpty()) {
                 throw new FabricException(FabricErrno.EBUSY, "objects of the domain are open: " + endpoints + ' '
-                    + completionQueues + ' ' + addressVectors + ' ' + regions,
+                    + completionQueues + ' ' + addressVectors + ' ' + regions + ' ' + pollSets,
                     "Close them first, or the whole fabric.");
             }
             markClosed();
@@ -369,11 +403,19 @@ public final class Domain implements AutoCloseable {
         synchronized (lock()) {
             if (completionQueues.contains(queue)) {
                 requireUnused("completion queue", queue.endpoints());
+                requireNotPolled(queue);
                 queue.markClosed();
                 completionQueues.remove(queue);
+                if (queue.waitSet() != null) {
+                    queue.waitSet().detach(queue.waitable());
+                }
                 closeInDriver(ObjectKind.COMPLETION_QUEUE, queue.id());
             }
         }
+    }
+
+    void onClosed(PollSet pollSet) {
+        pollSets.remove(pollSet);
     }
 
     void close(AddressVector vector) {
@@ -415,6 +457,8 @@ public final class Domain implements AutoCloseable {
         completionQueues.forEach(CompletionQueue::markClosed);
         addressVectors.forEach(AddressVector::markClosed);
         regions.forEach(MemoryRegion::markClosed);
+        pollSets.forEach(PollSet::markClosed);
+        pollSets.clear();
         endpoints.clear();
         completionQueues.clear();
         addressVectors.clear();
@@ -512,17 +556,7 @@ public final class Domain implements AutoCloseable {
     }
 
     private void closeInDriver(ObjectKind kind, long objectId) {
-        if (driver.isGone()) {
-            return;
-        }
-        try {
-            conductor.closeObject(kind, objectId);
-        } catch (FabricException failed) {
-            // a driver that dies meanwhile has closed the object as well
-            if (driver.reason() == null) {
-                throw failed;
-            }
-        }
+        fabric.closeInDriver(kind, objectId);
     }
 
     private void requireOpen() {
@@ -531,11 +565,20 @@ public final class Domain implements AutoCloseable {
         }
     }
 
-    private static void requireOffered(WaitObject waitObject) {
-        switch (waitObject) {
-            case NONE, UNSPEC, YIELD -> { }
-            default -> throw new FabricException(FabricErrno.ENOSYS, "the wait object is " + waitObject
-                + ", offered are NONE, UNSPEC and YIELD", "Open with one of them.");
+    /** What the driver cannot know; everything else is its decision. */
+    private void requireOffered(WaitObject waitObject) {
+        if (!waitObject.existsHere() || waitObject == WaitObject.POLLFD) {
+            throw new FabricException(FabricErrno.ENOSYS, "the wait object is " + waitObject
+                + ", offered are NONE, UNSPEC, SET, FD, MUTEX_COND and YIELD", "Open with one of them.");
+        }
+        fabric.requireShareable(waitObject);
+    }
+
+    private void requireNotPolled(CompletionQueue queue) {
+        for (PollSet pollSet : pollSets) {
+            if (pollSet.contains(queue)) {
+                throw new FabricException(FabricErrno.EBUSY, queue + " is in a poll set", "Remove it there first.");
+            }
         }
     }
 

@@ -6,9 +6,16 @@ import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.EmbeddedDriver;
 import org.jfabric.client.Invoker;
+import org.jfabric.client.LocalDrivers;
+import org.jfabric.client.WaitChannel;
+import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.ffi.NativeAccess;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.WaitDescriptor;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +43,7 @@ public final class Fabric implements AutoCloseable {
     private final List<Domain> domains = new ArrayList<>();
     private final Map<Long, Endpoint> endpoints = new ConcurrentHashMap<>();
     private final List<EventQueue> eventQueues = new CopyOnWriteArrayList<>();
+    private final Map<Long, WaitSet> waitSets = new HashMap<>();
     private final DriverState driver = new DriverState();
     private final FabricListener listener;
     private final long closeTimeoutNs;
@@ -178,6 +186,43 @@ public final class Fabric implements AutoCloseable {
     }
 
     /**
+     * Opens a wait set (fi_wait_open, REF-047).
+     *
+     * @param attr attributes.
+     * @return a set without queues.
+     * @throws FabricException {@link FabricErrno#ENOSYS} for {@link WaitObject#POLLFD} and
+     *     {@link WaitObject#CRITSEC_COND}, for {@link WaitObject#MUTEX_COND} with a driver in another process, for
+     *     {@link WaitObject#FD} with a driver in mode INVOKER; {@link FabricErrno#EINVAL} for flags and for
+     *     {@link WaitObject#NONE} or {@link WaitObject#SET}; {@link FabricErrno#EOPBADSTATE} if closed.
+     */
+    public WaitSet openWaitSet(WaitSetAttr attr) {
+        WaitSetAttr wanted = Codes.required(attr, "attr").copy();
+        synchronized (lock()) {
+            requireOpen();
+            requireShareable(wanted.waitObject());
+            DriverEvent.WaitSetReady ready = conductor.openWaitSet(wanted);
+            WaitSet waitSet = null;
+            WaitChannel channel = null;
+            try {
+                channel = conductor.openWaitChannel(ready.waitSetId(), ready.waitToken());
+                MemorySegment memory = conductor.connection().open(
+                    FileType.WAIT_SET, ready.fileNumber(), 0, WaitDescriptor.WAIT_FILE_LENGTH);
+                waitSet = new WaitSet(this, ready.waitSetId(), wanted.waitObject(), memory, channel, driver,
+                    conductor.invoker(), waitSpinNs, CompletionWait.SLICE_NS);
+                waitSets.put(waitSet.id(), waitSet);
+                return waitSet;
+            } finally {
+                if (waitSet == null) {
+                    if (channel != null) {
+                        channel.close();
+                    }
+                    closeInDriver(ObjectKind.WAIT_SET, ready.waitSetId());
+                }
+            }
+        }
+    }
+
+    /**
      * Name of the driver, the host part of its addresses.
      *
      * @return 1 to 64 characters.
@@ -231,6 +276,8 @@ public final class Fabric implements AutoCloseable {
             closed = List.copyOf(eventQueues);
             eventQueues.clear();
             closed.forEach(EventQueue::markClosed);
+            waitSets.values().forEach(WaitSet::markClosed);
+            waitSets.clear();
         }
         closed.forEach(EventQueue::onClosed);
         // outside of the lock: the client's thread may be on its way into a control call of a listener
@@ -268,6 +315,55 @@ public final class Fabric implements AutoCloseable {
             queue.markClosed();
         }
         queue.onClosed();
+    }
+
+    /** The open wait set with that number; under the lock. */
+    WaitSet waitSet(long id) {
+        WaitSet waitSet = waitSets.get(id);
+        if (waitSet == null) {
+            throw new FabricException(FabricErrno.EINVAL, "wait set " + id + " is not open",
+                "Open a wait set of this fabric first, and name its id.");
+        }
+        return waitSet;
+    }
+
+    void close(WaitSet waitSet) {
+        synchronized (lock()) {
+            if (waitSets.get(waitSet.id()) != waitSet) {
+                return;
+            }
+            if (waitSet.isUsed()) {
+                throw new FabricException(FabricErrno.EBUSY, waitSet + " is used by queues that are open",
+                    "Close them first.");
+            }
+            waitSet.markClosed();
+            waitSets.remove(waitSet.id());
+            closeInDriver(ObjectKind.WAIT_SET, waitSet.id());
+        }
+    }
+
+    /** A lock can only be shared with a driver in this process (CQ-032). */
+    void requireShareable(WaitObject waitObject) {
+        DriverConnection connection = conductor.connection();
+        if (waitObject == WaitObject.MUTEX_COND && connection.embedded() == null
+            && !LocalDrivers.contains(connection.attachment().driverOwner())) {
+            throw new FabricException(FabricErrno.ENOSYS,
+                "wait object MUTEX_COND with a driver in another process", "Use FD or UNSPEC, or embed the driver.");
+        }
+    }
+
+    void closeInDriver(ObjectKind kind, long objectId) {
+        if (driver.isGone()) {
+            return;
+        }
+        try {
+            conductor.closeObject(kind, objectId);
+        } catch (FabricException failed) {
+            // a driver that dies meanwhile has closed the object as well
+            if (driver.reason() == null) {
+                throw failed;
+            }
+        }
     }
 
     void onDomainClosed(Domain domain) {

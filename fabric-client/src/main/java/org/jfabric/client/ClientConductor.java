@@ -8,6 +8,7 @@ import org.jfabric.FabricException;
 import org.jfabric.Info;
 import org.jfabric.InfoResult;
 import org.jfabric.Verdict;
+import org.jfabric.WaitSetAttr;
 import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.layout.ControlFileDescriptor;
 import org.jfabric.layout.RecordConsumer;
@@ -155,6 +156,28 @@ public final class ClientConductor implements AutoCloseable {
     public DriverEvent.CompletionQueueReady openCompletionQueue(CompletionQueueAttr attr) {
         return (DriverEvent.CompletionQueueReady) call(
             "opening a completion queue", id -> proxy.openCompletionQueue(id, attr));
+    }
+
+    /**
+     * Opens a wait set.
+     *
+     * @param attr attributes.
+     * @return the answer.
+     */
+    public DriverEvent.WaitSetReady openWaitSet(WaitSetAttr attr) {
+        return (DriverEvent.WaitSetReady) call("opening a wait set", id -> proxy.openWaitSet(id, attr));
+    }
+
+    /**
+     * Opens the wait channel of an object that was just opened.
+     *
+     * @param objectId completion queue or wait set.
+     * @param token    that the driver told; 0 if the object has no channel.
+     * @return the channel, or null if there is none.
+     */
+    public WaitChannel openWaitChannel(long objectId, long token) {
+        return token == 0 ? null : WaitChannel.open(
+            connection.attachment(), objectId, token, System.nanoTime() + commandTimeoutNs);
     }
 
     /**
@@ -462,6 +485,8 @@ public final class ClientConductor implements AutoCloseable {
             abandon(ObjectKind.COMPLETION_QUEUE, ready.cqId());
         } else if (event instanceof DriverEvent.AddressVectorReady ready) {
             abandon(ObjectKind.ADDRESS_VECTOR, ready.avId());
+        } else if (event instanceof DriverEvent.WaitSetReady ready) {
+            abandon(ObjectKind.WAIT_SET, ready.waitSetId());
         } else if (event instanceof DriverEvent.RegionReady ready) {
             abandon(ObjectKind.MEMORY_REGION, ready.regionIndex());
         } else if (event instanceof DriverEvent.EndpointReady ready) {

@@ -35,6 +35,7 @@ public sealed interface DriverEvent {
      * @param clientShare   slots for operations of the client.
      * @param driverShare   slots for entries without one.
      * @param format        concrete format.
+     * @param waitToken     for the wait channel, 0 if there is none.
      */
     record CompletionQueueReady(
         long correlationId,
@@ -43,7 +44,19 @@ public sealed interface DriverEvent {
         int capacity,
         int clientShare,
         int driverShare,
-        CompletionFormat format) implements DriverEvent {
+        CompletionFormat format,
+        long waitToken) implements DriverEvent {
+    }
+
+    /**
+     * A wait set is open.
+     *
+     * @param correlationId of the command.
+     * @param waitSetId     its id.
+     * @param fileNumber    of its file.
+     * @param waitToken     for the wait channel, 0 if there is none.
+     */
+    record WaitSetReady(long correlationId, long waitSetId, long fileNumber, long waitToken) implements DriverEvent {
     }
 
     /**

@@ -19,6 +19,7 @@ import org.jfabric.codec.control.InfoMatchDecoder;
 import org.jfabric.codec.control.InfoVerdictDecoder;
 import org.jfabric.codec.control.PeerDownDecoder;
 import org.jfabric.codec.control.RegionReadyDecoder;
+import org.jfabric.codec.control.WaitSetReadyDecoder;
 import org.jfabric.layout.RecordConsumer;
 import org.jfabric.layout.RecordRingDescriptor;
 
@@ -34,6 +35,7 @@ public final class DriverEventsAdapter {
     private final CommandFailedDecoder commandFailed = new CommandFailedDecoder();
     private final CompletionQueueReadyDecoder completionQueueReady = new CompletionQueueReadyDecoder();
     private final AddressVectorReadyDecoder addressVectorReady = new AddressVectorReadyDecoder();
+    private final WaitSetReadyDecoder waitSetReady = new WaitSetReadyDecoder();
     private final AddressReadyDecoder addressReady = new AddressReadyDecoder();
     private final RegionReadyDecoder regionReady = new RegionReadyDecoder();
     private final EndpointReadyDecoder endpointReady = new EndpointReadyDecoder();
@@ -141,6 +143,11 @@ public final class DriverEventsAdapter {
                 texts(block, InfoEndDecoder.BLOCK_LENGTH, end);
                 infoEnd.wrap(ring, block, InfoEndDecoder.BLOCK_LENGTH, 0);
                 return new DriverEvent.InfoEnd(infoEnd.correlationId(), infoEnd.errno());
+            case WaitSetReadyDecoder.TEMPLATE_ID:
+                texts(block, WaitSetReadyDecoder.BLOCK_LENGTH, end);
+                waitSetReady.wrap(ring, block, WaitSetReadyDecoder.BLOCK_LENGTH, 0);
+                return new DriverEvent.WaitSetReady(waitSetReady.correlationId(), waitSetReady.waitSetId(),
+                    waitSetReady.fileNumber(), waitSetReady.waitToken());
             case PeerDownDecoder.TEMPLATE_ID: {
                 VarDataReader texts = texts(block, PeerDownDecoder.BLOCK_LENGTH, end);
                 peerDown.wrap(ring, block, PeerDownDecoder.BLOCK_LENGTH, 0);
@@ -171,7 +178,8 @@ public final class DriverEventsAdapter {
             completionQueueReady.capacity(),
             completionQueueReady.clientShare(),
             completionQueueReady.driverShare(),
-            CompletionFormat.of(completionQueueReady.formatRaw()));
+            CompletionFormat.of(completionQueueReady.formatRaw()),
+            completionQueueReady.waitToken());
     }
 
     private DriverEvent endpoint(int block, int end) {

@@ -8,12 +8,14 @@ import org.jfabric.CompletionQueueAttr;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Info;
+import org.jfabric.WaitSetAttr;
 import org.jfabric.codec.control.CloseObjectEncoder;
 import org.jfabric.codec.control.EnableEndpointEncoder;
 import org.jfabric.codec.control.InsertAddressEncoder;
 import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.codec.control.OpenAddressVectorEncoder;
 import org.jfabric.codec.control.OpenCompletionQueueEncoder;
+import org.jfabric.codec.control.OpenWaitSetEncoder;
 import org.jfabric.codec.control.PublishServiceEncoder;
 import org.jfabric.codec.control.QueryInfoEncoder;
 import org.jfabric.codec.control.RegisterRegionEncoder;
@@ -34,6 +36,7 @@ public final class DriverProxy {
 
     private final MutableDirectBuffer body = new ExpandableArrayBuffer(INITIAL_LENGTH);
     private final OpenCompletionQueueEncoder openCompletionQueue = new OpenCompletionQueueEncoder();
+    private final OpenWaitSetEncoder openWaitSet = new OpenWaitSetEncoder();
     private final OpenAddressVectorEncoder openAddressVector = new OpenAddressVectorEncoder();
     private final InsertAddressEncoder insertAddress = new InsertAddressEncoder();
     private final RemoveAddressEncoder removeAddress = new RemoveAddressEncoder();
@@ -77,6 +80,19 @@ public final class DriverProxy {
         putInt(OpenCompletionQueueEncoder.waitObjEncodingOffset(), attr.waitObject().code());
         putInt(OpenCompletionQueueEncoder.waitCondEncodingOffset(), attr.waitCondition().code());
         return submit(OpenCompletionQueueEncoder.TEMPLATE_ID, OpenCompletionQueueEncoder.BLOCK_LENGTH);
+    }
+
+    /**
+     * Opens a wait set.
+     *
+     * @param correlationId of the answer.
+     * @param attr          attributes.
+     * @return 0 or {@code -FI_EAGAIN}.
+     */
+    public int openWaitSet(long correlationId, WaitSetAttr attr) {
+        openWaitSet.wrap(body, 0).correlationId(correlationId).flags(attr.flags());
+        putInt(OpenWaitSetEncoder.waitObjEncodingOffset(), attr.waitObject().code());
+        return submit(OpenWaitSetEncoder.TEMPLATE_ID, OpenWaitSetEncoder.BLOCK_LENGTH);
     }
 
     /**

@@ -65,4 +65,29 @@ public final class WaitLine {
         Futex.wake(WaitDescriptor.takeSleepers(line), Integer.MAX_VALUE);
         Reference.reachabilityFence(memory);
     }
+
+    /** Says that a thread is about to wait at the wait channel; one more look at what it waits for must follow. */
+    public void arm() {
+        WaitDescriptor.arm(line);
+        Reference.reachabilityFence(memory);
+    }
+
+    /** Nobody waits at the wait channel after all. */
+    public void disarm() {
+        WaitDescriptor.disarm(line);
+        Reference.reachabilityFence(memory);
+    }
+
+    /**
+     * Whether somebody may wait at the wait channel; takes over the duty to make it readable.
+     *
+     * @return true if that has to follow.
+     */
+    public boolean takeArmed() {
+        // what the caller has just stored before this look, as a waiter arms before its last look
+        UnsafeApi.fullFence();
+        boolean armed = WaitDescriptor.takeArmed(line);
+        Reference.reachabilityFence(memory);
+        return armed;
+    }
 }

@@ -19,6 +19,10 @@ import org.agrona.UnsafeApi;
  * sleeper; and a {@code sleepers} that is set while it is being cleared belongs to somebody who read {@code signal}
  * before it grew.
  *
+ * <p>At the wait channel it is the same: who is about to wait takes the bytes that are there, sets {@code armed},
+ * fences and looks once more. Who wakes writes the entry, fences, and if {@code armed} is set clears it and writes one
+ * byte.
+ *
  * <p>All words are the client's: the driver decides nothing by them but whether to wake this client.
  */
 public final class WaitDescriptor {
@@ -61,5 +65,40 @@ public final class WaitDescriptor {
         UnsafeApi.putIntVolatile(null, line + SLEEPERS_OFFSET, 0);
         UnsafeApi.getAndAddInt(null, line + SIGNAL_OFFSET, 1);
         return line + SIGNAL_OFFSET;
+    }
+
+    /**
+     * Takes over the duty to make the wait channel readable.
+     *
+     * @param line native address.
+     * @return true if somebody waits there: a byte must follow.
+     */
+    public static boolean takeArmed(long line) {
+        if (UnsafeApi.getInt(line + ARMED_OFFSET) == 0) {
+            return false;
+        }
+        // before the byte: who has taken the byte arms again, and that must not be cleared
+        UnsafeApi.putIntVolatile(null, line + ARMED_OFFSET, 0);
+        return true;
+    }
+
+    /**
+     * Says that somebody is about to wait at the channel.
+     *
+     * @param line native address.
+     */
+    public static void arm(long line) {
+        UnsafeApi.putIntRelease(null, line + ARMED_OFFSET, 1);
+        // before the last look for entries, as who wakes fences between its entries and its look for waiters
+        UnsafeApi.fullFence();
+    }
+
+    /**
+     * Nobody waits at the channel after all.
+     *
+     * @param line native address.
+     */
+    public static void disarm(long line) {
+        UnsafeApi.putIntRelease(null, line + ARMED_OFFSET, 0);
     }
 }

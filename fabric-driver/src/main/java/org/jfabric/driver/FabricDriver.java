@@ -7,6 +7,7 @@ import org.jfabric.FabricConfig;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.client.EmbeddedDriver;
+import org.jfabric.client.LocalDrivers;
 import org.jfabric.driver.conductor.ConductorIdleStrategy;
 import org.jfabric.driver.config.ConfigPrinter;
 import org.jfabric.driver.config.DriverConfig;
@@ -81,6 +82,7 @@ public final class FabricDriver implements AutoCloseable {
         NativeAccess.check();
         FabricDriver driver = new FabricDriver(config);
         driver.start();
+        LocalDrivers.add(driver.wiring.owner());
         return driver;
     }
 
@@ -246,6 +248,7 @@ public final class FabricDriver implements AutoCloseable {
             return;
         }
         closed = true;
+        LocalDrivers.remove(wiring.owner());
         close(conductorRunner);
         close(progressRunner);
         if (invoked != null) {

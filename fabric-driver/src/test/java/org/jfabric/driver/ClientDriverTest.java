@@ -150,7 +150,7 @@ class ClientDriverTest {
             domain.close();
             refused(FabricErrno.EOPBADSTATE, () -> domain.allocate(1));
             refused(FabricErrno.ENOSYS,
-                () -> other.openCompletionQueue(new CompletionQueueAttr().waitObject(WaitObject.FD)));
+                () -> other.openCompletionQueue(new CompletionQueueAttr().waitObject(WaitObject.POLLFD)));
         }
     }
 

@@ -133,8 +133,8 @@ class DriverControlTest {
         assertEquals(FabricErrno.EINVAL, client.expectFailure());
         client.openCompletionQueue(16, 77, 0);
         assertEquals(FabricErrno.EINVAL, client.expectFailure());
-        client.openCompletionQueue(16, 4, 3);
-        assertEquals(FabricErrno.EOPNOTSUPP, client.expectFailure());
+        client.openCompletionQueue(16, 4, 6);
+        assertEquals(FabricErrno.ENOSYS, client.expectFailure());
         client.register(0, 0);
         assertEquals(FabricErrno.EINVAL, client.expectFailure());
         client.register(64, 0x1000);

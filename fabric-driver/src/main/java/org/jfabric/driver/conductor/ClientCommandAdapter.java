@@ -9,6 +9,7 @@ import org.jfabric.codec.control.EnableEndpointDecoder;
 import org.jfabric.codec.control.InsertAddressDecoder;
 import org.jfabric.codec.control.OpenAddressVectorDecoder;
 import org.jfabric.codec.control.OpenCompletionQueueDecoder;
+import org.jfabric.codec.control.OpenWaitSetDecoder;
 import org.jfabric.codec.control.PublishServiceDecoder;
 import org.jfabric.codec.control.QueryInfoDecoder;
 import org.jfabric.codec.control.RegisterRegionDecoder;
@@ -35,6 +36,7 @@ final class ClientCommandAdapter {
     private final UnsafeBuffer body = new UnsafeBuffer(new byte[MAX_BODY]);
     private final UnsafeBuffer source = new UnsafeBuffer(0, 0);
     private final OpenCompletionQueueDecoder openQueue = new OpenCompletionQueueDecoder();
+    private final OpenWaitSetDecoder openWaitSet = new OpenWaitSetDecoder();
     private final OpenAddressVectorDecoder openVector = new OpenAddressVectorDecoder();
     private final InsertAddressDecoder insert = new InsertAddressDecoder();
     private final RemoveAddressDecoder remove = new RemoveAddressDecoder();
@@ -133,6 +135,8 @@ final class ClientCommandAdapter {
         switch (type) {
             case OpenCompletionQueueDecoder.TEMPLATE_ID -> conductor.onOpenCompletionQueue(
                 session, openQueue.wrap(body, 0, OpenCompletionQueueDecoder.BLOCK_LENGTH, VERSION));
+            case OpenWaitSetDecoder.TEMPLATE_ID -> conductor.onOpenWaitSet(
+                session, openWaitSet.wrap(body, 0, OpenWaitSetDecoder.BLOCK_LENGTH, VERSION));
             case OpenAddressVectorDecoder.TEMPLATE_ID -> conductor.onOpenAddressVector(
                 session, openVector.wrap(body, 0, OpenAddressVectorDecoder.BLOCK_LENGTH, VERSION));
             case InsertAddressDecoder.TEMPLATE_ID -> {
@@ -217,6 +221,7 @@ final class ClientCommandAdapter {
     private static int blockLength(int type) {
         return switch (type) {
             case OpenCompletionQueueDecoder.TEMPLATE_ID -> OpenCompletionQueueDecoder.BLOCK_LENGTH;
+            case OpenWaitSetDecoder.TEMPLATE_ID -> OpenWaitSetDecoder.BLOCK_LENGTH;
             case OpenAddressVectorDecoder.TEMPLATE_ID -> OpenAddressVectorDecoder.BLOCK_LENGTH;
             case InsertAddressDecoder.TEMPLATE_ID -> InsertAddressDecoder.BLOCK_LENGTH;
             case RemoveAddressDecoder.TEMPLATE_ID -> RemoveAddressDecoder.BLOCK_LENGTH;

@@ -21,6 +21,7 @@ import org.jfabric.codec.control.InfoMatchEncoder;
 import org.jfabric.codec.control.InfoVerdictEncoder;
 import org.jfabric.codec.control.PeerDownEncoder;
 import org.jfabric.codec.control.RegionReadyEncoder;
+import org.jfabric.codec.control.WaitSetReadyEncoder;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
 
@@ -83,8 +84,22 @@ public final class ClientProxy {
         CompletionQueueReadyEncoder encoder = new CompletionQueueReadyEncoder().wrap(buffer, Long.BYTES)
             .correlationId(correlationId).cqId(queue.id()).fileNumber(queue.file().number())
             .capacity(queue.capacity()).clientShare(queue.clientShare())
-            .driverShare(queue.driverShare()).format(CqFormat.get(format));
+            .driverShare(queue.driverShare()).format(CqFormat.get(format))
+            .waitToken(queue.waitResource() == null ? WaitResource.NO_CHANNEL : queue.waitResource().token());
         send(CompletionQueueReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * A wait set is open.
+     *
+     * @param correlationId of the command.
+     * @param waitSet       the set.
+     */
+    public void waitSetReady(long correlationId, WaitSetResource waitSet) {
+        WaitSetReadyEncoder encoder = new WaitSetReadyEncoder().wrap(buffer, Long.BYTES)
+            .correlationId(correlationId).waitSetId(waitSet.id()).fileNumber(waitSet.file().number())
+            .waitToken(waitSet.waitResource().token());
+        send(WaitSetReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
     /**

@@ -24,6 +24,7 @@ public final class ClientSession {
     private final ClientProxy proxy;
     private final ProgressClient progress;
     private final Long2ObjectHashMap<CompletionQueueResource> completionQueues = new Long2ObjectHashMap<>();
+    private final Long2ObjectHashMap<WaitSetResource> waitSets = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<AddressVectorResource> addressVectors = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<EndpointResource> endpoints = new Long2ObjectHashMap<>();
     private final Int2ObjectHashMap<RegionResource> regions = new Int2ObjectHashMap<>();
@@ -129,6 +130,30 @@ public final class ClientSession {
      */
     public Long2ObjectHashMap<CompletionQueueResource> completionQueues() {
         return completionQueues;
+    }
+
+    /**
+     * Open wait sets.
+     *
+     * @return by number.
+     */
+    public Long2ObjectHashMap<WaitSetResource> waitSets() {
+        return waitSets;
+    }
+
+    /**
+     * Where those are woken who wait for a completion queue or wait set.
+     *
+     * @param objectId its number.
+     * @return null if nothing with that number is open, or if a queue has none of its own.
+     */
+    WaitResource waitResource(long objectId) {
+        CompletionQueueResource queue = completionQueues.get(objectId);
+        if (queue != null) {
+            return queue.waitResource();
+        }
+        WaitSetResource waitSet = waitSets.get(objectId);
+        return waitSet == null ? null : waitSet.waitResource();
     }
 
     /**

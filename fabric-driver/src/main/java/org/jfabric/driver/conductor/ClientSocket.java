@@ -39,6 +39,7 @@ final class ClientSocket {
         new UnsafeBuffer(ByteBuffer.allocateDirect(BitUtil.align(Integer.BYTES + MAX_MESSAGE, Long.BYTES)));
     private int received;
     private ClientSession session;
+    private WaitResource waitResource;
     private boolean answered;
     private boolean awaited = true;
 
@@ -72,6 +73,15 @@ final class ClientSocket {
 
     void session(ClientSession newSession) {
         session = newSession;
+    }
+
+    /** What a wait channel belongs to; null for a connection of another kind. */
+    WaitResource waitResource() {
+        return waitResource;
+    }
+
+    void waitResource(WaitResource newWaitResource) {
+        waitResource = newWaitResource;
     }
 
     /** Whether the message was taken, so that what follows are doorbell bytes. */
@@ -136,6 +146,16 @@ final class ClientSocket {
                 return true;
             }
         }
+    }
+
+    /**
+     * Takes some bytes, whatever their value; what is left is taken the next time.
+     *
+     * @return false at the end of file.
+     */
+    boolean drainOnce() {
+        int count = UnixSocket.recv(fd, buffer.addressOffset(), DRAIN_BYTES, UnixSocket.MSG_DONTWAIT);
+        return count > 0 || isTransient(count);
     }
 
     /**

@@ -10,6 +10,7 @@ import org.jfabric.codec.control.ClientHelloDecoder;
 import org.jfabric.codec.control.ClientWelcomeEncoder;
 import org.jfabric.codec.control.MessageHeaderDecoder;
 import org.jfabric.codec.control.MessageHeaderEncoder;
+import org.jfabric.codec.control.WaitChannelHelloDecoder;
 import org.jfabric.codec.wire.HelloDecoder;
 import org.jfabric.driver.link.PeerAcceptor;
 import org.jfabric.driver.progress.ProgressCommand;
@@ -42,6 +43,7 @@ final class ClientSockets {
     private final int listenFd;
     private final PeerAcceptor acceptor;
     private final NanoClock clock;
+    private final WaitChannels waitChannels;
     private final Int2ObjectHashMap<ClientSocket> sockets = new Int2ObjectHashMap<>();
     /** In the order of their coming, which is the order of their deadlines; some have spoken meanwhile. */
     private final ArrayDeque<ClientSocket> silent = new ArrayDeque<>();
@@ -74,6 +76,12 @@ final class ClientSockets {
         this.acceptor = acceptor;
         this.clock = clock;
         this.helloTimeoutNs = context.config().liveness().helloTimeoutNs();
+        this.waitChannels = new WaitChannels(context, conductor, this);
+    }
+
+    /** The connections of which this class only knows that they are none of its own. */
+    WaitChannels waitChannels() {
+        return waitChannels;
     }
 
     /** Begins to accept. */
@@ -117,10 +125,12 @@ final class ClientSockets {
         }
     }
 
-    /** Ends all connections and stops listening. */
+    /** Ends all connections and stops listening; a wait channel goes with what it belongs to. */
     void closeAll() {
         for (ClientSocket socket : sockets.values().toArray(new ClientSocket[0])) {
-            close(socket);
+            if (socket.waitResource() == null) {
+                close(socket);
+            }
         }
         watcher.unwatch(listenFd);
         Libc.close(listenFd);
@@ -159,6 +169,10 @@ final class ClientSockets {
     private void onReadable(int fd) {
         ClientSocket socket = sockets.get(fd);
         if (socket == null) {
+            return;
+        }
+        if (socket.waitResource() != null) {
+            waitChannels.onReadable(socket);
             return;
         }
         if (socket.isAnswered()) {
@@ -204,6 +218,8 @@ final class ClientSockets {
         int template = header.templateId();
         if (schema == ClientHelloDecoder.SCHEMA_ID && template == ClientHelloDecoder.TEMPLATE_ID) {
             onHello(socket, buffer, length);
+        } else if (schema == WaitChannelHelloDecoder.SCHEMA_ID && template == WaitChannelHelloDecoder.TEMPLATE_ID) {
+            waitChannels.onHello(socket, buffer, length);
         } else if (schema == HelloDecoder.SCHEMA_ID && acceptor != null) {
             onPeer(socket, buffer, length);
         } else {
@@ -298,10 +314,21 @@ final class ClientSockets {
         context.errorHandler().onError(reason);
     }
 
-    private void close(ClientSocket socket) {
+    /** Tells of the connection's next bytes. */
+    void rearm(ClientSocket socket) {
+        watcher.rearm(socket.fd());
+    }
+
+    /** Nothing of a connection is told any more; its descriptor stays open. */
+    void forget(ClientSocket socket) {
         socket.onSpoken();
         sockets.remove(socket.fd());
         watcher.unwatch(socket.fd());
+    }
+
+    /** Ends a connection. */
+    void close(ClientSocket socket) {
+        forget(socket);
         UnixSocket.shutdown(socket.fd(), UnixSocket.SHUT_RDWR);
         Libc.close(socket.fd());
     }

@@ -11,6 +11,8 @@ public final class CompletionQueueResource {
     private final int capacity;
     private final int clientShare;
     private final int driverShare;
+    private final WaitResource waitResource;
+    private final WaitSetResource waitSet;
     private int bound;
 
     /**
@@ -22,15 +24,26 @@ public final class CompletionQueueResource {
      * @param capacity    entries.
      * @param clientShare slots for the client's operations.
      * @param driverShare slots for entries without an operation.
+     * @param waitResource where those are woken who wait for this queue alone, or null.
+     * @param waitSet     that it signals, or null.
      */
     public CompletionQueueResource(
-        long id, SharedFile file, CompletionWriter writer, int capacity, int clientShare, int driverShare) {
+        long id,
+        SharedFile file,
+        CompletionWriter writer,
+        int capacity,
+        int clientShare,
+        int driverShare,
+        WaitResource waitResource,
+        WaitSetResource waitSet) {
         this.id = id;
         this.file = file;
         this.writer = writer;
         this.capacity = capacity;
         this.clientShare = clientShare;
         this.driverShare = driverShare;
+        this.waitResource = waitResource;
+        this.waitSet = waitSet;
     }
 
     /**
@@ -85,6 +98,24 @@ public final class CompletionQueueResource {
      */
     public int driverShare() {
         return driverShare;
+    }
+
+    /**
+     * Where those are woken who wait for this queue alone.
+     *
+     * @return null for a queue without wait object or with a wait set.
+     */
+    public WaitResource waitResource() {
+        return waitResource;
+    }
+
+    /**
+     * The wait set that it signals.
+     *
+     * @return null for a queue with another wait object.
+     */
+    public WaitSetResource waitSet() {
+        return waitSet;
     }
 
     /**

@@ -8,6 +8,7 @@ import org.jfabric.FabricException;
 import org.jfabric.Info;
 import org.jfabric.codec.control.OpenAddressVectorDecoder;
 import org.jfabric.codec.control.OpenCompletionQueueDecoder;
+import org.jfabric.codec.control.OpenWaitSetDecoder;
 import org.jfabric.codec.control.RegisterRegionDecoder;
 import org.jfabric.driver.conductor.command.CloseObjectCommand;
 import org.jfabric.driver.conductor.command.Command;
@@ -16,6 +17,7 @@ import org.jfabric.driver.conductor.command.EndClientCommand;
 import org.jfabric.driver.conductor.command.InsertAddressCommand;
 import org.jfabric.driver.conductor.command.OpenClientCommand;
 import org.jfabric.driver.conductor.command.OpenCompletionQueueCommand;
+import org.jfabric.driver.conductor.command.OpenWaitSetCommand;
 import org.jfabric.driver.conductor.command.PublishServiceCommand;
 import org.jfabric.driver.conductor.command.QueryInfoCommand;
 import org.jfabric.driver.conductor.command.RegisterRegionCommand;
@@ -187,7 +189,7 @@ public final class DriverConductor implements Agent {
 
     /** Whether everything is taken back after {@link #closeClients}. */
     public boolean isQuiet() {
-        return commands.isEmpty() && context.inbox().isEmpty();
+        return commands.isEmpty() && context.inbox().isEmpty() && sockets.waitChannels().isQuiet();
     }
 
     void onHello(String name, int fd, Runnable doorbell, OpenedClient opened) {
@@ -220,6 +222,16 @@ public final class DriverConductor implements Agent {
         begin(new OpenCompletionQueueCommand(context, session, decoder, ++lastId));
     }
 
+    void onOpenWaitSet(ClientSession session, OpenWaitSetDecoder decoder) {
+        begin(new OpenWaitSetCommand(context, session, decoder, ++lastId));
+    }
+
+    /** Where a client's threads wait for an object; null if client or object are not there. */
+    WaitResource waitResource(long clientId, long objectId) {
+        ClientSession session = sessions.get(clientId);
+        return session == null ? null : session.waitResource(objectId);
+    }
+
     void onOpenAddressVector(ClientSession session, OpenAddressVectorDecoder decoder) {
         AddressVectorResource vector = AddressVectorResource.open(++lastId, decoder);
         session.addressVectors().put(vector.id(), vector);
@@ -247,7 +259,8 @@ public final class DriverConductor implements Agent {
     }
 
     void onCloseObject(ClientSession session, long correlationId, int kind, long objectId) {
-        begin(new CloseObjectCommand(context, session, correlationId, kind, objectId, names));
+        begin(new CloseObjectCommand(
+            context, session, correlationId, kind, objectId, names, sockets.waitChannels()));
     }
 
     void onQueryInfo(ClientSession session, long correlationId, Info hints, String node, String service) {
@@ -351,7 +364,7 @@ public final class DriverConductor implements Agent {
         ringing.remove(session);
         embedded.remove(session);
         sockets.close(session);
-        commands.add(new EndClientCommand(context, session, names));
+        commands.add(new EndClientCommand(context, session, names, sockets.waitChannels()));
     }
 
     /** An access to shared memory failed on this thread; the next cycle deals with it. */

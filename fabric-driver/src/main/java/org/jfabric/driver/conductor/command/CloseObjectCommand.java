@@ -9,6 +9,9 @@ import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.EndpointResource;
 import org.jfabric.driver.conductor.RegionResource;
 import org.jfabric.driver.conductor.ServiceNames;
+import org.jfabric.driver.conductor.WaitChannels;
+import org.jfabric.driver.conductor.WaitResource;
+import org.jfabric.driver.conductor.WaitSetResource;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SystemCounter;
 
@@ -27,6 +30,8 @@ public final class CloseObjectCommand extends Command {
     public static final int MEMORY_REGION = 3;
     /** Code of the kind endpoint. */
     public static final int ENDPOINT = 4;
+    /** Code of the kind wait set. */
+    public static final int WAIT_SET = 9;
 
     private enum State {
         BEGIN,
@@ -36,8 +41,11 @@ public final class CloseObjectCommand extends Command {
     private final int kind;
     private final long objectId;
     private final ServiceNames names;
+    private final WaitChannels channels;
     private State state = State.BEGIN;
     private List<SharedFile> unmapped = List.of();
+    private WaitResource unwatched;
+    private WaitSetResource unbound;
 
     /**
      * Takes the command's fields.
@@ -48,6 +56,7 @@ public final class CloseObjectCommand extends Command {
      * @param kind          code of the kind.
      * @param objectId      number of the object; of a region its index.
      * @param names         of this driver.
+     * @param channels      at which applications wait.
      */
     public CloseObjectCommand(
         ConductorContext context,
@@ -55,11 +64,13 @@ public final class CloseObjectCommand extends Command {
         long correlationId,
         int kind,
         long objectId,
-        ServiceNames names) {
+        ServiceNames names,
+        WaitChannels channels) {
         super(context, session, correlationId);
         this.kind = kind;
         this.objectId = objectId;
         this.names = names;
+        this.channels = channels;
     }
 
     @Override
@@ -73,6 +84,11 @@ public final class CloseObjectCommand extends Command {
             List<SharedFile> files = unmapped;
             afterwards(() -> files.forEach(SharedFile::unmap));
         }
+        channels.close(unwatched);
+        if (unbound != null) {
+            // only now: the progress thread wakes through the set's memory until it has let go of the queue
+            unbound.unbind();
+        }
         session().proxy().done(correlationId());
         return Step.ENDED;
     }
@@ -83,8 +99,10 @@ public final class CloseObjectCommand extends Command {
             case ADDRESS_VECTOR -> closeAddressVector();
             case MEMORY_REGION -> closeRegion();
             case ENDPOINT -> closeEndpoint();
+            case WAIT_SET -> closeWaitSet();
             default -> throw new FabricException(FabricErrno.EINVAL,
-                "objects of kind " + kind + " are not known", "Known are 1 to 4: queue, vector, region, endpoint.");
+                "objects of kind " + kind + " are not known",
+                "Known are 1 to 4: queue, vector, region, endpoint; and 9: wait set.");
         }
     }
 
@@ -96,7 +114,22 @@ public final class CloseObjectCommand extends Command {
         context().counters().add(SystemCounter.COMPLETION_QUEUES, -1);
         queue.file().delete();
         unmapped = List.of(queue.file());
+        unwatched = queue.waitResource();
+        unbound = queue.waitSet();
         onProgress(() -> context().progress().removeCompletionQueue(session().progress(), queue.writer()));
+    }
+
+    private void closeWaitSet() {
+        WaitSetResource waitSet = session().waitSets().get(objectId);
+        requireOpen("wait set", waitSet);
+        if (waitSet.bound() > 0) {
+            throw new FabricException(FabricErrno.EBUSY,
+                "wait set " + objectId + " is used by " + waitSet.bound() + " queue(s)", "Close the queues first.");
+        }
+        session().waitSets().remove(objectId);
+        waitSet.file().delete();
+        unmapped = List.of(waitSet.file());
+        unwatched = waitSet.waitResource();
     }
 
     private void closeAddressVector() {

@@ -6,6 +6,8 @@ import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.EndpointResource;
 import org.jfabric.driver.conductor.RegionResource;
 import org.jfabric.driver.conductor.ServiceNames;
+import org.jfabric.driver.conductor.WaitChannels;
+import org.jfabric.driver.conductor.WaitSetResource;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.driver.resource.SystemCounters;
@@ -25,18 +27,22 @@ public final class EndClientCommand extends Command {
     }
 
     private final ServiceNames names;
+    private final WaitChannels channels;
     private State state = State.COMMANDS;
 
     /**
      * A client to be ended.
      *
-     * @param context what commands work with.
-     * @param session of the client, already marked as ending.
-     * @param names   of this driver.
+     * @param context  what commands work with.
+     * @param session  of the client, already marked as ending.
+     * @param names    of this driver.
+     * @param channels at which applications wait.
      */
-    public EndClientCommand(ConductorContext context, ClientSession session, ServiceNames names) {
+    public EndClientCommand(
+        ConductorContext context, ClientSession session, ServiceNames names, WaitChannels channels) {
         super(context, session, 0);
         this.names = names;
+        this.channels = channels;
     }
 
     @Override
@@ -90,6 +96,11 @@ public final class EndClientCommand extends Command {
         }
         for (CompletionQueueResource queue : session.completionQueues().values()) {
             unmapped.add(queue.file());
+            channels.close(queue.waitResource());
+        }
+        for (WaitSetResource waitSet : session.waitSets().values()) {
+            unmapped.add(waitSet.file());
+            channels.close(waitSet.waitResource());
         }
         unmapped.add(session.controlFile());
         deleted.addAll(unmapped);
@@ -103,6 +114,7 @@ public final class EndClientCommand extends Command {
         counters.add(SystemCounter.REGIONS, -session.regions().size());
         session.endpoints().clear();
         session.completionQueues().clear();
+        session.waitSets().clear();
         session.addressVectors().clear();
         session.regions().clear();
     }

@@ -11,6 +11,8 @@ import org.jfabric.codec.queue.CompletionDecoder;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.CompletionQueueResource;
 import org.jfabric.driver.conductor.ConductorContext;
+import org.jfabric.driver.conductor.WaitResource;
+import org.jfabric.driver.conductor.WaitSetResource;
 import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.engine.complete.CompletionWriter;
 import org.jfabric.driver.engine.complete.WaitPoint;
@@ -42,6 +44,9 @@ public final class OpenCompletionQueueCommand extends Command {
     private int capacity;
     private CompletionFormat format;
     private boolean signals;
+    private long waitToken = WaitResource.NO_CHANNEL;
+    private WaitSetResource waitSet;
+    private WaitResource waitResource;
     private SharedFile file;
     private CompletionWriter writer;
 
@@ -75,15 +80,14 @@ public final class OpenCompletionQueueCommand extends Command {
                 background(this::make);
             }
             case MADE -> {
-                WaitPoint waitPoint =
-                    signals ? new WaitPoint(file.address() + CompletionQueueDescriptor.WAIT_OFFSET) : null;
-                writer = new CompletionWriter(file.address(), capacity, waitPoint, this::onOverrun);
+                writer = new CompletionWriter(file.address(), capacity, waitPoint(), this::onOverrun);
                 state = State.SERVED;
                 onProgress(() -> context().progress().addCompletionQueue(session().progress(), writer));
             }
             default -> {
                 CompletionQueueResource queue =
-                    new CompletionQueueResource(id, file, writer, capacity, clientShare, driverShare);
+                    new CompletionQueueResource(
+                        id, file, writer, capacity, clientShare, driverShare, waitResource, waitSet);
                 session().completionQueues().put(id, queue);
                 context().counters().add(SystemCounter.COMPLETION_QUEUES, 1);
                 session().proxy().completionQueueReady(correlationId(), queue, format.code());
@@ -95,6 +99,9 @@ public final class OpenCompletionQueueCommand extends Command {
 
     @Override
     protected void undo() {
+        if (waitSet != null) {
+            waitSet.unbind();
+        }
         if (file != null) {
             file.delete();
             SharedFile unused = file;
@@ -111,16 +118,7 @@ public final class OpenCompletionQueueCommand extends Command {
         CompletionFormat wanted = CompletionFormat.of(formatCode);
         // the full format serves a client that does not say which one it reads
         format = wanted == CompletionFormat.UNSPEC ? CompletionFormat.TAGGED : wanted;
-        WaitObject waitObject = WaitObject.of(waitObjectCode);
-        if (waitObject != WaitObject.NONE && waitObject != WaitObject.UNSPEC && waitObject != WaitObject.YIELD) {
-            throw new FabricException(FabricErrno.ENOSYS,
-                "a completion queue with wait object " + waitObject + " cannot be opened",
-                "Use NONE, UNSPEC or YIELD.");
-        }
-        signals = waitObject != WaitObject.NONE;
-        if (signals) {
-            WaitCondition.of(waitConditionCode);
-        }
+        checkWaitObject(WaitObject.of(waitObjectCode));
         checkAffinity();
         QueueConfig config = context().config().queue();
         long wantedSize = size == 0 ? config.cqSize() : size;
@@ -139,6 +137,67 @@ public final class OpenCompletionQueueCommand extends Command {
                     + CompletionQueueDescriptor.MAX_CAPACITY, "Use several queues.");
         }
         capacity = (int) entries;
+        // last, because what it binds is only taken back by undo()
+        if (waitObjectCode == WaitObject.SET.code()) {
+            bindWaitSet();
+        }
+    }
+
+    private void checkWaitObject(WaitObject waitObject) {
+        switch (waitObject) {
+            case NONE -> {
+                return;
+            }
+            case UNSPEC, MUTEX_COND, YIELD -> signals = true;
+            case FD -> {
+                requireThreads(session());
+                signals = true;
+                waitToken = WaitResource.randomToken();
+            }
+            case SET -> {
+            }
+            default -> throw new FabricException(FabricErrno.ENOSYS,
+                "a completion queue with wait object " + waitObject + " cannot be opened",
+                "Use NONE, UNSPEC, SET, FD, MUTEX_COND or YIELD.");
+        }
+        WaitCondition.of(waitConditionCode);
+    }
+
+    /**
+     * Refuses a descriptor to wait at where nobody could signal it.
+     *
+     * @param session who asks.
+     * @throws FabricException {@code FI_ENOSYS} in mode INVOKER.
+     */
+    static void requireThreads(ClientSession session) {
+        if (session.isEmbedded()) {
+            throw new FabricException(FabricErrno.ENOSYS,
+                "wait object FD with a driver in mode INVOKER, which has no thread to signal it while the application "
+                    + "sleeps", "Use UNSPEC, whose waiting calls run the cycles, or launch the driver in mode SHARED.");
+        }
+    }
+
+    /** Binds it at once, so that it cannot be closed while the queue is made. */
+    private void bindWaitSet() {
+        WaitSetResource found = session().waitSets().get(waitSetId);
+        if (found == null) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "wait set " + waitSetId + " is not open", "Open the wait set first, and name it in wait_set.");
+        }
+        found.bind();
+        waitSet = found;
+    }
+
+    private WaitPoint waitPoint() {
+        if (waitSet != null) {
+            return waitSet.waitResource().point();
+        }
+        if (!signals) {
+            return null;
+        }
+        waitResource = new WaitResource(
+            new WaitPoint(file.address() + CompletionQueueDescriptor.WAIT_OFFSET), waitToken);
+        return waitResource.point();
     }
 
     private void checkAffinity() {

@@ -2,6 +2,7 @@ package org.jfabric.driver.engine.complete;
 
 import org.agrona.UnsafeApi;
 import org.jfabric.ffi.Futex;
+import org.jfabric.ffi.UnixSocket;
 import org.jfabric.layout.WaitDescriptor;
 
 /**
@@ -10,7 +11,16 @@ import org.jfabric.layout.WaitDescriptor;
  * <p>Costs a full fence and one load per batch, and a system call only if somebody waits. Owner: progress agent.
  */
 public final class WaitPoint {
+    private static final int NO_CHANNEL = -1;
+    /** One byte, never written again; lives as long as the process. */
+    private static final long BYTE_ADDRESS = UnsafeApi.allocateMemory(1);
+
+    static {
+        UnsafeApi.putByte(BYTE_ADDRESS, (byte) 1);
+    }
+
     private final long line;
+    private int channelFd = NO_CHANNEL;
 
     /**
      * The driver's end of a line of wait words.
@@ -19,6 +29,29 @@ public final class WaitPoint {
      */
     public WaitPoint(long line) {
         this.line = line;
+    }
+
+    /**
+     * From now on who waits at the wait channel is woken by a byte.
+     *
+     * @param fd non-blocking socket, open until {@link #clearChannel()}.
+     */
+    public void channel(int fd) {
+        channelFd = fd;
+    }
+
+    /** The wait channel is about to be closed. */
+    public void clearChannel() {
+        channelFd = NO_CHANNEL;
+    }
+
+    /**
+     * Makes a wait channel readable; any thread that keeps the socket open meanwhile.
+     *
+     * @param fd non-blocking socket. If there is no room, it is readable already; a broken one shows its end elsewhere.
+     */
+    public static void ring(int fd) {
+        UnixSocket.send(fd, BYTE_ADDRESS, 1, UnixSocket.MSG_DONTWAIT);
     }
 
     /**
@@ -39,6 +72,10 @@ public final class WaitPoint {
         if (UnsafeApi.getInt(line + WaitDescriptor.SLEEPERS_OFFSET) != 0
             && (urgent || written - UnsafeApi.getLong(line + WaitDescriptor.WAKE_AT_OFFSET) >= 0)) {
             Futex.wake(WaitDescriptor.takeSleepers(line), Integer.MAX_VALUE);
+        }
+        // any entry wakes here: a threshold is only known to a blocking read (CQ-042)
+        if (channelFd != NO_CHANNEL && WaitDescriptor.takeArmed(line)) {
+            ring(channelFd);
         }
     }
 }

@@ -1,0 +1,26 @@
+package org.jfabric;
+
+/**
+ * An object at which an application waits with means of its own, between a {@code tryWait} that answered 0 and the
+ * wake-up. Any thread.
+ */
+abstract class NativeWait {
+    /**
+     * Somebody is about to wait; one more look at what it waits for must follow.
+     *
+     * @return false if it would not wait, because the object has come to its end.
+     */
+    abstract boolean arm();
+
+    /** Nobody waits after all. */
+    abstract void disarm();
+
+    /** Wakes who waits, because of something that is not an entry. */
+    abstract void signal();
+
+    /** Wakes who waits, and gives the object back. */
+    abstract void close();
+
+    /** Shows the object to the application. */
+    abstract void describe(WaitObjectHandle handle);
+}

@@ -1,0 +1,232 @@
+package org.jfabric;
+
+import org.jfabric.client.DriverState;
+import org.jfabric.client.Invoker;
+import org.jfabric.client.WaitChannel;
+import org.jfabric.client.WaitLine;
+import org.jfabric.layout.WaitDescriptor;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One wait object for several completion queues (fi_wait_open): those opened with {@link WaitObject#SET} and
+ * {@link #id()}.
+ *
+ * <p>Which queue it was is not told; read all of them, or ask a {@link PollSet}. Any thread may wait; with an embedded
+ * driver in INVOKER mode only the one that uses the domain, because waiting runs the cycles. Source: REF-047, CQ-027 to
+ * CQ-029.
+ */
+public final class WaitSet implements AutoCloseable {
+    private final Fabric fabric;
+    private final long id;
+    private final WaitObject waitObject;
+    private final DriverState driver;
+    private final Invoker invoker;
+    private final CompletionWait wait;
+    private final Members members = new Members();
+    private final MemorySegment memory;
+    private volatile boolean closed;
+
+    /** A set over its mapped file; the channel is null but for {@link WaitObject#FD}. */
+    WaitSet(
+        Fabric fabric, long id, WaitObject waitObject, MemorySegment memory, WaitChannel channel, DriverState driver,
+        Invoker invoker, long waitSpinNs, long waitSliceNs) {
+        this.fabric = fabric;
+        this.id = id;
+        this.waitObject = waitObject;
+        this.memory = memory;
+        this.driver = driver;
+        this.invoker = invoker;
+        this.wait = new CompletionWait(
+            members, new WaitLine(memory.address() + WaitDescriptor.WAIT_FILE_OFFSET, memory),
+            new CompletionQueueAttr().waitObject(waitObject), driver, invoker, waitSpinNs, waitSliceNs);
+        wait.open(channel);
+    }
+
+    /**
+     * Number of the set, for {@link CompletionQueueAttr#waitSetId(long)}.
+     *
+     * @return from 1.
+     */
+    public long id() {
+        return id;
+    }
+
+    /**
+     * What the set was opened with.
+     *
+     * @return the wait object.
+     */
+    public WaitObject waitObject() {
+        return waitObject;
+    }
+
+    /**
+     * Waits until one of the queues has something to read (fi_wait). A queue that is not read keeps the set signalled.
+     *
+     * @param timeoutMs milliseconds; negative for no limit, 0 only looks.
+     * @return 0 if something can be read or a queue was signalled ({@link CompletionQueue#signal()}, AMB-06);
+     *     {@code -FI_ETIMEDOUT}; {@code -FI_EINTR} if the thread was interrupted, whose flag stays set;
+     *     {@code -FI_EOPBADSTATE} if the set is closed; {@code -FI_ENODEV} if the driver is gone.
+     */
+    public int await(int timeoutMs) {
+        if (closed) {
+            return -FabricErrno.EOPBADSTATE;
+        }
+        if (invoker != null) {
+            invoker.cycle();
+        }
+        int ended = wait.await(0, 1, System.nanoTime(), timeoutMs);
+        Reference.reachabilityFence(memory);
+        if (closed) {
+            return -FabricErrno.EOPBADSTATE;
+        }
+        if (ended == CompletionWait.SIGNALLED || members.isReady()) {
+            return 0;
+        }
+        if (driver.isGone()) {
+            return -FabricErrno.ENODEV;
+        }
+        return Thread.currentThread().isInterrupted() ? -FabricErrno.EINTR : -FabricErrno.ETIMEDOUT;
+    }
+
+    /**
+     * Asks whether the calling thread may block on the set's native object (fi_trywait); see
+     * {@link CompletionQueue#tryWait()}.
+     *
+     * @return 0, or {@code -FI_EAGAIN} if a queue may have something to read, {@code -FI_ENOSYS} for a set without
+     *     native object, {@code -FI_EOPBADSTATE} if it is closed.
+     */
+    public int tryWait() {
+        return closed ? -FabricErrno.EOPBADSTATE : wait.tryWait();
+    }
+
+    /**
+     * The channel of a set opened with {@link WaitObject#FD}.
+     *
+     * @return as {@link CompletionQueue#channel()}.
+     * @throws FabricException {@link FabricErrno#ENODATA} for another wait object.
+     */
+    public SocketChannel channel() {
+        return wait.channel(waitObject);
+    }
+
+    /**
+     * The number of the descriptor of a set opened with {@link WaitObject#FD}.
+     *
+     * @return as {@link WaitObjectHandle#fd()}.
+     * @throws FabricException as {@link WaitObjectHandle#fd()}.
+     */
+    public int fd() {
+        return wait.fd(waitObject);
+    }
+
+    /**
+     * Tells about the wait object (fi_control).
+     *
+     * @param command code of {@link ControlCommand#GETWAIT} or {@link ControlCommand#GETWAITOBJ}.
+     * @param handle  receives it.
+     * @return as {@link CompletionQueue#control}.
+     */
+    public int control(int command, WaitObjectHandle handle) {
+        return closed ? -FabricErrno.EOPBADSTATE : CompletionWait.control(wait, command, waitObject, handle);
+    }
+
+    /**
+     * Whether {@link #close()} has not succeeded yet.
+     *
+     * @return false once it is closed.
+     */
+    public boolean isOpen() {
+        return !closed;
+    }
+
+    /**
+     * Closes the set; threads that wait return. Again does nothing. Control path.
+     *
+     * @throws FabricException with {@link FabricErrno#EBUSY} while a queue of it is open.
+     */
+    @Override
+    public void close() {
+        fabric.close(this);
+    }
+
+    @Override
+    public String toString() {
+        return "WaitSet{id=" + id + ", waitObject=" + waitObject + ", members=" + members.array.length
+            + (closed ? ", closed" : "") + '}';
+    }
+
+    /** From now on the set also waits for this; under the fabric's lock. Whoever fills it must wake the set's line. */
+    void attach(Waitable waitable) {
+        members.add(waitable);
+    }
+
+    /** The set does not wait for this any more; under the fabric's lock. */
+    void detach(Waitable waitable) {
+        members.remove(waitable);
+    }
+
+    /** Whether anything is attached; under the fabric's lock. */
+    boolean isUsed() {
+        return members.array.length != 0;
+    }
+
+    /** Releases those who wait, or the next one. */
+    void signal() {
+        wait.signal();
+    }
+
+    void markClosed() {
+        closed = true;
+        wait.close();
+    }
+
+    /** Replaced as a whole under the fabric's lock, read by any thread. */
+    private static final class Members implements WaitSource {
+        private volatile Waitable[] array = new Waitable[0];
+
+        @Override
+        public boolean isReady() {
+            Waitable[] seen = array;
+            for (int i = 0; i < seen.length; i++) {
+                if (seen[i].isReady()) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        @Override
+        public boolean isReady(int needed) {
+            return isReady();
+        }
+
+        @Override
+        public long wakeAt(int needed) {
+            // each queue counts its own entries: whatever is written wakes
+            return 0;
+        }
+
+        @Override
+        public int capacity() {
+            return 1;
+        }
+
+        void add(Waitable waitable) {
+            List<Waitable> next = new ArrayList<>(List.of(array));
+            next.add(waitable);
+            array = next.toArray(Waitable[]::new);
+        }
+
+        void remove(Waitable waitable) {
+            List<Waitable> next = new ArrayList<>(List.of(array));
+            next.remove(waitable);
+            array = next.toArray(Waitable[]::new);
+        }
+    }
+}

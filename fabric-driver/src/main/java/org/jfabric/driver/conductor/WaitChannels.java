@@ -1,0 +1,175 @@
+package org.jfabric.driver.conductor;
+
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.codec.control.MessageHeaderDecoder;
+import org.jfabric.codec.control.MessageHeaderEncoder;
+import org.jfabric.codec.control.WaitChannelHelloDecoder;
+import org.jfabric.codec.control.WaitChannelWelcomeEncoder;
+import org.jfabric.driver.engine.complete.WaitPoint;
+import org.jfabric.driver.progress.ProgressCommand;
+import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.UnixSocket;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.layout.OwnerId;
+
+import java.nio.ByteBuffer;
+
+/**
+ * The sockets at which applications wait with system calls of their own: one for each completion queue or wait set that
+ * was opened for it.
+ *
+ * <p>The progress thread writes a byte there when somebody waits; the conductor answers every byte of the client with
+ * one, which is how a client wakes itself. A descriptor is closed only when the progress thread knows it no more.
+ * Owner: conductor.
+ */
+public final class WaitChannels {
+    private static final int MAX_REASON = 512;
+    private static final int WELCOME_CAPACITY = 1024;
+
+    private final ConductorContext context;
+    private final DriverConductor conductor;
+    private final ClientSockets sockets;
+    private final UnsafeBuffer welcome = new UnsafeBuffer(ByteBuffer.allocateDirect(WELCOME_CAPACITY));
+    private int detaching;
+
+    WaitChannels(ConductorContext context, DriverConductor conductor, ClientSockets sockets) {
+        this.context = context;
+        this.conductor = conductor;
+        this.sockets = sockets;
+    }
+
+    /**
+     * Closes the channel of an object that nothing on the progress thread refers to any more.
+     *
+     * @param wait of the object, or null.
+     */
+    public void close(WaitResource wait) {
+        if (wait != null && wait.channel() != null) {
+            ClientSocket socket = wait.channel();
+            wait.channel(null);
+            sockets.close(socket);
+        }
+    }
+
+    /** Whether no descriptor waits for the progress thread before it can be closed. */
+    boolean isQuiet() {
+        return detaching == 0;
+    }
+
+    /** A connection's first message says that it is a wait channel. */
+    void onHello(ClientSocket socket, DirectBuffer buffer, int length) {
+        int bodyOffset = Integer.BYTES + MessageHeaderDecoder.ENCODED_LENGTH;
+        if (length != MessageHeaderDecoder.ENCODED_LENGTH + WaitChannelHelloDecoder.BLOCK_LENGTH) {
+            refuse(socket, FabricErrno.EINVAL, "a wait channel's hello has " + length + " bytes");
+            return;
+        }
+        WaitChannelHelloDecoder hello = new WaitChannelHelloDecoder().wrap(
+            buffer, bodyOffset, WaitChannelHelloDecoder.BLOCK_LENGTH, WaitChannelHelloDecoder.SCHEMA_VERSION);
+        if (hello.magic() != FileHeaderDescriptor.MAGIC
+            || hello.majorVersion() != FileHeaderDescriptor.MAJOR_VERSION) {
+            refuse(socket, FabricErrno.EINVAL, "a wait channel's hello has magic 0x" + Long.toHexString(hello.magic())
+                + " and version " + hello.majorVersion() + '.' + hello.minorVersion());
+            return;
+        }
+        WaitResource wait = conductor.waitResource(hello.clientId(), hello.objectId());
+        if (wait == null || wait.token() == WaitResource.NO_CHANNEL || wait.token() != hello.token()) {
+            // one answer for all, so that nothing can be found out by trying
+            refuse(socket, FabricErrno.EACCES, "a wait channel for object " + hello.objectId() + " of client "
+                + hello.clientId() + ", which is not open for it");
+        } else if (wait.channel() != null) {
+            refuse(socket, FabricErrno.EBUSY, "a second wait channel for object " + hello.objectId() + " of client "
+                + hello.clientId());
+        } else {
+            attach(socket, wait);
+        }
+    }
+
+    /** Bytes or the end of file at an attached channel. */
+    void onReadable(ClientSocket socket) {
+        if (!socket.drainOnce()) {
+            detach(socket);
+            return;
+        }
+        WaitPoint.ring(socket.fd());
+        sockets.rearm(socket);
+    }
+
+    private void attach(ClientSocket socket, WaitResource wait) {
+        wait.channel(socket);
+        socket.waitResource(wait);
+        socket.onAnswered();
+        context.proxy().execute(new ProgressCommand() {
+            @Override
+            protected void onProgress() {
+                wait.point().channel(socket.fd());
+            }
+
+            @Override
+            protected void onDone() {
+                if (sendWelcome(socket, 0, "")) {
+                    sockets.rearm(socket);
+                } else {
+                    detach(socket);
+                }
+            }
+
+            @Override
+            protected void onFailed(Throwable cause) {
+                context.errorHandler().onError(cause);
+                detach(socket);
+            }
+        });
+    }
+
+    /** The client has closed the channel, but not the object. */
+    private void detach(ClientSocket socket) {
+        WaitResource wait = socket.waitResource();
+        wait.channel(null);
+        sockets.forget(socket);
+        detaching++;
+        context.proxy().execute(new ProgressCommand() {
+            @Override
+            protected void onProgress() {
+                wait.point().clearChannel();
+            }
+
+            @Override
+            protected void onDone() {
+                detaching--;
+                Libc.close(socket.fd());
+            }
+
+            @Override
+            protected void onFailed(Throwable cause) {
+                onDone();
+                context.errorHandler().onError(cause);
+            }
+        });
+    }
+
+    private void refuse(ClientSocket socket, int errno, String reason) {
+        context.counters().add(SystemCounter.CONNECTIONS_REFUSED, 1);
+        context.errorHandler().onError(new FabricException(errno, reason, "Connect with a client of JFabric."));
+        sendWelcome(socket, errno, reason);
+        sockets.close(socket);
+    }
+
+    private boolean sendWelcome(ClientSocket socket, int errno, String reason) {
+        OwnerId owner = context.files().owner();
+        WaitChannelWelcomeEncoder encoder = new WaitChannelWelcomeEncoder()
+            .wrapAndApplyHeader(welcome, Integer.BYTES, new MessageHeaderEncoder())
+            .magic(FileHeaderDescriptor.MAGIC).majorVersion(FileHeaderDescriptor.MAJOR_VERSION)
+            .minorVersion(FileHeaderDescriptor.MINOR_VERSION).errno(errno)
+            .ownerIdHigh(owner.high()).ownerIdLow(owner.low())
+            .reason(reason.length() > MAX_REASON ? reason.substring(0, MAX_REASON) : reason);
+        int length = MessageHeaderEncoder.ENCODED_LENGTH + encoder.encodedLength();
+        welcome.putInt(0, length);
+        int total = Integer.BYTES + length;
+        // the socket is new and empty: what does not fit at once is refused by a full system
+        return UnixSocket.send(socket.fd(), welcome.addressOffset(), total, UnixSocket.MSG_DONTWAIT) == total;
+    }
+}

@@ -1,0 +1,320 @@
+package org.jfabric.driver.hostile;
+
+import org.agrona.ExpandableArrayBuffer;
+import org.agrona.UnsafeApi;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.FabricErrno;
+import org.jfabric.codec.control.CloseObjectEncoder;
+import org.jfabric.codec.control.CompletionQueueReadyDecoder;
+import org.jfabric.codec.control.DoneDecoder;
+import org.jfabric.codec.control.EndpointReadyDecoder;
+import org.jfabric.codec.control.MessageHeaderDecoder;
+import org.jfabric.codec.control.MessageHeaderEncoder;
+import org.jfabric.codec.control.WaitChannelHelloEncoder;
+import org.jfabric.codec.control.WaitChannelWelcomeDecoder;
+import org.jfabric.driver.ControlClient;
+import org.jfabric.driver.conductor.command.CloseObjectCommand;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.MappedFile;
+import org.jfabric.ffi.UnixSocket;
+import org.jfabric.layout.CompletionQueueDescriptor;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.WaitDescriptor;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Everything that can be wrong with the sockets at which applications wait. */
+@Tag("hostile")
+@Timeout(120)
+class WaitChannelTest {
+    @RegisterExtension
+    static final Rig RIG = new Rig();
+
+    private static final int FD = 3;
+    private static final int NONE = 0;
+    private static final int TAGGED = 4;
+    private static final int ECONNRESET = -104;
+    private static final int FLOOD_BYTES = 1 << 20;
+
+    private final UnsafeBuffer buffer = new UnsafeBuffer(ByteBuffer.allocateDirect(FLOOD_BYTES));
+
+    /** A queue as its owner knows it. */
+    private record Queue(ControlClient client, long id, long token, long fileNumber, int capacity) {
+    }
+
+    private static Queue open(ControlClient client, int waitObject) {
+        client.openCompletionQueue(16, TAGGED, waitObject);
+        CompletionQueueReadyDecoder ready = new CompletionQueueReadyDecoder().wrap(
+            client.expect(CompletionQueueReadyDecoder.TEMPLATE_ID).body(), 0,
+            CompletionQueueReadyDecoder.BLOCK_LENGTH, 0);
+        return new Queue(client, ready.cqId(), ready.waitToken(), ready.fileNumber(), ready.capacity());
+    }
+
+    private static void close(Queue queue) {
+        ExpandableArrayBuffer body = new ExpandableArrayBuffer();
+        new CloseObjectEncoder().wrap(body, 0).correlationId(queue.client.nextId()).objectId(queue.id);
+        body.putByte(CloseObjectEncoder.kindEncodingOffset(), (byte) CloseObjectCommand.COMPLETION_QUEUE);
+        queue.client.command(CloseObjectEncoder.TEMPLATE_ID, body, CloseObjectEncoder.BLOCK_LENGTH);
+    }
+
+    private static int connect() {
+        int fd = UnixSocket.connect(RIG.directory().resolve("driver.sock"), UnixSocket.SOCK_NONBLOCK);
+        assertTrue(fd >= 0, "connect: " + fd);
+        return fd;
+    }
+
+    private int hello(int fd, long magic, int major, long clientId, long objectId, long token, int extra) {
+        WaitChannelHelloEncoder hello = new WaitChannelHelloEncoder()
+            .wrapAndApplyHeader(buffer, Integer.BYTES, new MessageHeaderEncoder())
+            .magic(magic).majorVersion(major).minorVersion(0).reserved(0)
+            .clientId(clientId).objectId(objectId).token(token);
+        int length = MessageHeaderEncoder.ENCODED_LENGTH + hello.encodedLength() + extra;
+        buffer.putInt(0, length);
+        return UnixSocket.send(fd, buffer.addressOffset(), Integer.BYTES + length, UnixSocket.MSG_DONTWAIT);
+    }
+
+    private int attach(Queue queue) {
+        int fd = connect();
+        hello(fd, FileHeaderDescriptor.MAGIC, FileHeaderDescriptor.MAJOR_VERSION, queue.client.clientId, queue.id,
+            queue.token, 0);
+        return fd;
+    }
+
+    /** Errno of the answer. */
+    private int answer(int fd) {
+        UnsafeBuffer read = new UnsafeBuffer(ByteBuffer.allocateDirect(1024));
+        Await.until("an answer", () ->
+            UnixSocket.recv(fd, read.addressOffset(), read.capacity(), UnixSocket.MSG_DONTWAIT) > 0);
+        return new WaitChannelWelcomeDecoder().wrapAndApplyHeader(
+            read, Integer.BYTES, new MessageHeaderDecoder()).errno();
+    }
+
+    private void awaitClosed(int fd) {
+        UnsafeBuffer read = new UnsafeBuffer(ByteBuffer.allocateDirect(4096));
+        Await.until("the driver closes the channel", () -> {
+            int count;
+            do {
+                count = UnixSocket.recv(fd, read.addressOffset(), read.capacity(), UnixSocket.MSG_DONTWAIT);
+            } while (count > 0);
+            return count == 0 || count == ECONNRESET;
+        });
+        Libc.close(fd);
+    }
+
+    /** A byte is answered by a byte. */
+    private void assertEchoes(int fd) {
+        assertEquals(1, UnixSocket.send(fd, buffer.addressOffset(), 1, UnixSocket.MSG_DONTWAIT));
+        Await.until("an echo", () ->
+            UnixSocket.recv(fd, buffer.addressOffset(), 1, UnixSocket.MSG_DONTWAIT) == 1);
+    }
+
+    @Test
+    void shouldTurnAwayWhoDoesNotKnowTheToken() {
+        Queue queue = open(RIG.client(), FD);
+        Queue other = open(RIG.client(), FD);
+        Queue without = open(queue.client, NONE);
+        assertTrue(queue.token != 0 && queue.token != other.token);
+        assertEquals(0, without.token);
+        long[][] wrong = {
+            {queue.client.clientId, queue.id, queue.token + 1},
+            {queue.client.clientId, queue.id, 0},
+            {queue.client.clientId, other.id, queue.token},
+            {other.client.clientId, queue.id, queue.token},
+            {queue.client.clientId, without.id, 0},
+            {-1, queue.id, queue.token},
+            {queue.client.clientId, Long.MAX_VALUE, queue.token},
+        };
+        for (long[] each : wrong) {
+            int fd = connect();
+            hello(fd, FileHeaderDescriptor.MAGIC, FileHeaderDescriptor.MAJOR_VERSION, each[0], each[1], each[2], 0);
+            assertEquals(FabricErrno.EACCES, answer(fd));
+            awaitClosed(fd);
+        }
+        RIG.assertLogged("a wait channel for object " + queue.id + " of client " + queue.client.clientId);
+        int fd = attach(queue);
+        assertEquals(0, answer(fd), "the right one is still welcome");
+        assertEchoes(fd);
+        Libc.close(fd);
+    }
+
+    @Test
+    void shouldTurnAwayGarbage() {
+        Queue queue = open(RIG.client(), FD);
+        int major = FileHeaderDescriptor.MAJOR_VERSION;
+        int fd = connect();
+        hello(fd, 0x1234, major, queue.client.clientId, queue.id, queue.token, 0);
+        assertEquals(FabricErrno.EINVAL, answer(fd));
+        awaitClosed(fd);
+        fd = connect();
+        hello(fd, FileHeaderDescriptor.MAGIC, 9, queue.client.clientId, queue.id, queue.token, 0);
+        assertEquals(FabricErrno.EINVAL, answer(fd));
+        awaitClosed(fd);
+        RIG.assertLogged("a wait channel's hello has magic");
+        for (int extra : new int[] {-8, 1, 100}) {
+            fd = connect();
+            hello(fd, FileHeaderDescriptor.MAGIC, major, queue.client.clientId, queue.id, queue.token, extra);
+            assertEquals(FabricErrno.EINVAL, answer(fd));
+            awaitClosed(fd);
+        }
+        RIG.assertLogged("a wait channel's hello has", "bytes");
+        long seed = System.nanoTime();
+        System.out.println("seed " + seed);
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int i = 0; i < 200; i++) {
+            fd = connect();
+            hello(fd, random.nextInt(4) == 0 ? random.nextLong() : FileHeaderDescriptor.MAGIC,
+                random.nextInt(4) == 0 ? random.nextInt(65536) : major,
+                random.nextBoolean() ? random.nextLong() : queue.client.clientId,
+                random.nextBoolean() ? random.nextLong() : queue.id,
+                random.nextLong(), random.nextInt(3));
+            Libc.close(fd);
+        }
+    }
+
+    @Test
+    void shouldTakeOneChannelForEachQueue() {
+        Queue queue = open(RIG.client(), FD);
+        int first = attach(queue);
+        assertEquals(0, answer(first));
+        int second = attach(queue);
+        assertEquals(FabricErrno.EBUSY, answer(second));
+        awaitClosed(second);
+        assertEchoes(first);
+        Libc.close(first);
+        // when the driver has noticed, there is room again
+        Await.until("room for another channel", () -> {
+            int fd = attach(queue);
+            int errno = answer(fd);
+            Libc.close(fd);
+            return errno == 0;
+        });
+        close(queue);
+        queue.client.expect(DoneDecoder.TEMPLATE_ID);
+    }
+
+    @Test
+    void shouldServeOthersWhileAChannelIsFlooded() {
+        Queue queue = open(RIG.client(), FD);
+        int fd = attach(queue);
+        assertEquals(0, answer(fd));
+        long sent = 0;
+        for (int i = 0; i < 2000; i++) {
+            // nobody reads the echoes: the driver must not wait for room
+            sent += Math.max(0, UnixSocket.send(fd, buffer.addressOffset(), FLOOD_BYTES, UnixSocket.MSG_DONTWAIT));
+        }
+        assertTrue(sent > FLOOD_BYTES / 8, "sent " + sent);
+        RIG.bystanders().assertGoOn(8);
+        int left;
+        do {
+            left = UnixSocket.recv(fd, buffer.addressOffset(), FLOOD_BYTES, UnixSocket.MSG_DONTWAIT);
+        } while (left > 0);
+        Await.until("the flood is over", () -> {
+            int count = UnixSocket.recv(fd, buffer.addressOffset(), FLOOD_BYTES, UnixSocket.MSG_DONTWAIT);
+            return count == -FabricErrno.EAGAIN
+                && UnixSocket.send(fd, buffer.addressOffset(), 1, UnixSocket.MSG_DONTWAIT) == 1;
+        });
+        Await.until("an echo", () -> UnixSocket.recv(
+            fd, buffer.addressOffset(), FLOOD_BYTES, UnixSocket.MSG_DONTWAIT) > 0);
+        Libc.close(fd);
+    }
+
+    /** A client that is always armed and never reads its channel fills it: that is no reason to wait. */
+    @Test
+    void shouldServeOthersWhileAFullChannelIsWoken() {
+        ControlClient client = RIG.client();
+        Queue queue = open(client, FD);
+        int fd = attach(queue);
+        assertEquals(0, answer(fd));
+        long avId = client.openAddressVector();
+        client.enable(queue.id, queue.id, avId, "", "", body -> { });
+        EndpointReadyDecoder ready = new EndpointReadyDecoder().wrap(
+            client.expect(EndpointReadyDecoder.TEMPLATE_ID).body(), 0, EndpointReadyDecoder.BLOCK_LENGTH, 0);
+        ControlClient.Queues queues = new ControlClient.Queues();
+        queues.activityIndex = ready.activityIndex();
+        queues.tq = client.map(FileType.TRANSMIT_QUEUE.fileName(ready.transmitQueueFile()));
+        queues.transmit = ControlClient.producer(queues.tq.address(), ready.transmitQueueLength());
+        MappedFile cq = client.map(FileType.COMPLETION_QUEUE.fileName(queue.fileNumber));
+        queues.cq = cq;
+        queues.cqCapacity = queue.capacity;
+        for (int i = 0; i < 2000; i++) {
+            UnsafeApi.putIntVolatile(null, cq.address() + CompletionQueueDescriptor.WAIT_OFFSET
+                + WaitDescriptor.ARMED_OFFSET, i % 7 == 0 ? -1 : 1);
+            // names no region: each is an error entry
+            client.send(queues, org.jfabric.Flags.TAGGED, 0, 8, 0, 1, i);
+            assertEquals(i, client.awaitCompletion(queues)[1]);
+            UnsafeApi.putLongRelease(
+                null, cq.address() + CompletionQueueDescriptor.READ_POSITION_OFFSET, queues.read);
+        }
+        RIG.bystanders().assertGoOn(8);
+        Libc.close(fd);
+    }
+
+    @Test
+    void shouldLoseNoDescriptorsHoweverTheyEnd() {
+        settle();
+        long before = descriptors();
+        long seed = System.nanoTime();
+        System.out.println("seed " + seed);
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int i = 0; i < 100; i++) {
+            ControlClient client = new ControlClient(RIG.directory(), () -> { });
+            Queue queue = open(client, FD);
+            int fd = attach(queue);
+            if (random.nextBoolean()) {
+                assertEquals(0, answer(fd));
+            }
+            switch (random.nextInt(5)) {
+                case 0 -> Libc.close(fd);
+                case 1 -> {
+                    close(queue);
+                    client.expect(DoneDecoder.TEMPLATE_ID);
+                    awaitClosed(fd);
+                }
+                case 2 -> {
+                    close(queue);
+                    Libc.close(fd);
+                }
+                case 3 -> {
+                    client.close();
+                    awaitClosed(fd);
+                }
+                default -> {
+                    UnixSocket.shutdown(fd, UnixSocket.SHUT_WR);
+                    client.close();
+                    awaitClosed(fd);
+                }
+            }
+            client.close();
+        }
+        settle();
+        Await.until(() -> "descriptors: " + before + " before, " + descriptors() + " after",
+            () -> descriptors() <= before);
+    }
+
+    private static void settle() {
+        try (ControlClient client = new ControlClient(RIG.directory(), () -> { })) {
+            client.open("settled", "");
+        }
+        RIG.assertReclaimed();
+    }
+
+    private static long descriptors() {
+        try (var entries = Files.list(Path.of("/proc/" + RIG.driver().process().pid() + "/fd"))) {
+            return entries.count();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
