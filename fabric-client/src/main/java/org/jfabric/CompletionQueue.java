@@ -237,8 +237,8 @@ public final class CompletionQueue implements AutoCloseable {
     /**
      * Asks whether the calling thread may block on the queue's native object (fi_trywait, REF-048): the channel or
      * descriptor of {@link WaitObject#FD}, the condition of {@link WaitObject#MUTEX_COND}. Must answer 0 before each
-     * such wait; whatever comes after that wakes it, and now and then it wakes for nothing. Never read the channel: this
-     * call does. One thread at a time waits so, because an answer other than 0 withdraws the one before. With an
+     * such wait; whatever comes after that wakes it, and now and then it wakes for nothing. Never read the channel:
+     * this call does. One thread at a time waits so, because an answer other than 0 withdraws the one before. With an
      * embedded driver in INVOKER mode some other thread has to run the cycles while this one sleeps.
      *
      * @return 0 if it may; {@code -FI_EAGAIN} if there may be something to read or the queue was signalled, which this

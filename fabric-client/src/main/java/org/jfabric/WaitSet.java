@@ -17,8 +17,8 @@ import java.util.List;
  * {@link #id()}.
  *
  * <p>Which queue it was is not told; read all of them, or ask a {@link PollSet}. Any number of threads may
- * {@link #await}, one at a time waits at the native object; with an embedded driver in INVOKER mode only the thread that
- * uses the domain waits, because waiting runs the cycles. Source: REF-047, CQ-027 to CQ-029.
+ * {@link #await}, one at a time waits at the native object; with an embedded driver in INVOKER mode only the thread
+ * that uses the domain waits, because waiting runs the cycles. Source: REF-047, CQ-027 to CQ-029.
  */
 public final class WaitSet implements AutoCloseable {
     private final Fabric fabric;
