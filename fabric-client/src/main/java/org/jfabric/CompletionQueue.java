@@ -253,8 +253,9 @@ public final class CompletionQueue implements AutoCloseable {
     /**
      * Asks whether the calling thread may block on the queue's native object (fi_trywait, REF-048): the channel or
      * descriptor of {@link WaitObject#FD}, the condition of {@link WaitObject#MUTEX_COND}. Must answer 0 before each
-     * such wait; whatever comes after that wakes it, sometimes nothing does. Never read the channel: this call does.
-     * With an embedded driver in INVOKER mode some other thread has to run the cycles while this one sleeps.
+     * such wait; whatever comes after that wakes it, and now and then it wakes for nothing. Never read the channel:
+     * this call does. One thread at a time waits so, because an answer other than 0 withdraws the one before. With an
+     * embedded driver in INVOKER mode some other thread has to run the cycles while this one sleeps.
      *
      * @return 0 if it may; {@code -FI_EAGAIN} if there may be something to read or the queue was signalled, which this
      *     call takes (AMB-07): read until {@code -FI_EAGAIN}, then ask again; {@code -FI_ENOSYS} on a queue opened with
@@ -296,11 +297,15 @@ public final class CompletionQueue implements AutoCloseable {
      * @param command code of {@link ControlCommand#GETWAIT} or {@link ControlCommand#GETWAITOBJ}.
      * @param handle  receives the kind, and for GETWAIT the object; with {@link WaitObject#SET} the set's.
      * @return 0; {@code -FI_ENODATA} for GETWAIT where there is no object to be told: NONE, UNSPEC, YIELD;
-     *     {@code -FI_ENOSYS} for other commands (AMB-74); {@code -FI_EOPBADSTATE} on a closed queue.
+     *     {@code -FI_ENOSYS} for other commands (AMB-74); {@code -FI_EINVAL} without a handle;
+     *     {@code -FI_EOPBADSTATE} on a closed queue.
      */
     public int control(int command, WaitObjectHandle handle) {
         if (state == CLOSED) {
             return -FabricErrno.EOPBADSTATE;
+        }
+        if (handle == null) {
+            return -FabricErrno.EINVAL;
         }
         assert readers.enter();
         try {

@@ -16,9 +16,9 @@ import java.util.List;
  * One wait object for several completion queues (fi_wait_open): those opened with {@link WaitObject#SET} and
  * {@link #id()}.
  *
- * <p>Which queue it was is not told; read all of them, or ask a {@link PollSet}. Any thread may wait; with an embedded
- * driver in INVOKER mode only the one that uses the domain, because waiting runs the cycles. Source: REF-047, CQ-027 to
- * CQ-029.
+ * <p>Which queue it was is not told; read all of them, or ask a {@link PollSet}. Any number of threads may
+ * {@link #await}, one at a time waits at the native object; with an embedded driver in INVOKER mode only the thread
+ * that uses the domain waits, because waiting runs the cycles. Source: REF-047, CQ-027 to CQ-029.
  */
 public final class WaitSet implements AutoCloseable {
     private final Fabric fabric;
@@ -133,7 +133,10 @@ public final class WaitSet implements AutoCloseable {
      * @return as {@link CompletionQueue#control}.
      */
     public int control(int command, WaitObjectHandle handle) {
-        return closed ? -FabricErrno.EOPBADSTATE : CompletionWait.control(wait, command, waitObject, handle);
+        if (closed) {
+            return -FabricErrno.EOPBADSTATE;
+        }
+        return handle == null ? -FabricErrno.EINVAL : CompletionWait.control(wait, command, waitObject, handle);
     }
 
     /**

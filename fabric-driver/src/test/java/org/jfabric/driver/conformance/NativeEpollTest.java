@@ -54,7 +54,8 @@ class NativeEpollTest {
     /** The process that was started for it; its argument is the driver's directory. */
     public static void main(String[] args) {
         int other = EventFd.create();
-        try (Fabric fabric = Fabric.connect(new FabricConfig().directory(Path.of(args[0]))); Epoll epoll = new Epoll(4)) {
+        try (Fabric fabric = Fabric.connect(new FabricConfig().directory(Path.of(args[0])));
+             Epoll epoll = new Epoll(4)) {
             FabricNode owner = new FabricNode(
                 fabric, "loopback", new Info().caps(Flags.TAGGED | Flags.MSG), 64, 1, () -> { });
             WaitNode node = new WaitNode(owner, owner, WaitObject.FD);

@@ -1,6 +1,7 @@
 package org.jfabric.driver.conformance;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -18,6 +19,8 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+
+import java.util.concurrent.atomic.AtomicReference;
 
 /** What a completion queue tells about its wait object, and what it refuses. */
 @Timeout(120)
@@ -75,6 +78,26 @@ class WaitObjectControlTest {
         }
     }
 
+    /** Under assertions, which the tests run with. */
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    @Requirement("CQ-051")
+    void shouldNoticeThatAnotherThreadUsesTheQueue(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup); WaitNode node = new WaitNode(pair.a, pair.a, WaitObject.UNSPEC)) {
+            node.complete(1);
+            node.awaitEntry();
+            AtomicReference<Throwable> noticed = new AtomicReference<>();
+            assertEquals(1, node.queue.poll(completion -> {
+                Thread other = new Thread(() -> node.queue.control(GETWAITOBJ, new WaitObjectHandle()));
+                other.setUncaughtExceptionHandler((thread, thrown) -> noticed.set(thrown));
+                other.start();
+                join(other);
+            }, 1));
+            assertInstanceOf(AssertionError.class, noticed.get());
+            assertEquals(0, node.queue.control(GETWAITOBJ, new WaitObjectHandle()), "one after the other is fine");
+        }
+    }
+
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "SHM_EMBEDDED"})
     @Requirement("CQ-030")
@@ -100,6 +123,14 @@ class WaitObjectControlTest {
                 assertEquals(FabricErrno.ENOSYS,
                     assertThrows(FabricException.class, () -> open(pair, waitObject, 0)).errno());
             }
+        }
+    }
+
+    private static void join(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 

@@ -4,14 +4,21 @@ import org.agrona.ExpandableArrayBuffer;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
 import org.jfabric.codec.control.CloseObjectEncoder;
 import org.jfabric.codec.control.CompletionQueueReadyDecoder;
+import org.jfabric.codec.control.CqFormat;
+import org.jfabric.codec.control.CqWaitCond;
 import org.jfabric.codec.control.DoneDecoder;
 import org.jfabric.codec.control.EndpointReadyDecoder;
 import org.jfabric.codec.control.MessageHeaderDecoder;
 import org.jfabric.codec.control.MessageHeaderEncoder;
+import org.jfabric.codec.control.OpenCompletionQueueEncoder;
+import org.jfabric.codec.control.OpenWaitSetEncoder;
 import org.jfabric.codec.control.WaitChannelHelloEncoder;
 import org.jfabric.codec.control.WaitChannelWelcomeDecoder;
+import org.jfabric.codec.control.WaitObj;
+import org.jfabric.codec.control.WaitSetReadyDecoder;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.conductor.command.CloseObjectCommand;
 import org.jfabric.ffi.Libc;
@@ -56,10 +63,30 @@ class WaitChannelTest {
 
     private static Queue open(ControlClient client, int waitObject) {
         client.openCompletionQueue(16, TAGGED, waitObject);
+        return opened(client);
+    }
+
+    private static Queue opened(ControlClient client) {
         CompletionQueueReadyDecoder ready = new CompletionQueueReadyDecoder().wrap(
             client.expect(CompletionQueueReadyDecoder.TEMPLATE_ID).body(), 0,
             CompletionQueueReadyDecoder.BLOCK_LENGTH, 0);
         return new Queue(client, ready.cqId(), ready.waitToken(), ready.fileNumber(), ready.capacity());
+    }
+
+    /** An endpoint that reports to the queue. */
+    private static ControlClient.Queues enable(Queue queue) {
+        ControlClient client = queue.client;
+        long avId = client.openAddressVector();
+        client.enable(queue.id, queue.id, avId, "", "", body -> { });
+        EndpointReadyDecoder ready = new EndpointReadyDecoder().wrap(
+            client.expect(EndpointReadyDecoder.TEMPLATE_ID).body(), 0, EndpointReadyDecoder.BLOCK_LENGTH, 0);
+        ControlClient.Queues queues = new ControlClient.Queues();
+        queues.activityIndex = ready.activityIndex();
+        queues.tq = client.map(FileType.TRANSMIT_QUEUE.fileName(ready.transmitQueueFile()));
+        queues.transmit = ControlClient.producer(queues.tq.address(), ready.transmitQueueLength());
+        queues.cq = client.map(FileType.COMPLETION_QUEUE.fileName(queue.fileNumber));
+        queues.cqCapacity = queue.capacity;
+        return queues;
     }
 
     private static void close(Queue queue) {
@@ -237,28 +264,46 @@ class WaitChannelTest {
         Queue queue = open(client, FD);
         int fd = attach(queue);
         assertEquals(0, answer(fd));
-        long avId = client.openAddressVector();
-        client.enable(queue.id, queue.id, avId, "", "", body -> { });
-        EndpointReadyDecoder ready = new EndpointReadyDecoder().wrap(
-            client.expect(EndpointReadyDecoder.TEMPLATE_ID).body(), 0, EndpointReadyDecoder.BLOCK_LENGTH, 0);
-        ControlClient.Queues queues = new ControlClient.Queues();
-        queues.activityIndex = ready.activityIndex();
-        queues.tq = client.map(FileType.TRANSMIT_QUEUE.fileName(ready.transmitQueueFile()));
-        queues.transmit = ControlClient.producer(queues.tq.address(), ready.transmitQueueLength());
-        MappedFile cq = client.map(FileType.COMPLETION_QUEUE.fileName(queue.fileNumber));
-        queues.cq = cq;
-        queues.cqCapacity = queue.capacity;
+        ControlClient.Queues queues = enable(queue);
+        MappedFile cq = queues.cq;
         for (int i = 0; i < 2000; i++) {
             UnsafeApi.putIntVolatile(null, cq.address() + CompletionQueueDescriptor.WAIT_OFFSET
                 + WaitDescriptor.ARMED_OFFSET, i % 7 == 0 ? -1 : 1);
             // names no region: each is an error entry
-            client.send(queues, org.jfabric.Flags.TAGGED, 0, 8, 0, 1, i);
+            client.send(queues, Flags.TAGGED, 0, 8, 0, 1, i);
             assertEquals(i, client.awaitCompletion(queues)[1]);
             UnsafeApi.putLongRelease(
                 null, cq.address() + CompletionQueueDescriptor.READ_POSITION_OFFSET, queues.read);
         }
         RIG.bystanders().assertGoOn(8);
         Libc.close(fd);
+    }
+
+    /** The memory through which a wait set is woken is the client's, and it can cut it. */
+    @Test
+    void shouldEndOnlyTheClientWhoseWaitSetIsCut() {
+        ControlClient client = new ControlClient(RIG.directory(), () -> { });
+        ExpandableArrayBuffer body = new ExpandableArrayBuffer();
+        new OpenWaitSetEncoder().wrap(body, 0).correlationId(client.nextId()).flags(0).waitObj(WaitObj.UNSPEC);
+        client.command(OpenWaitSetEncoder.TEMPLATE_ID, body, OpenWaitSetEncoder.BLOCK_LENGTH);
+        WaitSetReadyDecoder set = new WaitSetReadyDecoder().wrap(
+            client.expect(WaitSetReadyDecoder.TEMPLATE_ID).body(), 0, WaitSetReadyDecoder.BLOCK_LENGTH, 0);
+        new OpenCompletionQueueEncoder().wrap(body, 0).correlationId(client.nextId()).size(16).flags(0)
+            .format(CqFormat.TAGGED).waitObj(WaitObj.SET).signalingVector(0).waitCond(CqWaitCond.NONE)
+            .waitSetId(set.waitSetId());
+        client.command(OpenCompletionQueueEncoder.TEMPLATE_ID, body, OpenCompletionQueueEncoder.BLOCK_LENGTH);
+        Queue queue = opened(client);
+        ControlClient.Queues queues = enable(queue);
+        client.send(queues, Flags.TAGGED, 0, 8, 0, 1, 1);
+        assertEquals(1, client.awaitCompletion(queues)[1]);
+        String file = FileType.WAIT_SET.fileName(set.fileNumber());
+        CutFiles.cut(RIG.directory(), file, 0);
+        client.send(queues, Flags.TAGGED, 0, 8, 0, 1, 2);
+        Await.until("the client's end", client::isEnded);
+        RIG.assertLogged("was ended", file, "was cut");
+        RIG.bystanders().assertUnharmed();
+        client.close();
+        RIG.assertReclaimed();
     }
 
     @Test
