@@ -55,16 +55,11 @@ import java.util.List;
  * time, which may be another one. {@link #close()} is a control call. Source: section 2 of the requirements.
  */
 public final class CompletionQueue implements AutoCloseable {
-    private static final int UNBOUND = 0;
-    private static final int READABLE = 1;
-    private static final int CLOSED = 2;
     private static final long LONG_ARRAY_BASE = UnsafeApi.arrayBaseOffset(long[].class);
 
     private final CompletionReader reader;
     private final CompletionCredits credits;
-    private final UseGuard readers;
-    private final UseLock lock;
-    private final Invoker invoker;
+    private final CompletionAccess access;
     private final CompletionFormat format;
     private final Domain domain;
     private final long id;
@@ -74,8 +69,6 @@ public final class CompletionQueue implements AutoCloseable {
     private final CompletionWait wait;
     private WaitSet waitSet;
     private final List<Endpoint> endpoints = new ArrayList<>();
-    /** Volatile, because a control call of another thread must end what a waiting reader does. */
-    private volatile int state;
     private long drainBegin;
 
     /**
@@ -99,7 +92,6 @@ public final class CompletionQueue implements AutoCloseable {
         this.context = context;
         this.format = attr.format().resolved();
         this.size = (int) attr.size();
-        this.invoker = invoker;
         boolean locks = domain != null && domain.locks();
         // where locks keep threads apart, the engine, its submitters and the readers each have their own one
         boolean oneUser = invoker != null && !locks;
@@ -108,13 +100,13 @@ public final class CompletionQueue implements AutoCloseable {
         long share = domain != null && domain.mayOverrun() ? CompletionCredits.UNLIMITED : size;
         this.credits = new CompletionCredits(
             share, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET, submitters, submission);
-        this.lock = locks ? new UseLock() : null;
         this.reader = new CompletionReader(memory, capacity, this.format, credits, driver);
-        this.readers = oneUser ? invoker.guard() : new UseGuard("completion queue " + id);
         this.waitObject = attr.waitObject();
         this.wait = !blocks(waitObject) ? null : new CompletionWait(
             reader, new WaitLine(memory.address() + CompletionQueueDescriptor.WAIT_OFFSET, memory), attr, driver,
             invoker, waitSpinNs, waitSliceNs);
+        this.access = new CompletionAccess(reader, wait, invoker,
+            oneUser ? invoker.guard() : new UseGuard("completion queue " + id), locks ? new UseLock() : null);
     }
 
     /**
@@ -128,7 +120,7 @@ public final class CompletionQueue implements AutoCloseable {
      * @return entries stored, or a negative errno of this class.
      */
     public int read(MutableDirectBuffer buffer, int offset, int count) {
-        return take(buffer, offset, count, null, 0);
+        return access.take(buffer, offset, count, null, 0);
     }
 
     /**
@@ -145,7 +137,7 @@ public final class CompletionQueue implements AutoCloseable {
         if (count > srcAddrs.length) {
             return -FabricErrno.EINVAL;
         }
-        return take(buffer, offset, count, srcAddrs, LONG_ARRAY_BASE);
+        return access.take(buffer, offset, count, srcAddrs, LONG_ARRAY_BASE);
     }
 
     /**
@@ -163,7 +155,7 @@ public final class CompletionQueue implements AutoCloseable {
         if (sourcesOffset < 0 || sourcesOffset + (long) count * CompletionReader.SOURCE_LENGTH > sources.capacity()) {
             return -FabricErrno.EINVAL;
         }
-        return take(buffer, offset, count, sources.byteArray(), sources.addressOffset() + sourcesOffset);
+        return access.take(buffer, offset, count, sources.byteArray(), sources.addressOffset() + sourcesOffset);
     }
 
     /**
@@ -184,7 +176,7 @@ public final class CompletionQueue implements AutoCloseable {
      *     {@link WaitObject#SET} (CQ-084, AMB-08).
      */
     public int sread(MutableDirectBuffer buffer, int offset, int count, long cond, int timeoutMs) {
-        return takeWaiting(buffer, offset, count, null, 0, cond, timeoutMs);
+        return access.takeWaiting(buffer, offset, count, null, 0, cond, timeoutMs);
     }
 
     /**
@@ -203,7 +195,7 @@ public final class CompletionQueue implements AutoCloseable {
         if (count > srcAddrs.length) {
             return -FabricErrno.EINVAL;
         }
-        return takeWaiting(buffer, offset, count, srcAddrs, LONG_ARRAY_BASE, cond, timeoutMs);
+        return access.takeWaiting(buffer, offset, count, srcAddrs, LONG_ARRAY_BASE, cond, timeoutMs);
     }
 
     /**
@@ -224,7 +216,7 @@ public final class CompletionQueue implements AutoCloseable {
         if (sourcesOffset < 0 || sourcesOffset + (long) count * CompletionReader.SOURCE_LENGTH > sources.capacity()) {
             return -FabricErrno.EINVAL;
         }
-        return takeWaiting(
+        return access.takeWaiting(
             buffer, offset, count, sources.byteArray(), sources.addressOffset() + sourcesOffset, cond, timeoutMs);
     }
 
@@ -236,7 +228,7 @@ public final class CompletionQueue implements AutoCloseable {
      * @return 0; {@code -FI_ENOSYS} on a queue without a wait object, {@code -FI_EOPBADSTATE} on a closed one.
      */
     public int signal() {
-        if (state == CLOSED) {
+        if (access.isClosed()) {
             return -FabricErrno.EOPBADSTATE;
         }
         if (waitSet != null) {
@@ -262,7 +254,7 @@ public final class CompletionQueue implements AutoCloseable {
      *     another wait object, for a wait set ask the set; {@code -FI_EOPBADSTATE} on a closed one.
      */
     public int tryWait() {
-        if (state == CLOSED) {
+        if (access.isClosed()) {
             return -FabricErrno.EOPBADSTATE;
         }
         return wait == null ? -FabricErrno.ENOSYS : wait.tryWait();
@@ -301,20 +293,20 @@ public final class CompletionQueue implements AutoCloseable {
      *     {@code -FI_EOPBADSTATE} on a closed queue.
      */
     public int control(int command, WaitObjectHandle handle) {
-        if (state == CLOSED) {
+        if (access.isClosed()) {
             return -FabricErrno.EOPBADSTATE;
         }
         if (handle == null) {
             return -FabricErrno.EINVAL;
         }
-        assert readers.enter();
+        assert access.enterControl();
         try {
             if (waitSet != null && command == ControlCommand.GETWAIT.code()) {
                 return waitSet.control(command, handle);
             }
             return CompletionWait.control(wait, command, waitObject, handle);
         } finally {
-            assert readers.exit();
+            assert access.exitControl();
         }
     }
 
@@ -327,15 +319,7 @@ public final class CompletionQueue implements AutoCloseable {
      * @return entries shown, or a negative errno of this class.
      */
     public int poll(CompletionHandler handler, int limit) {
-        if (!begin()) {
-            return -FabricErrno.EAGAIN;
-        }
-        try {
-            int entered = enter(limit);
-            return entered < 0 ? entered : reader.handle(handler, limit);
-        } finally {
-            end();
-        }
+        return access.poll(handler, limit);
     }
 
     /**
@@ -350,20 +334,7 @@ public final class CompletionQueue implements AutoCloseable {
      *     which gives the entries back, could be another thread's.
      */
     public int readInPlace(CompletionBatch batch, int limit) {
-        if (lock != null) {
-            return -FabricErrno.EOPNOTSUPP;
-        }
-        assert readers.enter();
-        try {
-            int entered = enter(limit);
-            if (entered < 0) {
-                return entered;
-            }
-            // entries of this queue were given back just now
-            return batch.isHolding() ? -FabricErrno.EINVAL : reader.hold(this, batch, limit);
-        } finally {
-            assert readers.exit();
-        }
+        return access.hold(this, batch, limit);
     }
 
     /**
@@ -377,18 +348,7 @@ public final class CompletionQueue implements AutoCloseable {
      *     {@link FabricErrno#EOVERRUN} (AMB-10).
      */
     public int readErr(CompletionError error, long flags) {
-        if (flags != 0) {
-            return -FabricErrno.EBADFLAGS;
-        }
-        if (!begin()) {
-            return -FabricErrno.EAGAIN;
-        }
-        try {
-            int entered = enter(1);
-            return entered < 0 ? entered : reader.readErr(error);
-        } finally {
-            end();
-        }
+        return flags != 0 ? -FabricErrno.EBADFLAGS : access.readErr(error);
     }
 
     /**
@@ -457,7 +417,7 @@ public final class CompletionQueue implements AutoCloseable {
      * @return false once it is closed.
      */
     public boolean isOpen() {
-        return state != CLOSED;
+        return !access.isClosed();
     }
 
     /**
@@ -474,7 +434,7 @@ public final class CompletionQueue implements AutoCloseable {
     @Override
     public String toString() {
         return "CompletionQueue{id=" + id + ", format=" + format + ", size=" + size + ", capacity=" + reader.capacity()
-            + ", endpoints=" + endpoints.size() + (state == CLOSED ? ", closed" : "") + '}';
+            + ", endpoints=" + endpoints.size() + (access.isClosed() ? ", closed" : "") + '}';
     }
 
     long id() {
@@ -501,7 +461,7 @@ public final class CompletionQueue implements AutoCloseable {
 
     /** Whether a read may find something, the driver's end included; any thread. */
     boolean mayHaveEvents() {
-        return state == READABLE && reader.mayHaveEvents();
+        return access.isReadable() && reader.mayHaveEvents();
     }
 
     Domain domain() {
@@ -519,9 +479,7 @@ public final class CompletionQueue implements AutoCloseable {
 
     /** An endpoint that reports here is enabled: from now on the queue may be read. */
     void onEndpointEnabled() {
-        if (state == UNBOUND) {
-            state = READABLE;
-        }
+        access.open();
     }
 
     /** Remembers which entries are there, before the fabric waits for its sends to end. */
@@ -535,10 +493,7 @@ public final class CompletionQueue implements AutoCloseable {
     }
 
     void markClosed() {
-        state = CLOSED;
-        if (wait != null) {
-            wait.close();
-        }
+        access.close();
     }
 
     private CompletionWait nativeWait() {
@@ -551,67 +506,7 @@ public final class CompletionQueue implements AutoCloseable {
 
     /** Gives back what a batch holds. */
     void release() {
-        assert readers.enter();
-        reader.releaseHeld();
-        assert readers.exit();
-    }
-
-    private int take(MutableDirectBuffer buffer, int offset, int count, Object sources, long sourcesAddress) {
-        if (!begin()) {
-            return -FabricErrno.EAGAIN;
-        }
-        try {
-            int entered = enter(count);
-            return entered < 0 ? entered : reader.copy(buffer, offset, count, sources, sourcesAddress);
-        } finally {
-            end();
-        }
-    }
-
-    /** False if another thread is reading: nobody waits for a reader, which may be in a handler. */
-    private boolean begin() {
-        if (lock != null && !lock.tryEnter()) {
-            return false;
-        }
-        assert readers.enter();
-        return true;
-    }
-
-    private void end() {
-        assert readers.exit();
-        if (lock != null) {
-            lock.exit();
-        }
-    }
-
-    private int takeWaiting(
-        MutableDirectBuffer buffer, int offset, int count, Object sources, long sourcesAddress, long cond,
-        int timeoutMs) {
-        if (wait == null) {
-            return state == CLOSED ? -FabricErrno.EOPBADSTATE : -FabricErrno.ENOSYS;
-        }
-        // where locks keep readers apart they are not held over a wait
-        assert lock != null || readers.enter();
-        try {
-            int found = take(null, 0, 0, null, 0);
-            if (found == -FabricErrno.EOPBADSTATE) {
-                return found;
-            }
-            if (count < 0 || !reader.fits(buffer, offset, count)) {
-                return -FabricErrno.EINVAL;
-            }
-            long startNs = System.nanoTime();
-            int ended;
-            do {
-                ended = wait.await(cond, count, startNs, timeoutMs);
-                found = take(buffer, offset, count, sources, sourcesAddress);
-                // another thread was faster, or is reading
-            } while (found == -FabricErrno.EAGAIN && ended == CompletionWait.READY);
-            return found;
-        } finally {
-            assert lock != null || readers.exit();
-            Reference.reachabilityFence(this);
-        }
+        access.release();
     }
 
     /** With these objects a reader may block in a call of the queue itself. */
@@ -620,20 +515,5 @@ public final class CompletionQueue implements AutoCloseable {
             case UNSPEC, FD, MUTEX_COND, YIELD -> true;
             default -> false;
         };
-    }
-
-    private int enter(int count) {
-        if (state != READABLE || reader.isHandling()) {
-            return -FabricErrno.EOPBADSTATE;
-        }
-        if (count < 0) {
-            return -FabricErrno.EINVAL;
-        }
-        // before the cycle, so that the driver finds the slots
-        reader.releaseHeld();
-        if (invoker != null) {
-            invoker.cycle();
-        }
-        return 0;
     }
 }

@@ -1,0 +1,205 @@
+package org.jfabric;
+
+import org.agrona.MutableDirectBuffer;
+import org.jfabric.client.Invoker;
+import org.jfabric.client.UseGuard;
+import org.jfabric.client.UseLock;
+
+import java.lang.ref.Reference;
+
+/**
+ * Who may read a completion queue when: not before an endpoint reports to it nor after its close, one thread at a time,
+ * and with an embedded driver in INVOKER mode behind a cycle.
+ *
+ * <p>Owner: the reading threads; {@link #open()} and {@link #close()} are control calls of any thread.
+ */
+final class CompletionAccess {
+    private static final int UNBOUND = 0;
+    private static final int READABLE = 1;
+    private static final int CLOSED = 2;
+
+    private final CompletionReader reader;
+    private final CompletionWait wait;
+    private final Invoker invoker;
+    private final UseGuard guard;
+    private final UseLock lock;
+    /** Volatile, because a control call of another thread must end what a waiting reader does. */
+    private volatile int state;
+
+    /**
+     * The access to a fresh queue.
+     *
+     * @param reader  reads.
+     * @param wait    waits, or null if nobody may block.
+     * @param invoker runs the cycle in front of each read, or null.
+     * @param guard   finds two threads that read at once.
+     * @param lock    keeps reading threads apart where the domain asks for it, else null.
+     */
+    CompletionAccess(
+        CompletionReader reader, CompletionWait wait, Invoker invoker, UseGuard guard, UseLock lock) {
+        this.reader = reader;
+        this.wait = wait;
+        this.invoker = invoker;
+        this.guard = guard;
+        this.lock = lock;
+    }
+
+    /** An endpoint that reports here is enabled: from now on the queue may be read. */
+    void open() {
+        if (state == UNBOUND) {
+            state = READABLE;
+        }
+    }
+
+    /** Ends all use, and releases those who wait. */
+    void close() {
+        state = CLOSED;
+        if (wait != null) {
+            wait.close();
+        }
+    }
+
+    boolean isReadable() {
+        return state == READABLE;
+    }
+
+    boolean isClosed() {
+        return state == CLOSED;
+    }
+
+    int take(MutableDirectBuffer buffer, int offset, int count, Object sources, long sourcesAddress) {
+        if (!begin()) {
+            return -FabricErrno.EAGAIN;
+        }
+        try {
+            int entered = enter(count);
+            return entered < 0 ? entered : reader.copy(buffer, offset, count, sources, sourcesAddress);
+        } finally {
+            end();
+        }
+    }
+
+    int takeWaiting(
+        MutableDirectBuffer buffer, int offset, int count, Object sources, long sourcesAddress, long cond,
+        int timeoutMs) {
+        if (wait == null) {
+            return state == CLOSED ? -FabricErrno.EOPBADSTATE : -FabricErrno.ENOSYS;
+        }
+        // where locks keep readers apart they are not held over a wait
+        assert lock != null || guard.enter();
+        try {
+            int found = take(null, 0, 0, null, 0);
+            if (found == -FabricErrno.EOPBADSTATE) {
+                return found;
+            }
+            if (count < 0 || !reader.fits(buffer, offset, count)) {
+                return -FabricErrno.EINVAL;
+            }
+            long startNs = System.nanoTime();
+            int ended;
+            do {
+                ended = wait.await(cond, count, startNs, timeoutMs);
+                found = take(buffer, offset, count, sources, sourcesAddress);
+                // another thread was faster, or is reading
+            } while (found == -FabricErrno.EAGAIN && ended == CompletionWait.READY && yielded());
+            return found;
+        } finally {
+            assert lock != null || guard.exit();
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    int poll(CompletionHandler handler, int limit) {
+        if (!begin()) {
+            return -FabricErrno.EAGAIN;
+        }
+        try {
+            int entered = enter(limit);
+            return entered < 0 ? entered : reader.handle(handler, limit);
+        } finally {
+            end();
+        }
+    }
+
+    int readErr(CompletionError error) {
+        if (!begin()) {
+            return -FabricErrno.EAGAIN;
+        }
+        try {
+            int entered = enter(1);
+            return entered < 0 ? entered : reader.readErr(error);
+        } finally {
+            end();
+        }
+    }
+
+    int hold(CompletionQueue queue, CompletionBatch batch, int limit) {
+        if (lock != null) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        assert guard.enter();
+        try {
+            int entered = enter(limit);
+            if (entered < 0) {
+                return entered;
+            }
+            // entries of this queue were given back just now
+            return batch.isHolding() ? -FabricErrno.EINVAL : reader.hold(queue, batch, limit);
+        } finally {
+            assert guard.exit();
+        }
+    }
+
+    /** Gives back what a batch holds. */
+    void release() {
+        assert guard.enter();
+        reader.releaseHeld();
+        assert guard.exit();
+    }
+
+    /** For assertions: the calling thread uses the queue otherwise than by reading (CQ-051). */
+    boolean enterControl() {
+        return lock != null || guard.enter();
+    }
+
+    /** For assertions: the end of what {@link #enterControl()} began. */
+    boolean exitControl() {
+        return lock != null || guard.exit();
+    }
+
+    /** False if another thread is reading: nobody waits for a reader, which may be in a handler. */
+    private boolean begin() {
+        if (lock != null && !lock.tryEnter()) {
+            return false;
+        }
+        assert guard.enter();
+        return true;
+    }
+
+    private void end() {
+        assert guard.exit();
+        if (lock != null) {
+            lock.exit();
+        }
+    }
+
+    private int enter(int count) {
+        if (state != READABLE || reader.isHandling()) {
+            return -FabricErrno.EOPBADSTATE;
+        }
+        if (count < 0) {
+            return -FabricErrno.EINVAL;
+        }
+        // before the cycle, so that the driver finds the slots
+        reader.releaseHeld();
+        if (invoker != null) {
+            invoker.cycle();
+        }
+        return 0;
+    }
+
+    private static boolean yielded() {
+        Thread.yield();
+        return true;
+    }
+}
