@@ -13,7 +13,6 @@ import org.jfabric.client.WaitLine;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.ref.Reference;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
