@@ -271,8 +271,8 @@ public final class CompletionQueue implements AutoCloseable {
      * @param batch is filled, or left empty if the result is not positive; it must not hold entries of another queue.
      * @param limit most entries; 0 as count 0 of {@link #read}.
      * @return entries held, or a negative errno of this class; {@code -FI_EINVAL} for a batch that holds entries of
-     *     another queue, {@code -FI_EOPNOTSUPP} in a domain opened with {@link Threading#SAFE}, where the next reading
-     *     call, which gives the entries back, could be another thread's.
+     *     another queue, {@code -FI_EOPNOTSUPP} in a domain that keeps threads apart, where the next reading call,
+     *     which gives the entries back, could be another thread's.
      */
     public int readInPlace(CompletionBatch batch, int limit) {
         if (lock != null) {

@@ -19,6 +19,7 @@ import org.jfabric.ffi.NativeCallException;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A driver: launched in an application's process or as a daemon of its own.
@@ -27,6 +28,7 @@ import java.util.concurrent.CountDownLatch;
  */
 public final class FabricDriver implements AutoCloseable {
     private static final int CLOSE_RETRY_MS = 20;
+    private static final long LOOK_AT_THREADS_MS = 500;
 
     private final DriverConfig config;
     private final DriverWiring wiring;
@@ -126,7 +128,7 @@ public final class FabricDriver implements AutoCloseable {
      * @param config its options; the mode must not be INVOKER.
      * @param out    told of the options and when the driver is ready.
      * @param err    told of what went wrong.
-     * @return exit status: 0, or 1 if it could not be launched.
+     * @return exit status: 0, or 1 if it could not be launched or one of its threads ended by an error.
      */
     public static int run(DriverConfig config, PrintStream out, PrintStream err) {
         try {
@@ -144,7 +146,11 @@ public final class FabricDriver implements AutoCloseable {
                 out.print(ConfigPrinter.print(config));
                 out.println("jfabric driver ready in " + driver.directory());
                 out.flush();
-                await(end);
+                if (!runsUntil(end, driver)) {
+                    err.println("a thread of the driver ended by an error, see the error log of "
+                        + driver.directory() + "; the driver ends, so that its clients notice");
+                    return 1;
+                }
             } finally {
                 ended.countDown();
             }
@@ -270,6 +276,38 @@ public final class FabricDriver implements AutoCloseable {
             wiring.watcher().wake();
             runner.close(CLOSE_RETRY_MS, thread -> wiring.watcher().wake());
         }
+    }
+
+    /** False if the driver died of an error before it was told to end. */
+    private static boolean runsUntil(CountDownLatch end, FabricDriver driver) {
+        boolean interrupted = false;
+        boolean told = false;
+        while (!told && driver.isRunning()) {
+            try {
+                told = end.await(LOOK_AT_THREADS_MS, TimeUnit.MILLISECONDS);
+            } catch (InterruptedException ex) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return told;
+    }
+
+    /**
+     * Whether the driver's threads run; an error that is nobody's mistake ends the thread that met it.
+     *
+     * @return false after one of them has ended, also by {@link #close()}; always true in mode INVOKER until it is
+     *     closed.
+     */
+    public boolean isRunning() {
+        return !closed && runs(progressRunner) && runs(conductorRunner);
+    }
+
+    private static boolean runs(AgentRunner runner) {
+        Thread thread = runner == null ? null : runner.thread();
+        return thread == null || thread.isAlive();
     }
 
     private static void await(CountDownLatch latch) {

@@ -7,6 +7,7 @@ import java.util.Map;
 import org.jfabric.samples.errors.CompletionErrors;
 import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.hello.HelloFabric;
+import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.pingpong.Ping;
 import org.jfabric.samples.pingpong.Pong;
 import org.jfabric.samples.tags.TagMatching;
@@ -26,6 +27,7 @@ public final class Samples {
         add("pong", "answers one peer; needs a driver (./fabric driver)", Pong::main);
         add("ping", "[COUNT] asks pong; start pong first", Ping::main);
         add("tags", "receives that choose by tag, with wildcards", TagMatching::main);
+        add("levels", "what a completion tells, and a fence", CompletionLevels::main);
         add("errors", "transfers that fail, and what the program sees", CompletionErrors::main);
         add("futures", "transfers as futures, which may allocate", FutureTransfers::main);
     }

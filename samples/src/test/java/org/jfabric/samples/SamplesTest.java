@@ -3,6 +3,7 @@ package org.jfabric.samples;
 import org.jfabric.samples.errors.CompletionErrors;
 import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.hello.HelloFabric;
+import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.tags.TagMatching;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,6 +43,19 @@ class SamplesTest {
     }
 
     @Test
+    void shouldCompleteTheFencedOrderLastWhenAllAreReceived() throws Exception {
+        List<String> lines = run(() -> CompletionLevels.main(new String[0]));
+
+        assertEquals(List.of(
+            "order 1 is at the peer",
+            "order 2 is at the peer",
+            "received 3",
+            "received 1",
+            "received 2",
+            "all orders are received"), lines);
+    }
+
+    @Test
     void shouldExplainEachFailureWhenTransfersCannotBeDone() throws Exception {
         List<String> lines = run(() -> CompletionErrors.main(new String[0]));
 
@@ -64,7 +78,7 @@ class SamplesTest {
         List<String> lines = run(() -> Samples.main(new String[0]));
 
         assertEquals("usage: java -jar samples.jar SAMPLE [ARGUMENTS]", lines.get(0));
-        assertEquals(List.of("hello", "pong", "ping", "tags", "errors", "futures"),
+        assertEquals(List.of("hello", "pong", "ping", "tags", "levels", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 

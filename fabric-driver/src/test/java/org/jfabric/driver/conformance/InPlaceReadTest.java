@@ -1,9 +1,6 @@
 package org.jfabric.driver.conformance;
 
 import org.jfabric.CompletionBatch;
-import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.Domain;
 import org.jfabric.FabricAddress;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
@@ -64,13 +61,13 @@ class InPlaceReadTest {
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldBeRefusedWhereSeveralThreadsMayRead(Setup setup) {
-        try (FabricPair pair = new FabricPair(setup)) {
-            Info info = pair.b.info.copy();
-            info.domainAttr().threading(Threading.SAFE);
-            Domain domain = pair.b.fabric.domain(info);
-            CompletionQueue queue = domain.openCompletionQueue(new CompletionQueueAttr());
-            assertEquals(-FabricErrno.EOPNOTSUPP, queue.readInPlace(batch, 1));
+        Info hints = new Info().caps(Flags.TAGGED);
+        hints.domainAttr().threading(Threading.SAFE);
+        try (FabricPair pair = new FabricPair(setup, hints, SIZE)) {
+            transfer(pair, 1);
+            assertEquals(-FabricErrno.EOPNOTSUPP, pair.b.cq.readInPlace(batch, 1));
             assertEquals(0, batch.size());
+            pair.b.await(1);
         }
     }
 

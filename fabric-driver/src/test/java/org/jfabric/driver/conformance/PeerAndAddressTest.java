@@ -335,28 +335,6 @@ class PeerAndAddressTest {
         }
     }
 
-    @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
-    void shouldRefuseACompletionLevelThatTheLinkCannotGive(Setup setup) {
-        try (FabricPair pair = new FabricPair(setup)) {
-            assertEquals(Flags.TRANSMIT_COMPLETE, pair.a.info.txAttr().opFlags());
-            for (long level : new long[] {Flags.DELIVERY_COMPLETE, Flags.COMMIT_COMPLETE, Flags.MATCH_COMPLETE}) {
-                Info hints = HINTS.copy();
-                hints.txAttr().opFlags(level);
-                assertEquals(FabricErrno.ENODATA, errno(() -> pair.a.fabric.info(hints).best()));
-                assertTrue(pair.a.fabric.info(hints).explain().contains("op_flags"));
-                Info edited = pair.a.info.copy();
-                edited.txAttr().opFlags(level);
-                Endpoint endpoint = pair.a.domain.openEndpoint(edited);
-                endpoint.bind(pair.a.cq, Flags.TRANSMIT | Flags.RECV);
-                endpoint.bind(pair.a.av);
-                assertEquals(FabricErrno.EBADFLAGS, errno(endpoint::enable));
-                assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tsend(0, 0, 0, 0, 0));
-                endpoint.close();
-            }
-        }
-    }
-
     private static FabricNode node(DriverProcess driver, FabricConfig config) {
         return new FabricNode(Fabric.connect(config.directory(driver.directory())), "shm", HINTS, 512, 1, () -> { });
     }

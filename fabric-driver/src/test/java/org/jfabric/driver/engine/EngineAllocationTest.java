@@ -19,15 +19,20 @@ class EngineAllocationTest {
     private final Script script = new Script(4);
     private final Rig rig = new Rig(script);
     private final Rig.Node a = rig.add("a");
+    private long flags;
     private final Rig.Node b = rig.add("b");
 
     @ParameterizedTest
-    @CsvSource({"64, 0, true", "1000, 0, false", "200, 100, true", "5000, 0, true"})
-    void shouldAllocateNothingWhenMessagesGoBackAndForth(int length, int streamPercent, boolean expected) {
+    @CsvSource({"64, 0, true, 0", "1000, 0, false, 0", "200, 100, true, 0", "5000, 0, true, 0",
+        "64, 0, true, 0x10000000", "64, 0, false, 0x80000000", "5000, 0, true, 0x80000000",
+        "64, 0, true, 0x80200000", "64, 0, false, 0x10200000"})
+    void shouldAllocateNothingWhenMessagesGoBackAndForth(
+        int length, int streamPercent, boolean expected, long levelAndFence) {
         assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean threads
             && threads.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         script.streamPercent = streamPercent;
+        flags = Rig.TAGGED | levelAndFence;
         long toB = a.fiAddr(b);
         long toA = b.fiAddr(a);
         for (int i = 0; i < 10; i++) {
@@ -55,7 +60,7 @@ class EngineAllocationTest {
         if (expected) {
             assertEquals(0, to.endpoint.receive(Rig.TAGGED, to.buf(0), length, -1, 7, 0, 2));
         }
-        assertEquals(0, from.endpoint.send(Rig.TAGGED, from.buf(0), length, destination, 7, 0, 1));
+        assertEquals(0, from.endpoint.send(flags, from.buf(0), length, destination, 7, 0, 1));
         assertEquals(0, from.endpoint.inject(Flags.TAGGED, from.memory, 8, destination, 8, 0, 0));
         if (!expected) {
             for (int i = 0; i < 3; i++) {

@@ -405,7 +405,7 @@ class EngineModelTest {
             }
         }
 
-        /** What the level promises holds: a receive of the message has its entry, or the message is there as a whole. */
+        /** What the level promises holds: a receive has taken the message, or it is there as a whole. */
         void reached(Message message, long level) {
             if (events == Events.FAILURES) {
                 return;
@@ -413,7 +413,8 @@ class EngineModelTest {
             if (level == Flags.MATCH_COMPLETE) {
                 assertTrue(message.matched, () -> "message " + message.id + " not matched, " + where());
             } else if (level == Flags.DELIVERY_COMPLETE) {
-                assertTrue(message.whole || message.matched, () -> "message " + message.id + " not delivered, " + where());
+                assertTrue(message.whole || message.matched,
+                    () -> "message " + message.id + " not delivered, " + where());
             }
         }
 

@@ -8,8 +8,8 @@ import java.util.Arrays;
 /**
  * What one peer has yet to be told of its own messages: levels that they have reached, and the answer to its fence.
  *
- * <p>An acknowledgement goes at once if the channel takes it; else it waits here, in order, and the peer is looked at in
- * each cycle until all have gone. They are as many at most as the peer has sends outstanding. Memory grows to the
+ * <p>An acknowledgement goes at once if the channel takes it; else it waits here, in order, and the peer is looked at
+ * in each cycle until all have gone. They are as many at most as the peer has sends outstanding. Memory grows to the
  * greatest number that ever waited.
  *
  * <p>Owner: progress agent.

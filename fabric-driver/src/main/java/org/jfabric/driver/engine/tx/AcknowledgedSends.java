@@ -102,7 +102,7 @@ final class AcknowledgedSends {
 
     private int send(Peer peer, TransmitOperation operation) {
         Sender.hold(operation);
-        // the loopback link acknowledges before the call returns; what is awaited of the link keeps it from ending there
+        // the loopback link acknowledges inside of the call; what is awaited of the link keeps it from ending there
         operation.state = TransmitOperation.AWAITING;
         int result = peer.channel().send(operation, peer.grant());
         if (result < 0) {

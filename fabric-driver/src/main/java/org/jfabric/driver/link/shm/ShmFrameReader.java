@@ -202,7 +202,9 @@ final class ShmFrameReader {
             int errno = acknowledge.errno();
             channel.handler().onGrant((int) acknowledge.grant());
             channel.handler().onAcknowledged(
-                acknowledge.operation(), acknowledge.levels(), errno == 0 ? 0 : ShmConnection.positive(errno, FabricErrno.EIO));
+                acknowledge.operation(),
+                acknowledge.levels(),
+                errno == 0 ? 0 : ShmConnection.positive(errno, FabricErrno.EIO));
         }
         return true;
     }
@@ -228,7 +230,10 @@ final class ShmFrameReader {
                 announce.regionOffset());
             channel.handler().onGrant((int) announce.grant());
             channel.handler().onAnnounce(
-                flags(flags) | (flags & (Flags.REMOTE_CQ_DATA | Flags.FENCE)), announce.tag(), announce.data(), payload);
+                flags(flags) | (flags & (Flags.REMOTE_CQ_DATA | Flags.FENCE)),
+                announce.tag(),
+                announce.data(),
+                payload);
         }
         return true;
     }

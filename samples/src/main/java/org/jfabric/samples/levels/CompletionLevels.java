@@ -1,0 +1,56 @@
+package org.jfabric.samples.levels;
+
+import org.jfabric.Fabric;
+import org.jfabric.FabricAddress;
+import org.jfabric.Flags;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.samples.SampleEndpoint;
+
+/**
+ * What a completion tells is the sender's choice. The first two orders complete as soon as the peer's endpoint has them.
+ * The third asks for a match, with a fence: its completion tells that the peer has received all three.
+ */
+public final class CompletionLevels {
+    private static final int LENGTH = 64;
+
+    private CompletionLevels() {
+    }
+
+    /**
+     * Runs it.
+     *
+     * @param args not used.
+     */
+    public static void main(String[] args) {
+        DriverConfig config = DriverConfig.builder().set("jfabric.dir.name", "levels-" + ProcessHandle.current().pid())
+            .threadingMode(ThreadingMode.INVOKER).build();
+        try (FabricDriver driver = FabricDriver.launchEmbedded(config); Fabric fabric = driver.fabric()) {
+            SampleEndpoint own = SampleEndpoint.open(fabric);
+            long self = own.addresses().insert(own.endpoint().name());
+
+            send(own, self, 1, Flags.TRANSMIT_COMPLETE);
+            send(own, self, 2, Flags.DELIVERY_COMPLETE);
+            send(own, self, 3, Flags.MATCH_COMPLETE | Flags.FENCE);
+            own.await(2, entry -> System.out.println("order " + entry.opContext() + " is at the peer"));
+
+            // in any order: the fenced one is not the last that is received
+            receive(own, 3);
+            receive(own, 1);
+            own.await(2, entry -> System.out.println("received " + entry.opContext()));
+            receive(own, 2);
+            own.await(2, entry -> System.out.println(
+                (entry.flags() & Flags.RECV) != 0 ? "received " + entry.opContext() : "all orders are received"));
+        }
+    }
+
+    private static void send(SampleEndpoint own, long to, long number, long flags) {
+        own.endpoint().tsendmsg(own.memory().address(0), LENGTH, to, number, 0, number, flags);
+    }
+
+    private static void receive(SampleEndpoint own, long number) {
+        own.endpoint().trecv(
+            own.memory().address(number * LENGTH), LENGTH, FabricAddress.ADDR_UNSPEC, number, 0, number);
+    }
+}
