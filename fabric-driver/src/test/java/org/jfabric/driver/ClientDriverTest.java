@@ -101,8 +101,7 @@ class ClientDriverTest {
 
     @ParameterizedTest
     @EnumSource(ThreadingMode.class)
-    @Requirement({
-        "EP-034", "EP-036", "EP-037", "EP-046", "EP-056", "EP-060", "EP-063", "ERR-013", "CQ-048", "CQ-142", "TAG-028"})
+    @Requirement({"EP-034", "EP-046", "EP-056", "EP-060", "EP-063"})
     void shouldRefuseWhatCannotBeBoundOrClosed(ThreadingMode mode) {
         try (FabricDriver driver = launch(mode); Fabric fabric = connect(driver, new FabricConfig())) {
             Info info = best(fabric);

@@ -11,6 +11,7 @@ import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.WaitObject;
 import org.jfabric.codec.control.CloseObjectEncoder;
 import org.jfabric.codec.control.CompletionQueueReadyDecoder;
 import org.jfabric.codec.control.DoneDecoder;
@@ -133,7 +134,7 @@ class DriverControlTest {
         assertEquals(FabricErrno.EINVAL, client.expectFailure());
         client.openCompletionQueue(16, 77, 0);
         assertEquals(FabricErrno.EINVAL, client.expectFailure());
-        client.openCompletionQueue(16, 4, 6);
+        client.openCompletionQueue(16, 4, WaitObject.CRITSEC_COND.code());
         assertEquals(FabricErrno.ENOSYS, client.expectFailure());
         client.register(0, 0);
         assertEquals(FabricErrno.EINVAL, client.expectFailure());

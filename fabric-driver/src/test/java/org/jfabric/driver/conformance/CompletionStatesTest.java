@@ -7,6 +7,7 @@ import org.jfabric.CompletionQueue;
 import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Endpoint;
 import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.ResourceManagement;
@@ -19,6 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import java.util.function.IntPredicate;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** All five reading calls in every state that a completion queue can be in. */
@@ -99,6 +101,26 @@ class CompletionStatesTest {
             pair.a.await(2);
             assertEquals(1, await(pair, queue, () -> queue.read(entries, 0, 1)));
             assertEquals(0, endpoint.trecv(pair.b.memory.address(), 64, ANY, 1, 0, 3), "after progress it is taken");
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    @Requirement("ERR-021")
+    void shouldSayThatOptionalCallsAreNotThereAndStayUsable(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            CompletionQueue plain = pair.b.cq;
+            for (int i = 0; i < 2; i++) {
+                assertEquals(-FabricErrno.ENOSYS, plain.sread(entries, 0, 1, 0, -1));
+                assertEquals(-FabricErrno.ENOSYS, plain.sreadFrom(entries, 0, 1, sources, 0, -1));
+                assertEquals(-FabricErrno.ENOSYS, plain.signal());
+                assertEquals(FabricErrno.ENOSYS, assertThrows(FabricException.class, () -> pair.b.domain
+                    .openCompletionQueue(new CompletionQueueAttr().waitObject(WaitObject.CRITSEC_COND))).errno());
+                assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), 64, ANY, 1, 0, 1));
+                assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(), 8, pair.toB, 1, 2));
+                pair.a.await(2);
+                pair.b.await(1);
+            }
         }
     }
 

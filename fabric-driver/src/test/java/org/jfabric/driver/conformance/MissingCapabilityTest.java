@@ -16,8 +16,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * No link offers and no call takes what {@code docs/requirements.md} calls missing. When this fails, the capability is there: mark it as
- * existing, and its rows are due.
+ * No link offers and no call takes what {@code docs/requirements.md} calls missing. When this fails, the capability is
+ * there: mark it as existing, and its rows are due.
  */
 class MissingCapabilityTest {
     private static final long ANY = -1L;
