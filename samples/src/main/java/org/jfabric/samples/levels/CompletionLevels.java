@@ -9,7 +9,7 @@ import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.samples.SampleEndpoint;
 
 /**
- * What a completion tells is the sender's choice. The first two orders complete as soon as the peer's endpoint has them.
+ * What a completion tells is the sender's choice. The first two orders complete when the peer's endpoint has them.
  * The third asks for a match, with a fence: its completion tells that the peer has received all three.
  */
 public final class CompletionLevels {

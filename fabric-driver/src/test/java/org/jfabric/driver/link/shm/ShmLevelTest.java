@@ -4,6 +4,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.codec.wire.AcknowledgeDecoder;
 import org.jfabric.codec.wire.EagerToAcknowledgeDecoder;
+import org.jfabric.layout.FileType;
 import org.jfabric.layout.RecordRingDescriptor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -186,6 +187,32 @@ class ShmLevelTest {
         int reported = answerAltered((ring, at) -> ring.putInt(at + field, errno)).err();
         assertEquals(errno == 1 || errno == 5 ? errno : FabricErrno.EIO, reported);
         assertEquals(0, alpha.services.errors.size());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldTellTheSenderWhenTheReceiversMemoryWasCut(boolean stored) throws IOException {
+        exchange(1);
+        if (!stored) {
+            assertEquals(0, beta.endpoint.receive(ShmNode.TAGGED, beta.buf(1 << 20), 4096, -1, 77, 0, 2));
+        }
+        assertEquals(0, alpha.endpoint.send(MATCH, alpha.buf(0), 4096, toBeta, 77, 0, 66));
+        if (stored) {
+            steps(100);
+        }
+        Path region = base.resolve("beta").resolve(FileType.MEMORY_REGION.fileName(beta.regionNumber));
+        try (FileChannel file = FileChannel.open(region, StandardOpenOption.WRITE)) {
+            file.truncate(8192);
+        }
+        if (stored) {
+            assertEquals(0, beta.endpoint.receive(ShmNode.TAGGED, beta.buf(1 << 20), 4096, -1, 77, 0, 2));
+        }
+        assertEquals(FabricErrno.EIO, await(beta).err());
+        ShmNode.Entry told = await(alpha);
+        assertEquals(66, told.context());
+        assertEquals(FabricErrno.EIO, told.err());
+        assertEquals(0, alpha.services.errors.size(), () -> alpha.services.errors.toString());
+        exchange(3);
     }
 
     /** Something done to a record. */
