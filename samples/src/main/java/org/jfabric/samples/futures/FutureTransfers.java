@@ -18,8 +18,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Transfers as futures: a request that is answered by what depends on its receive, and a receive that fails. Dispatching
- * is the program's own work, here done by {@code await}.
+ * Transfers as futures: a request that is answered by what depends on its receive, and a receive that fails.
+ * Dispatching is the program's own work, here done by {@code await}.
  */
 public final class FutureTransfers {
     private static final long REQUEST = 1;

@@ -86,10 +86,9 @@ public final class Peer extends ChannelHandler {
     }
 
     /**
-     * The address as error data: what an application inserts to know the peer (CQ-094, CQ-095). Made once, when it is
-     * first needed.
+     * The address as error data: what an application inserts to know the peer (CQ-094, CQ-095).
      *
-     * @return the bytes of {@link #address()}.
+     * @return the bytes of {@link #address()}; made once, when first needed.
      */
     public DirectBuffer rawAddress() {
         if (rawAddress == null) {
@@ -431,13 +430,9 @@ public final class Peer extends ChannelHandler {
             fail(FabricErrno.ECONNRESET);
             old.close(FabricErrno.ECONNRESET);
         }
-        endEpoch();
+        context.receiver().releaseWindow(credit.end());
         credit.begin(context.receiver().reserveWindow());
         return grant();
-    }
-
-    private void endEpoch() {
-        context.receiver().releaseWindow(credit.end());
     }
 
     @Override
@@ -597,7 +592,7 @@ public final class Peer extends ChannelHandler {
         acknowledgements.clear();
         outbox.failAll(errno);
         context.receiver().failPeer(this, errno);
-        endEpoch();
+        context.receiver().releaseWindow(credit.end());
         context.onPeerDown(this, errno);
     }
 }
