@@ -123,8 +123,8 @@ class DescriptorWaitRaceTest {
         for (int round = 0; round < 4; round++) {
             try (DriverProcess driver = DriverProcess.start(base.resolve("alpha"),
                 "jfabric.threading.mode=" + (round % 2 == 0 ? "SHARED" : "DEDICATED"));
-                 Selector selector = Selector.open();
-                 Fabric fabric = Fabric.connect(new FabricConfig().directory(driver.directory()))) {
+                 Selector selector = Selector.open()) {
+                Fabric fabric = Fabric.connect(new FabricConfig().directory(driver.directory()));
                 FabricNode owner = new FabricNode(
                     fabric, "loopback", new Info().caps(Flags.TAGGED | Flags.MSG), 64, 1, () -> { });
                 WaitNode node = new WaitNode(owner, owner, WaitObject.FD);

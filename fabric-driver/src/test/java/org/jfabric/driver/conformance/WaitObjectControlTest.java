@@ -68,7 +68,8 @@ class WaitObjectControlTest {
     // closed early on purpose
     @SuppressWarnings("try")
     void shouldRefuseOtherCommands(Setup setup) {
-        try (FabricPair pair = new FabricPair(setup); CompletionQueue queue = open(pair, WaitObject.UNSPEC, 0)) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            CompletionQueue queue = open(pair, WaitObject.UNSPEC, 0);
             WaitObjectHandle handle = new WaitObjectHandle();
             for (int command : new int[] {12345, -1, 0, ControlCommand.ENABLE.code(), Integer.MAX_VALUE}) {
                 assertEquals(-FabricErrno.ENOSYS, queue.control(command, handle), () -> "command " + command);
