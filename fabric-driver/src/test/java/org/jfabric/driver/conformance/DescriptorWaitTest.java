@@ -91,6 +91,29 @@ class DescriptorWaitTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(WaitSetup.class)
+    @Requirement("CQ-031")
+    void shouldGoOnWhateverTheDescriptorIsSignalledAs(WaitSetup setup) throws IOException {
+        try (var place = setup.open(); WaitNode node = node(place); Selector selector = Selector.open()) {
+            SelectionKey key = node.queue.channel().register(selector, SelectionKey.OP_READ | SelectionKey.OP_WRITE);
+            assertEquals(0, node.queue.tryWait());
+            // a socket can be written to at any time: signalled although nothing came
+            assertEquals(key, next(selector));
+            assertTrue(key.isWritable());
+            assertFalse(key.isReadable());
+            assertEquals(-FabricErrno.EAGAIN, node.take());
+            assertEquals(0, node.queue.tryWait(), "the waiter just asks again");
+            node.complete(9);
+            for (long end = System.nanoTime() + WaitNode.DEADLINE_NS; !key.isReadable();) {
+                assertTrue(System.nanoTime() - end < 0, "a channel that can be read");
+                assertEquals(key, next(selector));
+            }
+            node.awaitEntry();
+            assertEquals(9, node.take());
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(WaitSetup.class)
     @Requirement("CQ-109")
     void shouldBeReadableWhenSignalled(WaitSetup setup) throws Exception {
         try (var place = setup.open(); WaitNode node = node(place); Selector selector = Selector.open()) {
