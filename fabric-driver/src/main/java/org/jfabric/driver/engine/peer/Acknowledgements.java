@@ -8,9 +8,9 @@ import java.util.Arrays;
 /**
  * What one peer has yet to be told of its own messages: levels that they have reached, and the answer to its fence.
  *
- * <p>An acknowledgement goes at once if the channel takes it; else it waits here, in order, and the peer is looked at
- * in each cycle until all have gone. They are as many at most as the peer has sends outstanding. Memory grows to the
- * greatest number that ever waited.
+ * <p>An acknowledgement goes at once if the channel takes it; until then it waits here, in order, and the peer is
+ * looked at in each cycle until all have gone. They are as many at most as the peer has sends outstanding. Memory grows
+ * to the greatest number that ever waited.
  *
  * <p>Owner: progress agent.
  */
@@ -40,7 +40,7 @@ public final class Acknowledgements {
      * @param errno     0, or why they never will be.
      */
     public void send(long operation, long levels, int errno) {
-        if (!peer.isUp() || count == 0 && trySend(operation, levels, errno)) {
+        if (!peer.isUp()) {
             return;
         }
         if (count * WORDS == waiting.length) {
@@ -50,7 +50,10 @@ public final class Acknowledgements {
         waiting[index] = operation;
         waiting[index + 1] = levels << Integer.SIZE | errno;
         count++;
-        peer.schedule();
+        // noted first: if an access to shared memory fails meanwhile, it goes when all peers are looked at afterwards
+        if (count > 1 || !flush()) {
+            peer.schedule();
+        }
     }
 
     /**

@@ -17,10 +17,12 @@ public final class ReachedLevels {
     private final Receiver receiver;
     private final UnexpectedStore store;
 
-    // of the message that is being placed, so that its sender is told if an access to shared memory fails meanwhile
+    // Of the message that is being placed. If an access to shared memory fails meanwhile its sender must be told, and
+    // the virtual machine may report that when the message has left all lists already.
     private Peer inHandPeer;
+    private int inHandEpoch;
+    private long inHandAwaited;
     private long inHandOperation;
-    private long inHandLevel;
 
     ReachedLevels(Receiver receiver, UnexpectedStore store) {
         this.receiver = receiver;
@@ -43,16 +45,51 @@ public final class ReachedLevels {
             return;
         }
         long level = (flags & Flags.MATCH_COMPLETE) != 0 ? Flags.MATCH_COMPLETE : Flags.DELIVERY_COMPLETE;
-        inHandPeer = peer;
-        inHandOperation = operation;
-        inHandLevel = level;
+        taking(peer, peer.epoch(), level, operation);
         StoredMessage stored = receiver.take(peer, flags, tag, data, address, length);
-        inHandPeer = null;
         if (stored != null && level == Flags.MATCH_COMPLETE) {
             stored.awaited |= level;
             stored.operation = operation;
+            inHandAwaited = 0;
         } else {
-            peer.acknowledgements().send(operation, level, 0);
+            taken(0);
+        }
+    }
+
+    /** A message with something awaited is about to be placed in the buffer of a receive. */
+    void taking(StoredMessage message) {
+        taking(message.peer, message.epoch, message.awaited, message.operation);
+    }
+
+    private void taking(Peer peer, int epoch, long awaited, long operation) {
+        inHandPeer = peer;
+        inHandEpoch = epoch;
+        inHandAwaited = awaited;
+        inHandOperation = operation;
+    }
+
+    /** It was placed, or is lost; each answer is noted once, before it goes. */
+    void taken(int errno) {
+        Peer peer = inHandPeer;
+        if (inHandEpoch != peer.epoch()) {
+            inHandAwaited = 0;
+            return;
+        }
+        long level = inHandAwaited & ~Flags.FENCE;
+        if (level != 0) {
+            inHandAwaited &= Flags.FENCE;
+            peer.acknowledgements().send(inHandOperation, level, errno);
+        }
+        if (inHandAwaited != 0) {
+            inHandAwaited = 0;
+            peer.acknowledgements().leftFence(errno);
+        }
+    }
+
+    /** An access to shared memory failed; if a message was being placed its sender is told that it is lost. */
+    void recover() {
+        if (inHandAwaited != 0) {
+            taken(FabricErrno.EIO);
         }
     }
 
@@ -73,27 +110,5 @@ public final class ReachedLevels {
         }
         peer.acknowledgements().fence(operation, before);
         return peer.channel() != null;
-    }
-
-    /** A message with something awaited has left the store: it was placed in the buffer of a receive, or is lost. */
-    static void left(Peer peer, int epoch, long awaited, long operation, int errno) {
-        if (epoch != peer.epoch()) {
-            return;
-        }
-        if ((awaited & Flags.MATCH_COMPLETE) != 0) {
-            peer.acknowledgements().send(operation, Flags.MATCH_COMPLETE, errno);
-        }
-        if ((awaited & Flags.FENCE) != 0) {
-            peer.acknowledgements().leftFence(errno);
-        }
-    }
-
-    /** An access to shared memory failed while a message was being placed. */
-    void recover() {
-        Peer peer = inHandPeer;
-        inHandPeer = null;
-        if (peer != null) {
-            peer.acknowledgements().send(inHandOperation, inHandLevel, FabricErrno.EIO);
-        }
     }
 }

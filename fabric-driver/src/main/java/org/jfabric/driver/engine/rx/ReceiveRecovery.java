@@ -68,8 +68,6 @@ final class ReceiveRecovery {
             if (message.state != StoredMessage.FREE && !held) {
                 if (message.peer != null && message.state == StoredMessage.STORED) {
                     message.peer.left(message.length, message.epoch);
-                    ReachedLevels.left(
-                        message.peer, message.epoch, message.awaited, message.operation, FabricErrno.EIO);
                 }
                 store.giveMessage(message);
             }

@@ -461,18 +461,19 @@ public final class Receiver {
         operation.message(message.peer, message.flags, message.tag(), message.data, message.length);
         switch (message.state) {
             case StoredMessage.STORED -> {
+                boolean awaited = message.awaited != 0;
+                if (awaited) {
+                    levels.taking(message);
+                }
                 Words.copy(message.block, operation.address, operation.placedBytes());
                 Peer peer = message.peer;
-                int epoch = message.epoch;
-                long awaited = message.awaited;
-                long awaitedOperation = message.operation;
                 message.peer = null;
-                peer.left(message.length, epoch);
+                peer.left(message.length, message.epoch);
                 store.giveMessage(message);
                 complete(operation);
                 release(operation);
-                if (awaited != 0) {
-                    ReachedLevels.left(peer, epoch, awaited, awaitedOperation, 0);
+                if (awaited) {
+                    levels.taken(0);
                 }
             }
             case StoredMessage.FILLING -> {

@@ -46,7 +46,7 @@ final class AcknowledgedSends {
             sender.fail(operation, FabricErrno.EBADFLAGS);
             return true;
         }
-        long fence = level == Flags.MATCH_COMPLETE ? operation.flags & Flags.FENCE : 0;
+        long fence = asked(operation.flags) & Flags.FENCE;
         if (peer.canSendEager(operation.length)) {
             operation.awaited = TransmitOperation.LINK | level | fence;
             int result = send(peer, operation);
@@ -72,8 +72,8 @@ final class AcknowledgedSends {
      * @return false if no operation to that peer awaits it.
      */
     boolean onAcknowledged(Peer peer, TransmitOperation operation, long levels, int errno) {
-        if (operation == null || operation.peer != peer || levels == 0
-            || (levels & ~operation.awaitedOfPeer()) != 0) {
+        if (operation == null || operation.peer != peer || levels == 0 || operation.awaited == 0
+            || (levels & ~asked(operation.flags)) != 0) {
             return false;
         }
         if (errno != 0) {
@@ -98,6 +98,12 @@ final class AcknowledgedSends {
             return Flags.COMMIT_COMPLETE;
         }
         return (flags & Flags.MATCH_COMPLETE) != 0 ? Flags.MATCH_COMPLETE : flags & Flags.DELIVERY_COMPLETE;
+    }
+
+    /** What a peer may acknowledge; a level twice if an access to shared memory failed there in between. */
+    private static long asked(long flags) {
+        long level = strongest(flags);
+        return level == Flags.MATCH_COMPLETE ? level | flags & Flags.FENCE : level;
     }
 
     private int send(Peer peer, TransmitOperation operation) {

@@ -207,10 +207,16 @@ class ShmLevelTest {
         if (stored) {
             assertEquals(0, beta.endpoint.receive(ShmNode.TAGGED, beta.buf(1 << 20), 4096, -1, 77, 0, 2));
         }
-        assertEquals(FabricErrno.EIO, await(beta).err());
+        // compiled code may report the failed access late, when the entry of a success was written; it must not be
+        // reported to the other driver, which runs on the same thread here
+        for (int i = 0; i < 100; i++) {
+            beta.step();
+        }
+        int received = await(beta).err();
         ShmNode.Entry told = await(alpha);
         assertEquals(66, told.context());
-        assertEquals(FabricErrno.EIO, told.err());
+        assertTrue(received == 0 || received == FabricErrno.EIO, "receive: " + received);
+        assertTrue(told.err() == FabricErrno.EIO || told.err() == 0 && received == 0, received + ", " + told);
         assertEquals(0, alpha.services.errors.size(), () -> alpha.services.errors.toString());
         exchange(3);
     }
