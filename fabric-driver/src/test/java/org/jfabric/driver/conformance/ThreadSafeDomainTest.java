@@ -147,7 +147,7 @@ class ThreadSafeDomainTest {
                             result = endpoint.trecv(node.memory.address(), 64, ANY, 1, 0, 1);
                             if (result == 0) {
                                 posted.incrementAndGet();
-                                result = endpoint.tinject(payload, 0, 16, self, 1);
+                                result = injected(endpoint, payload, self);
                             }
                             Thread.yield();
                         }
@@ -180,6 +180,17 @@ class ThreadSafeDomainTest {
             }
             assertEquals(-FabricErrno.EOPBADSTATE, node.cq.read(null, 0, 0));
         }
+    }
+
+    /** Until it was taken: further receives before it could take all slots of the queue and leave none for it. */
+    private int injected(Endpoint endpoint, UnsafeBuffer payload, long dest) {
+        int result = endpoint.tinject(payload, 0, 16, dest, 1);
+        while (result == -FabricErrno.EAGAIN) {
+            assertTrue(goesOn());
+            Thread.yield();
+            result = endpoint.tinject(payload, 0, 16, dest, 1);
+        }
+        return result;
     }
 
     /** Every slot of the queue can be taken again: posts that met the close gave theirs back exactly once. */

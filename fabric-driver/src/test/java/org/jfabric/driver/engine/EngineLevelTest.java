@@ -6,10 +6,13 @@ import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.scripted.Script;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -58,6 +61,41 @@ class EngineLevelTest {
         assertEquals(List.of(), a.errors);
         assertEquals(List.of(), b.errors);
         rig.close();
+    }
+
+    /** Another thread looks at the count at the very moment at which it can see the entry. */
+    @Test
+    @Timeout(60)
+    @Requirement("CL-012")
+    void shouldNotTrackASendWhoseEntryIsVisible() throws Exception {
+        connect();
+        int sends = 20_000;
+        long before = a.endpoint.completedSends();
+        AtomicInteger seen = new AtomicInteger();
+        FutureTask<Long> watcher = new FutureTask<>(() -> {
+            long tracked = 0;
+            for (int i = 1; i <= sends && !Thread.interrupted(); i++) {
+                while (!a.completions.skip()) {
+                    Thread.onSpinWait();
+                }
+                tracked += a.endpoint.completedSends() - before < i ? 1 : 0;
+                seen.setRelease(i);
+            }
+            return tracked;
+        });
+        Thread thread = new Thread(watcher, "watcher");
+        thread.setDaemon(true);
+        thread.start();
+        for (int i = 0; i < sends; i++) {
+            assertEquals(0, b.trecv(0, 8, i, i));
+            send(Rig.TAGGED, 8, i, i);
+            while (seen.getAcquire() <= i) {
+                rig.step();
+            }
+            b.next();
+        }
+        assertEquals(0L, watcher.get(), "entries that came before the count");
+        assertAtRest();
     }
 
     @Test

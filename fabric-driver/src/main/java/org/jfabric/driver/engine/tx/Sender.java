@@ -186,14 +186,16 @@ public final class Sender {
      * @param operation not in any list.
      */
     public void complete(TransmitOperation operation) {
+        long flags = operation.flags;
+        long context = operation.context;
         operation.reported = true;
-        if ((operation.flags & Flags.COMPLETION) != 0) {
-            completions.success(
-                completionIndex, 0, operation.context, Flags.SEND | (operation.flags & KIND_BITS), 0, 0, 0, 0, -1L);
+        // not tracked any more when somebody can see the entry (CL-012)
+        release(operation);
+        if ((flags & Flags.COMPLETION) != 0) {
+            completions.success(completionIndex, 0, context, Flags.SEND | (flags & KIND_BITS), 0, 0, 0, 0, -1L);
         } else {
             completions.retire();
         }
-        release(operation);
     }
 
     /**
