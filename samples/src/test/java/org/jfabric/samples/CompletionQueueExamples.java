@@ -22,10 +22,15 @@ import org.jfabric.MemoryRegion;
 import org.jfabric.ResourceManagement;
 import org.jfabric.WaitCondition;
 import org.jfabric.WaitObject;
+import org.jfabric.WaitSet;
+import org.jfabric.WaitSetAttr;
 import org.jfabric.future.CompletionDispatcher;
 import org.jfabric.future.CompletionRecord;
 import org.jfabric.future.FutureEndpoint;
 
+import java.io.IOException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.util.concurrent.CompletableFuture;
 
 /** The code of docs/completion-queues.md: each region between markers stands there, and is run by the page's test. */
@@ -171,6 +176,53 @@ final class CompletionQueueExamples {
         int count = queue.sread(entries, 0, 16, 2, 1000);
         // end
         return count;
+    }
+
+    static CompletionQueueAttr selectable() {
+        // example: fd-open
+        CompletionQueueAttr attr = new CompletionQueueAttr().waitObject(WaitObject.FD);
+        // end
+        return attr;
+    }
+
+    int select(CompletionHandler handler) throws IOException {
+        // example: select
+        try (Selector selector = Selector.open()) {
+            queue.channel().register(selector, SelectionKey.OP_READ);
+            int seen = queue.poll(handler, 16);
+            while (seen == -FabricErrno.EAGAIN) {
+                if (queue.tryWait() == 0) {
+                    selector.select(key -> { }, 1000);
+                }
+                seen = queue.poll(handler, 16);
+            }
+            return seen;
+        }
+        // end
+    }
+
+    static CompletionQueueAttr inSet(WaitSet waitSet) {
+        // example: set-open
+        CompletionQueueAttr attr = new CompletionQueueAttr().waitObject(WaitObject.SET).waitSetId(waitSet.id());
+        // end
+        return attr;
+    }
+
+    static WaitSet waitSet(Fabric fabric) {
+        // example: wait-set
+        WaitSet waitSet = fabric.openWaitSet(new WaitSetAttr().waitObject(WaitObject.UNSPEC));
+        // end
+        return waitSet;
+    }
+
+    int awaitSet(WaitSet waitSet, CompletionHandler handler) {
+        // example: set-wait
+        int result = waitSet.await(1000);
+        while (result == 0 && queue.poll(handler, 16) == -FabricErrno.EAGAIN) {
+            result = waitSet.await(1000);
+        }
+        // end
+        return result;
     }
 
     long futures() {

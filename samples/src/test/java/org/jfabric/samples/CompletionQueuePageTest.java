@@ -2,6 +2,7 @@ package org.jfabric.samples;
 
 import org.jfabric.Fabric;
 import org.jfabric.FabricErrno;
+import org.jfabric.WaitSet;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
@@ -97,6 +98,35 @@ class CompletionQueuePageTest {
             fabric, new org.jfabric.Info(), CompletionQueueExamples.waiting());
         examples.transfer(8);
         assertEquals(2, examples.sread());
+    }
+
+    @Test
+    void shouldWaitInASelectorWhereTheDriverHasThreads() throws IOException {
+        try (FabricDriver threads = FabricDriver.launchEmbedded(DriverConfig.builder()
+                .set("jfabric.dir.name", "select-" + ProcessHandle.current().pid())
+                .threadingMode(ThreadingMode.SHARED).build());
+            Fabric attached = threads.fabric()) {
+            CompletionQueueExamples examples = new CompletionQueueExamples(
+                attached, new org.jfabric.Info(), CompletionQueueExamples.selectable());
+            examples.transfer(8);
+            int seen = 0;
+            while (seen < 2) {
+                seen += examples.select(entry -> { });
+            }
+            assertEquals(2, seen);
+        }
+    }
+
+    @Test
+    void shouldWaitForAllQueuesOfASet() {
+        WaitSet waitSet = CompletionQueueExamples.waitSet(fabric);
+        CompletionQueueExamples examples = new CompletionQueueExamples(
+            fabric, new org.jfabric.Info(), CompletionQueueExamples.inSet(waitSet));
+        examples.transfer(8);
+        int[] seen = new int[1];
+        while (seen[0] < 2) {
+            assertEquals(0, examples.awaitSet(waitSet, entry -> seen[0]++));
+        }
     }
 
     @Test

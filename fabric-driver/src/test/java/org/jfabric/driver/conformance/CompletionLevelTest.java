@@ -106,7 +106,7 @@ class CompletionLevelTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
-    @Requirement({"CL-005", "CL-008"})
+    @Requirement({"CL-002", "CL-005", "CL-008"})
     void shouldLetTheSourceGoWhenInjectComplete(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             int length = pair.a.endpoint.injectSize() * 10;
