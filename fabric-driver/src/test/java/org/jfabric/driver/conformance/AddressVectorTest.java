@@ -9,6 +9,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Flags;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -22,6 +23,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Address vectors of every type: what is promised of a number is the same, only TABLE promises that it counts. */
+@Tag("conformance")
 @Timeout(120)
 class AddressVectorTest {
     private static final int COUNT = 10;

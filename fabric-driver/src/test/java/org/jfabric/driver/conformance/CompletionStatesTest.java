@@ -13,6 +13,7 @@ import org.jfabric.Info;
 import org.jfabric.ResourceManagement;
 import org.jfabric.WaitObject;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -24,6 +25,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** All five reading calls in every state that a completion queue can be in. */
+@Tag("conformance")
 @Timeout(120)
 class CompletionStatesTest {
     private static final long ANY = -1L;

@@ -6,6 +6,7 @@ import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
 import org.jfabric.driver.hostile.DriverView;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -15,6 +16,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Completion queues that cannot overrun, receivers that do not post, requests that name something invalid. */
+@Tag("conformance")
 class CreditTest {
     private static final long ANY = -1L;
 

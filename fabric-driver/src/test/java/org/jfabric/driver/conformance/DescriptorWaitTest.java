@@ -18,6 +18,7 @@ import org.jfabric.WaitObject;
 import org.jfabric.WaitObjectHandle;
 import org.jfabric.ffi.ChannelDescriptor;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,6 +36,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Completion queues with a descriptor as wait object, where the driver has threads of its own. */
+@Tag("conformance")
 @Timeout(120)
 class DescriptorWaitTest {
     private static final int DEADLINE_MS = 20_000;

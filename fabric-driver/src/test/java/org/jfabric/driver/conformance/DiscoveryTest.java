@@ -19,6 +19,7 @@ import org.jfabric.Protocol;
 import org.jfabric.ResourceManagement;
 import org.jfabric.Threading;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,6 +34,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What discovery offers for hints, and that what is opened with an offer keeps to it. */
+@Tag("conformance")
 @Timeout(120)
 class DiscoveryTest {
     private static final long ANY = -1L;

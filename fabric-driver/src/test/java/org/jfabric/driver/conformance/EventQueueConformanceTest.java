@@ -19,6 +19,7 @@ import org.jfabric.Flags;
 import org.jfabric.WaitObject;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,6 +44,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What comes into an event queue from a driver, and what may be bound to one. */
+@Tag("conformance")
 @Timeout(120)
 class EventQueueConformanceTest {
     private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);

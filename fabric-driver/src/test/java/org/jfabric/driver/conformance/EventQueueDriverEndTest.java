@@ -20,6 +20,7 @@ import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -41,6 +42,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A driver that ends while threads wait for events, or for the end of insertions. */
+@Tag("conformance")
 @Timeout(120)
 class EventQueueDriverEndTest {
     private static final int EAGAIN = -FabricErrno.EAGAIN;

@@ -15,6 +15,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.WaitObject;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,6 +33,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The code of docs/event-queues.md: it compiles, it runs, and the page shows it as it is here. */
+@Tag("conformance")
 @Timeout(120)
 class EventQueueExampleTest {
     private static final Path ROOT = Path.of(System.getProperty("basedir", ".")).resolve("..");

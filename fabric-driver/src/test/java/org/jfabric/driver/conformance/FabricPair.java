@@ -18,6 +18,9 @@ import java.util.Deque;
 
 /** Two endpoints that can reach each other, set up as a {@link Setup} says; everything goes with {@link #close}. */
 public final class FabricPair implements AutoCloseable {
+    /** A driver that lives for a second is slowed down by the second compiler more than it gains. */
+    private static final String[] QUICK_START = {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"};
+
     final Setup setup;
     final FabricNode a;
     final FabricNode b;
@@ -98,7 +101,7 @@ public final class FabricPair implements AutoCloseable {
     }
 
     private Path startProcess(String name) {
-        DriverProcess process = DriverProcess.start(base.resolve(name));
+        DriverProcess process = DriverProcess.start(base.resolve(name), QUICK_START);
         resources.push(process);
         lastProcess = process;
         return process.directory();

@@ -3,6 +3,7 @@ package org.jfabric.driver.conformance;
 import org.jfabric.Endpoint;
 import org.jfabric.Flags;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -11,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** FI_FENCE: what waits for what, and what a fenced operation's completion tells of earlier ones. */
+@Tag("conformance")
 class FenceTest {
     private static final long ANY = -1L;
     private static final int RECEIVE = FabricNode.MEMORY / 2;

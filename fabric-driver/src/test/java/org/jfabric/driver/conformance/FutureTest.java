@@ -10,6 +10,7 @@ import org.jfabric.future.CompletionDispatcher;
 import org.jfabric.future.CompletionRecord;
 import org.jfabric.future.FutureEndpoint;
 import org.jfabric.future.TransferException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -27,6 +28,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Futures and callbacks over real completion queues. */
+@Tag("conformance")
 @Timeout(120)
 class FutureTest {
     private static final long ANY = FabricAddress.ADDR_UNSPEC;

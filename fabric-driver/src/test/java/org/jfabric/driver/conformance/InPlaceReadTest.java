@@ -6,6 +6,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Threading;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -14,6 +15,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Entries that an application holds keep their slots, whatever the driver has to tell meanwhile. */
+@Tag("conformance")
 @Timeout(120)
 class InPlaceReadTest {
     private static final long ANY = FabricAddress.ADDR_UNSPEC;

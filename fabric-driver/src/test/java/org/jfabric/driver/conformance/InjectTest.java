@@ -1,6 +1,7 @@
 package org.jfabric.driver.conformance;
 
 import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -12,6 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The payload of an inject belongs to the application again at the return, however long the message waits. */
+@Tag("conformance")
 @Timeout(120)
 class InjectTest {
     private static final long ANY = -1L;

@@ -21,6 +21,7 @@ import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.hostile.DriverView;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,6 +39,7 @@ import java.util.function.LongSupplier;
  * Messages allocate nothing after warm-up: neither on the thread that calls the public API, which with embedded drivers
  * runs engine and link too, nor on a driver's own thread.
  */
+@Tag("conformance")
 @Timeout(120)
 class MessageAllocationTest implements CompletionHandler {
     private static final int WARM_UP_ROUNDS = 4_000;

@@ -6,6 +6,7 @@ import org.jfabric.Info;
 import org.jfabric.Mode;
 import org.jfabric.test.Capability;
 import org.jfabric.test.RequirementTable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import java.nio.file.Path;
@@ -19,6 +20,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * No link offers and no call takes what {@code docs/requirements.md} calls missing. When this fails, the capability is
  * there: mark it as existing, and its rows are due.
  */
+@Tag("conformance")
 class MissingCapabilityTest {
     private static final long ANY = -1L;
 

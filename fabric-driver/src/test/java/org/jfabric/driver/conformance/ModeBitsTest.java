@@ -9,6 +9,7 @@ import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Mode;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -20,6 +21,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 /** Mode bits say what an application can put up with; no link asks anything of it. */
+@Tag("conformance")
 @Timeout(120)
 class ModeBitsTest {
     private static final long ANY = FabricAddress.ADDR_UNSPEC;

@@ -15,6 +15,7 @@ import org.jfabric.WaitObject;
 import org.jfabric.WaitObjectHandle;
 import org.jfabric.WaitSetAttr;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import java.util.concurrent.TimeUnit;
 
 /** Completion queues with a lock and condition as wait object. */
+@Tag("conformance")
 @Timeout(120)
 class MutexCondTest {
     private static final int ROUNDS = 300;

@@ -15,6 +15,7 @@ import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.EventFd;
 import org.jfabric.ffi.Libc;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -22,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /** The number of a descriptor in a system call of the application's own, in a process that was started for it. */
+@Tag("conformance")
 @Timeout(120)
 class NativeEpollTest {
     private static final int ROUNDS = 200;

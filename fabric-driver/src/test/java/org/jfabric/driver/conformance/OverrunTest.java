@@ -12,6 +12,7 @@ import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.ResourceManagement;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -23,6 +24,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A reader that does not keep up: with resource management nothing is lost, without it the queue overruns. */
+@Tag("conformance")
 @Timeout(120)
 class OverrunTest {
     private static final long ANY = FabricAddress.ADDR_UNSPEC;

@@ -15,6 +15,7 @@ import org.jfabric.MemoryRegion;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,6 +33,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Peers that go, names that are found, and levels that are not given. */
+@Tag("conformance")
 @Timeout(180)
 class PeerAndAddressTest {
     private static final long ANY = -1L;

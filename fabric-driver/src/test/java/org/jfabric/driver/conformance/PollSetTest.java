@@ -14,6 +14,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.PollSet;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,6 +24,7 @@ import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 
 /** Asking several completion queues at once which has something to read. */
+@Tag("conformance")
 @Timeout(120)
 class PollSetTest {
     private final long[] contexts = new long[4];

@@ -5,6 +5,7 @@ import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Progress;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -15,6 +16,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Who makes transfers go on: the driver by itself, or those who read. */
+@Tag("conformance")
 @Timeout(120)
 class ProgressTest {
     private static final long ANY = -1L;

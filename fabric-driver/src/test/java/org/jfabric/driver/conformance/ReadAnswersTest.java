@@ -13,6 +13,7 @@ import org.jfabric.Info;
 import org.jfabric.ResourceManagement;
 import org.jfabric.WaitObject;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -25,6 +26,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What the five reading calls answer in each state of a queue. */
+@Tag("conformance")
 @Timeout(120)
 class ReadAnswersTest {
     private static final long DEADLINE_NS = 20_000_000_000L;

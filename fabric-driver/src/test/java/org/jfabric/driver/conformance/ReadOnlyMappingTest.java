@@ -4,6 +4,7 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.Flags;
 import org.jfabric.Info;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -19,6 +20,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What belongs to another one is mapped read-only: the kernel says so of every process that takes part. */
+@Tag("conformance")
 @Timeout(60)
 class ReadOnlyMappingTest {
     private static final int LENGTH = 1 << 20;

@@ -7,6 +7,7 @@ import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
 import org.jfabric.driver.hostile.DriverView;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -20,6 +21,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** More regions in use than another driver may keep mapped for single copy: every byte is right, the bound holds. */
+@Tag("conformance")
 @Timeout(120)
 class RegionCacheTest {
     private static final int BOUND = 4;

@@ -4,6 +4,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.MemoryRegion;
 import org.jfabric.driver.hostile.DriverView;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -15,6 +16,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Regions that are closed under an operation: it ends right, the driver's mapping goes with it and not before. */
+@Tag("conformance")
 @Timeout(120)
 class RegionCloseTest {
     private static final int LENGTH = 1 << 20;

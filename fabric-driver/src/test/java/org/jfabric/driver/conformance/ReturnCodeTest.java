@@ -12,6 +12,7 @@ import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.driver.conformance.FabricNode.Entry;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +30,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What calls return: counts, zero, or negative errnos of the list; only control calls throw. */
+@Tag("conformance")
 @Timeout(120)
 class ReturnCodeTest {
     private static final long ANY = -1L;

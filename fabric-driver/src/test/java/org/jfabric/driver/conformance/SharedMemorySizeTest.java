@@ -18,6 +18,7 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Sizing;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -30,6 +31,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /** A driver and a default client fit a small tmpfs, and what start-up says about them is what they take. */
+@Tag("conformance")
 @Timeout(60)
 class SharedMemorySizeTest {
     private static final long SMALL_TMPFS_BYTES = 64L << 20;

@@ -16,6 +16,7 @@ import org.jfabric.FabricException;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -27,6 +28,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Who is named as source of a message, to whom, and what happens to messages of strangers. */
+@Tag("conformance")
 class SourceReportTest {
     private static final long ANY = -1L;
     private static final long NOTAVAIL = FabricAddress.ADDR_NOTAVAIL;

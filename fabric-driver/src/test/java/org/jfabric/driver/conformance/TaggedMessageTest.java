@@ -4,6 +4,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -13,6 +14,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 /** Tagged and untagged messages between two applications, over every link, embedded and with a daemon. */
+@Tag("conformance")
 class TaggedMessageTest {
     private static final int RECEIVE = FabricNode.MEMORY / 2;
     private static final long ANY = -1L;

@@ -16,6 +16,7 @@ import org.jfabric.WaitObjectHandle;
 import org.jfabric.WaitSet;
 import org.jfabric.WaitSetAttr;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** What a completion queue tells about its wait object, and what it refuses. */
+@Tag("conformance")
 @Timeout(120)
 class WaitObjectControlTest {
     private static final int GETWAIT = ControlCommand.GETWAIT.code();

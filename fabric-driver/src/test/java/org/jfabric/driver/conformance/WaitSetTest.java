@@ -16,6 +16,7 @@ import org.jfabric.WaitObjectHandle;
 import org.jfabric.WaitSet;
 import org.jfabric.WaitSetAttr;
 import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -27,6 +28,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Several completion queues awaited together. */
+@Tag("conformance")
 @Timeout(120)
 class WaitSetTest {
     private static final int DEADLINE_MS = 20_000;
