@@ -185,6 +185,11 @@ final class CompletionWait {
     /** Releases the threads that wait now, or the next one that is about to wait on an empty queue (AMB-07). */
     void signal() {
         signals.incrementAndGet();
+        wake();
+    }
+
+    /** Lets those who wait look again. */
+    void wake() {
         line.wakeAll();
         if (nativeWait != null) {
             nativeWait.signal();

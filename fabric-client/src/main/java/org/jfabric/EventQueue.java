@@ -4,6 +4,7 @@ import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.Invoker;
+import org.jfabric.ffi.Affinity;
 import org.jfabric.client.SignalPipe;
 
 import java.nio.channels.SelectableChannel;
@@ -71,6 +72,8 @@ public final class EventQueue implements AutoCloseable {
     private final Condition cond;
     /** Endpoints and address vectors bound to this queue; control path, under the fabric's lock. */
     private final List<Object> users = new ArrayList<>();
+    private WaitSet waitSet;
+    private Waitable waitable;
     private boolean overrun;
     private boolean gone;
     private volatile boolean closed;
@@ -162,10 +165,11 @@ public final class EventQueue implements AutoCloseable {
      * @param timeoutMs most milliseconds to wait; 0 does not wait, less than 0 waits without limit.
      * @param flags     as for {@link #read}.
      * @return 1, or {@code -FI_EAGAIN} when the time is over, or another negative errno of this class;
-     *     {@code -FI_ENOSYS} always if the queue was opened with {@link WaitObject#NONE} (AMB-08).
+     *     {@code -FI_ENOSYS} always if the queue was opened with {@link WaitObject#NONE} or
+     *     {@link WaitObject#SET} (AMB-08).
      */
     public int sread(EventEntry entry, int timeoutMs, long flags) {
-        if (waitObject == WaitObject.NONE) {
+        if (waitObject == WaitObject.NONE || waitObject == WaitObject.SET) {
             return -FabricErrno.ENOSYS;
         }
         int result = read(entry, flags);
@@ -224,10 +228,10 @@ public final class EventQueue implements AutoCloseable {
      * an embedded driver it runs a cycle, without which nothing of the driver comes.
      *
      * @return 0, or {@code -FI_EAGAIN} if there is something to read or to be told, or {@code -FI_ENOSYS} if the queue
-     *     was opened with {@link WaitObject#NONE}.
+     *     was opened with {@link WaitObject#NONE} or, ask the set then, {@link WaitObject#SET}.
      */
     public int tryWait() {
-        if (waitObject == WaitObject.NONE) {
+        if (waitObject == WaitObject.NONE || waitObject == WaitObject.SET) {
             return -FabricErrno.ENOSYS;
         }
         progress();
@@ -239,7 +243,7 @@ public final class EventQueue implements AutoCloseable {
     /**
      * What the queue was opened with.
      *
-     * @return never {@link WaitObject#SET}, which is not offered yet.
+     * @return the wait object.
      */
     public WaitObject waitObject() {
         return waitObject;
@@ -382,6 +386,19 @@ public final class EventQueue implements AutoCloseable {
         add(0, fid, opContext, data, err, new UnsafeBuffer(errData.getBytes(StandardCharsets.US_ASCII)));
     }
 
+    /** Joins a wait set, before anybody uses the queue; under the fabric's lock. */
+    void join(WaitSet set) {
+        waitSet = set;
+        waitable = this::isReady;
+        set.attach(waitable);
+    }
+
+    private boolean isReady() {
+        synchronized (ring) {
+            return hasNews();
+        }
+    }
+
     /** The driver is gone: nothing of it comes any more. */
     void onDriverGone() {
         synchronized (ring) {
@@ -395,6 +412,9 @@ public final class EventQueue implements AutoCloseable {
         synchronized (ring) {
             closed = true;
             ring.clear();
+        }
+        if (waitSet != null) {
+            waitSet.detach(waitable);
         }
     }
 
@@ -426,6 +446,9 @@ public final class EventQueue implements AutoCloseable {
             } finally {
                 mutex.unlock();
             }
+        }
+        if (waitSet != null) {
+            waitSet.onReady();
         }
     }
 
@@ -543,17 +566,17 @@ public final class EventQueue implements AutoCloseable {
             throw new FabricException(FabricErrno.EINVAL, "the size is " + attr.size() + " events, needed is 0 to "
                 + MAX_SIZE, "Use several queues, or read more often.");
         }
-        int processors = Runtime.getRuntime().availableProcessors();
+        int processors = Affinity.processors();
         if ((attr.flags() & Flags.AFFINITY) != 0
             && (attr.signalingVector() < 0 || attr.signalingVector() >= processors)) {
             throw new FabricException(FabricErrno.EINVAL, "the signaling vector is " + attr.signalingVector()
                 + ", needed is a processor, 0 to " + (processors - 1));
         }
         switch (attr.waitObject()) {
-            case NONE, UNSPEC, FD, MUTEX_COND, YIELD -> {
+            case NONE, UNSPEC, SET, FD, MUTEX_COND, YIELD -> {
             }
             default -> throw new FabricException(FabricErrno.ENOSYS, "the wait object is " + attr.waitObject()
-                + ", offered are NONE, UNSPEC, FD, MUTEX_COND and YIELD", "Open with one of these.");
+                + ", offered are NONE, UNSPEC, SET, FD, MUTEX_COND and YIELD", "Open with one of these.");
         }
     }
 }

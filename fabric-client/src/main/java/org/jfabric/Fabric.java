@@ -164,11 +164,11 @@ public final class Fabric implements AutoCloseable {
      * @param attr    attributes.
      * @param context of the queue itself, told by {@link EventQueue#context()}.
      * @return an empty queue.
-     * @throws FabricException {@link FabricErrno#ENOSYS} for {@link WaitObject#SET}, {@link WaitObject#POLLFD} and
-     *     {@link WaitObject#CRITSEC_COND}, {@link FabricErrno#EINVAL} for other flags than {@link Flags#WRITE} and
-     *     {@link Flags#AFFINITY}, for a size that is negative or above 65536, or with AFFINITY for a processor that is
-     *     not there (AMB-22), {@link FabricErrno#EMFILE} without a descriptor for {@link WaitObject#FD},
-     *     {@link FabricErrno#EOPBADSTATE} if closed.
+     * @throws FabricException {@link FabricErrno#ENOSYS} for {@link WaitObject#POLLFD} and
+     *     {@link WaitObject#CRITSEC_COND}, {@link FabricErrno#EINVAL} for a wait set that is not open, other flags
+     *     than {@link Flags#WRITE} and {@link Flags#AFFINITY}, for a size that is negative or above 65536, or with
+     *     AFFINITY for a processor that is not there (AMB-22), {@link FabricErrno#EMFILE} without a descriptor for
+     *     {@link WaitObject#FD}, {@link FabricErrno#EOPBADSTATE} if closed.
      */
     public EventQueue openEventQueue(EventQueueAttr attr, long context) {
         EventQueueAttr wanted = Codes.required(attr, "attr").copy();
@@ -176,6 +176,9 @@ public final class Fabric implements AutoCloseable {
             requireOpen();
             driver.requireAlive();
             EventQueue queue = new EventQueue(this, wanted, context, conductor.invoker());
+            if (wanted.waitObject() == WaitObject.SET) {
+                queue.join(waitSet(wanted.waitSetId()));
+            }
             eventQueues.add(queue);
             if (driver.reason() != null) {
                 // the end came after the first look, and may have passed by this queue

@@ -184,6 +184,11 @@ public final class WaitSet implements AutoCloseable {
         wait.signal();
     }
 
+    /** Something that is attached can be read, and no driver wakes the set for it. */
+    void onReady() {
+        wait.wake();
+    }
+
     void markClosed() {
         closed = true;
         wait.close();

@@ -251,7 +251,7 @@ class EventQueueTest {
     void shouldOpenWithTheWaitObjectsThatAreOfferedAndRefuseTheOthers(WaitObject object) {
         EventQueueAttr attr = new EventQueueAttr().waitObject(object);
         switch (object) {
-            case NONE, UNSPEC, FD, MUTEX_COND, YIELD -> {
+            case NONE, UNSPEC, SET, FD, MUTEX_COND, YIELD -> {
                 EventQueue opened = open(attr);
                 assertSame(object, opened.waitObject());
                 assertEquals(object == WaitObject.FD, handsOut(opened::waitChannel));

@@ -9,8 +9,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.CompletionQueueAttr;
 import org.jfabric.ControlCommand;
+import org.jfabric.EventEntry;
+import org.jfabric.EventQueue;
+import org.jfabric.EventQueueAttr;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.Flags;
 import org.jfabric.WaitObject;
 import org.jfabric.WaitObjectHandle;
 import org.jfabric.WaitSet;
@@ -57,6 +61,67 @@ class WaitSetTest {
                 assertEquals(-FabricErrno.ENOSYS, first.queue.sread(entries, 0, 1, 0, 0), "CQ-084");
             }
         }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldAlsoWaitForEventQueues(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup); WaitSet set = pair.a.fabric.openWaitSet(new WaitSetAttr());
+             WaitNode node = node(pair.a, pair.a, set)) {
+            EventQueueAttr attr = new EventQueueAttr().flags(Flags.WRITE).waitObject(WaitObject.SET);
+            assertEquals(FabricErrno.EINVAL,
+                assertThrows(FabricException.class, () -> pair.a.fabric.openEventQueue(attr)).errno());
+            EventEntry event = new EventEntry();
+            try (EventQueue events = pair.a.fabric.openEventQueue(attr.waitSetId(set.id()))) {
+                assertEquals(FabricErrno.EBUSY, assertThrows(FabricException.class, set::close).errno());
+                assertEquals(-FabricErrno.ENOSYS, events.sread(event, 0, 0));
+                assertEquals(-FabricErrno.ENOSYS, events.tryWait());
+                assertEquals(-FabricErrno.ETIMEDOUT, set.await(10));
+                assertEquals(1, events.write(7, null, 8, 9, 0));
+                assertEquals(0, set.await(DEADLINE_MS));
+                assertEquals(1, events.read(event, 0));
+                assertEquals(-FabricErrno.ETIMEDOUT, set.await(10));
+                node.complete(4);
+                assertEquals(0, set.await(DEADLINE_MS));
+                assertEquals(4, node.take());
+            }
+            assertEquals(-FabricErrno.ETIMEDOUT, set.await(10));
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(WaitSetup.class)
+    void shouldWakeForAnEventHoweverItIsWaitedFor(WaitSetup setup) throws Exception {
+        try (var place = setup.open();
+             WaitSet sleeping = place.owner().fabric.openWaitSet(new WaitSetAttr());
+             WaitSet selected = place.owner().fabric.openWaitSet(new WaitSetAttr().waitObject(WaitObject.FD));
+             EventQueue first = events(place.owner(), sleeping);
+             EventQueue second = events(place.owner(), selected);
+             Selector selector = Selector.open()) {
+            selected.channel().register(selector, SelectionKey.OP_READ);
+            EventEntry event = new EventEntry();
+            for (int round = 0; round < 100; round++) {
+                boolean sleeps = round % 2 == 0;
+                EventQueue chosen = sleeps ? first : second;
+                assertTrue(sleeps || selected.tryWait() == 0, () -> "something is left in " + selected);
+                long context = round;
+                Thread writer = new Thread(() -> chosen.write(1, null, context, 0, 0));
+                writer.start();
+                if (sleeps) {
+                    assertEquals(0, sleeping.await(DEADLINE_MS));
+                } else {
+                    assertEquals(1, selector.select(key -> { }, DEADLINE_MS));
+                }
+                writer.join();
+                assertEquals(1, chosen.read(event, 0));
+                assertEquals(context, event.context());
+            }
+        }
+    }
+
+    private static EventQueue events(FabricNode node, WaitSet set) {
+        return node.fabric.openEventQueue(
+            new EventQueueAttr().flags(Flags.WRITE).waitObject(WaitObject.SET).waitSetId(set.id()));
     }
 
     @ParameterizedTest(name = "{0}")
