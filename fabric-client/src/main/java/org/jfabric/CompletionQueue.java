@@ -53,7 +53,7 @@ import java.util.List;
  * <p>Owner otherwise: one thread at a time reads. The endpoints that report here are submitted to by one thread at a
  * time, which may be another one. {@link #close()} is a control call. Source: section 2 of the requirements.
  */
-public final class CompletionQueue implements AutoCloseable {
+public final class CompletionQueue implements Fid {
     private static final long LONG_ARRAY_BASE = UnsafeApi.arrayBaseOffset(long[].class);
 
     private final CompletionReader reader;
@@ -291,6 +291,7 @@ public final class CompletionQueue implements AutoCloseable {
      *     {@code -FI_ENOSYS} for other commands (AMB-74); {@code -FI_EINVAL} without a handle;
      *     {@code -FI_EOPBADSTATE} on a closed queue.
      */
+    @Override
     public int control(int command, WaitObjectHandle handle) {
         if (access.isClosed()) {
             return -FabricErrno.EOPBADSTATE;
@@ -406,15 +407,17 @@ public final class CompletionQueue implements AutoCloseable {
      *
      * @return the value.
      */
+    @Override
     public long context() {
         return context;
     }
 
-    /**
-     * Whether {@link #close()} has not succeeded yet.
-     *
-     * @return false once it is closed.
-     */
+    @Override
+    public FidClass fidClass() {
+        return FidClass.CQ;
+    }
+
+    @Override
     public boolean isOpen() {
         return !access.isClosed();
     }

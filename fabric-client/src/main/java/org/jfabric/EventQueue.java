@@ -51,7 +51,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Otherwise any thread may call, also several readers at a time, each with a holder of its own; an event goes to one
  * of them. Reading allocates nothing. {@link #close()} is a control call. Source: REF-023, REF-024, REF-029.
  */
-public final class EventQueue implements AutoCloseable {
+public final class EventQueue implements Fid {
     static final int DEFAULT_SIZE = 256;
     static final int MAX_SIZE = 1 << 16;
     private static final UnsafeBuffer NO_BYTES = new UnsafeBuffer(0, 0);
@@ -331,15 +331,17 @@ public final class EventQueue implements AutoCloseable {
      *
      * @return the value.
      */
+    @Override
     public long context() {
         return context;
     }
 
-    /**
-     * Whether {@link #close()} has not succeeded yet.
-     *
-     * @return false once it is closed.
-     */
+    @Override
+    public FidClass fidClass() {
+        return FidClass.EQ;
+    }
+
+    @Override
     public boolean isOpen() {
         return !closed;
     }

@@ -38,7 +38,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * time uses the fabric and all its objects, unless its domains are opened with another {@link Threading}. After the
  * driver's death, control calls throw what {@link FabricListener#onDriverGone} was told; only closing still works.
  */
-public final class Fabric implements AutoCloseable {
+public final class Fabric implements Fid {
     private final Object lock = new Object();
     private final List<Domain> domains = new ArrayList<>();
     private final Map<Long, Endpoint> endpoints = new ConcurrentHashMap<>();
@@ -48,6 +48,7 @@ public final class Fabric implements AutoCloseable {
     private final FabricListener listener;
     private final long closeTimeoutNs;
     private final long waitSpinNs;
+    private final long context;
     private final ClientConductor conductor;
     private volatile boolean open = true;
 
@@ -55,6 +56,7 @@ public final class Fabric implements AutoCloseable {
         listener = config.listener();
         closeTimeoutNs = config.closeTimeoutNs();
         waitSpinNs = config.waitSpinNs();
+        context = config.context();
         conductor = new ClientConductor(
             connection, driver, new Events(), config.commandTimeoutNs(), config.pauseThresholdNs());
         conductor.start();
@@ -128,20 +130,32 @@ public final class Fabric implements AutoCloseable {
     }
 
     /**
-     * Opens a domain.
+     * Opens a domain whose own context is 0.
      *
      * @param info a match of {@link #info(Info)}, perhaps edited.
+     * @return an empty domain.
+     * @throws FabricException as {@link #domain(Info, long)}.
+     */
+    public Domain domain(Info info) {
+        return domain(info, 0);
+    }
+
+    /**
+     * Opens a domain.
+     *
+     * @param info    a match of {@link #info(Info)}, perhaps edited.
+     * @param context of the domain itself, told by {@link Domain#context()}.
      * @return an empty domain.
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#EOPNOTSUPP} if the driver
      *     is in mode INVOKER and has an open domain whose {@link Threading} needs locks while this one's needs none, or
      *     the other way round.
      */
-    public Domain domain(Info info) {
+    public Domain domain(Info info, long context) {
         Info wanted = Codes.required(info, "info").copy();
         synchronized (lock()) {
             requireOpen();
             driver.requireAlive();
-            Domain domain = new Domain(this, wanted, conductor, driver);
+            Domain domain = new Domain(this, wanted, context, conductor, driver);
             domains.add(domain);
             return domain;
         }
@@ -236,8 +250,19 @@ public final class Fabric implements AutoCloseable {
      *
      * @return false after {@link #close()}.
      */
+    @Override
     public boolean isOpen() {
         return open;
+    }
+
+    @Override
+    public FidClass fidClass() {
+        return FidClass.FABRIC;
+    }
+
+    @Override
+    public long context() {
+        return context;
     }
 
     /** Closes with {@link FabricConfig#closeTimeoutNs()}; see {@link #close(long)}. Again does nothing. */

@@ -36,6 +36,7 @@ public final class FabricConfig {
     private long closeTimeoutNs;
     private long waitSpinNs;
     private long pauseThresholdNs;
+    private long context;
     private FabricListener listener = new FabricListener() {
     };
 
@@ -162,6 +163,17 @@ public final class FabricConfig {
     /** Sets {@link #pauseThresholdNs()}; returns this object. */
     public FabricConfig pauseThresholdNs(long pauseThresholdNs) {
         this.pauseThresholdNs = notNegative("pauseThresholdNs", pauseThresholdNs);
+        return this;
+    }
+
+    /** The application's own value of the fabric, told by {@link Fabric#context()} (REF-016). Default 0. */
+    public long context() {
+        return context;
+    }
+
+    /** Sets {@link #context()}; returns this object. */
+    public FabricConfig context(long context) {
+        this.context = context;
         return this;
     }
 
