@@ -99,7 +99,8 @@ public final class CompletionQueue implements Fid {
         long share = domain != null && domain.mayOverrun() ? CompletionCredits.UNLIMITED : size;
         this.credits = new CompletionCredits(
             share, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET, submitters, submission);
-        this.reader = new CompletionReader(memory, capacity, this.format, credits, driver);
+        this.reader = new CompletionReader(
+            memory, capacity, this.format, credits, driver, domain != null && domain.fabric().keepsErrData());
         this.waitObject = attr.waitObject();
         this.wait = !blocks(waitObject) ? null : new CompletionWait(
             reader, new WaitLine(memory.address() + CompletionQueueDescriptor.WAIT_OFFSET, memory), attr, driver,
@@ -341,7 +342,8 @@ public final class CompletionQueue implements Fid {
      * Takes the oldest unread entry if it is an error (CQ-086 to CQ-103).
      *
      * @param error receives every member, whatever the queue's format (CQ-021); error data goes where
-     *              {@link CompletionError#errDataBuffer} says (AMB-15 to AMB-17).
+     *              {@link CompletionError#errDataBuffer} says (AMB-15 to AMB-17), and never to the caller's memory if
+     *              the fabric was opened with an API version below 1.5 (CQ-100, REF-003).
      * @param flags 0; no bits are defined (CQ-096).
      * @return 1, or {@code -FI_EAGAIN} if the oldest entry is no error, {@code -FI_EBADFLAGS} for flags, or another
      *     negative errno of this class. On a queue that overran and was read to its end always 1, with

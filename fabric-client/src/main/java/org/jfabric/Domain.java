@@ -245,7 +245,8 @@ public final class Domain implements Fid {
      * @param endpointInfo a match of {@link Fabric#info(Info)}, perhaps edited.
      * @return the endpoint, to be bound and enabled.
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#EOPNOTSUPP} for
-     *     {@link Flags#INJECT} in the default operation flags.
+     *     {@link Flags#INJECT} in the default operation flags, {@link FabricErrno#ENOSYS} and
+     *     {@link FabricErrno#EINVAL} for an API version that is not the fabric's.
      */
     public Endpoint openEndpoint(Info endpointInfo) {
         return openEndpoint(endpointInfo, 0);
@@ -262,6 +263,7 @@ public final class Domain implements Fid {
      */
     public Endpoint openEndpoint(Info endpointInfo, long context) {
         Info wanted = Codes.required(endpointInfo, "endpointInfo").copy();
+        fabric.requireVersion(wanted);
         if ((wanted.txAttr().opFlags() & Flags.INJECT) != 0) {
             throw new FabricException(FabricErrno.EOPNOTSUPP, "tx_attr.op_flags has INJECT, which is not offered as "
                 + "default", "Call inject or tinject where the payload shall be taken at once.");

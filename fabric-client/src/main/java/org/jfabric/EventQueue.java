@@ -62,6 +62,7 @@ public final class EventQueue implements Fid {
     private final Fabric fabric;
     private final long context;
     private final boolean writable;
+    private final boolean keepsErrData;
     private final WaitObject waitObject;
     private final Invoker invoker;
     /** Also the monitor of everything that changes and that sleepers wait on. */
@@ -81,6 +82,7 @@ public final class EventQueue implements Fid {
         this.fabric = fabric;
         this.context = context;
         this.invoker = invoker;
+        this.keepsErrData = fabric != null && fabric.keepsErrData();
         writable = (attr.flags() & Flags.WRITE) != 0;
         waitObject = attr.waitObject();
         ring = new EventRing(attr.size() == 0 ? DEFAULT_SIZE : (int) attr.size());
@@ -138,7 +140,7 @@ public final class EventQueue implements Fid {
             if (slot == null) {
                 int result = whenEmpty();
                 if (result == -FabricErrno.EOVERRUN) {
-                    error.set(this, context, 0, FabricErrno.EOVERRUN);
+                    error.set(this, context, 0, FabricErrno.EOVERRUN, keepsErrData);
                     return 1;
                 }
                 return result;
@@ -146,7 +148,7 @@ public final class EventQueue implements Fid {
             if (slot.err == 0) {
                 return -FabricErrno.EAGAIN;
             }
-            error.set(slot);
+            error.set(slot, keepsErrData);
             consume(flags);
             return 1;
         }

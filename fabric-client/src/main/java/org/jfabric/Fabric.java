@@ -49,6 +49,7 @@ public final class Fabric implements Fid {
     private final long closeTimeoutNs;
     private final long waitSpinNs;
     private final long context;
+    private final int apiVersion;
     private final ClientConductor conductor;
     private volatile boolean open = true;
 
@@ -57,6 +58,7 @@ public final class Fabric implements Fid {
         closeTimeoutNs = config.closeTimeoutNs();
         waitSpinNs = config.waitSpinNs();
         context = config.context();
+        apiVersion = FabricAttr.offered(config.apiVersion());
         conductor = new ClientConductor(
             connection, driver, new Events(), config.commandTimeoutNs(), config.pauseThresholdNs());
         conductor.start();
@@ -79,7 +81,8 @@ public final class Fabric implements Fid {
      * @return an open fabric.
      * @throws FabricException {@link FabricErrno#ENODEV} if no driver runs there, {@link FabricErrno#EACCES} if it is
      *     another user's, {@link FabricErrno#EOPNOTSUPP} for another major version, {@link FabricErrno#ETIMEDOUT} if it
-     *     does not answer, or why it refuses this client.
+     *     does not answer, {@link FabricErrno#ENOSYS} for {@link FabricConfig#apiVersion()} above
+     *     {@link FabricAttr#API_VERSION}, or why the driver refuses this client.
      */
     public static Fabric connect(FabricConfig config) {
         Codes.required(config, "config");
@@ -95,6 +98,8 @@ public final class Fabric implements Fid {
      * @param embedded the driver.
      * @param config   timeouts and listener; the directory is the driver's.
      * @return an open fabric.
+     * @throws FabricException {@link FabricErrno#ENOSYS} for {@link FabricConfig#apiVersion()} above
+     *     {@link FabricAttr#API_VERSION}, or why the driver refuses this client.
      */
     public static Fabric embedded(EmbeddedDriver embedded, FabricConfig config) {
         return open(DriverConnection.embedded(Codes.required(embedded, "embedded")), Codes.required(config, "config"));
@@ -105,7 +110,7 @@ public final class Fabric implements Fid {
      *
      * @param hints what is needed, or null for everything.
      * @return matches, the best one first; perhaps none.
-     * @throws FabricException what the driver answers.
+     * @throws FabricException as {@link #info(Info, String, String, long)}.
      */
     public InfoResult info(Info hints) {
         return info(hints, null, null, 0);
@@ -119,10 +124,13 @@ public final class Fabric implements Fid {
      * @param service service or port there, or null.
      * @param flags   {@link Flags} of the kind {@link Flags.Kind#INFO}.
      * @return matches, the best one first; perhaps none.
-     * @throws FabricException what the driver answers.
+     * @throws FabricException {@link FabricErrno#ENOSYS} for hints with an API version above
+     *     {@link FabricAttr#API_VERSION}, {@link FabricErrno#EINVAL} for another one than this fabric's, or what the
+     *     driver answers.
      */
     public InfoResult info(Info hints, String node, String service, long flags) {
         Info wanted = hints == null ? new Info() : hints.copy();
+        requireVersion(wanted);
         synchronized (lock()) {
             requireOpen();
             return conductor.queryInfo(wanted, flags, node, service);
@@ -146,12 +154,14 @@ public final class Fabric implements Fid {
      * @param info    a match of {@link #info(Info)}, perhaps edited.
      * @param context of the domain itself, told by {@link Domain#context()}.
      * @return an empty domain.
-     * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#EOPNOTSUPP} if the driver
-     *     is in mode INVOKER and has an open domain whose {@link Threading} needs locks while this one's needs none, or
-     *     the other way round.
+     * @throws FabricException {@link FabricErrno#ENOSYS} and {@link FabricErrno#EINVAL} for an API version as
+     *     {@link #info(Info, String, String, long)}, {@link FabricErrno#EOPBADSTATE} if closed,
+     *     {@link FabricErrno#EOPNOTSUPP} if the driver is in mode INVOKER and has an open domain whose
+     *     {@link Threading} needs locks while this one's needs none, or the other way round.
      */
     public Domain domain(Info info, long context) {
         Info wanted = Codes.required(info, "info").copy();
+        requireVersion(wanted);
         synchronized (lock()) {
             requireOpen();
             driver.requireAlive();
@@ -246,6 +256,16 @@ public final class Fabric implements Fid {
     }
 
     /**
+     * Version of the interface that the fabric was opened with; everything opened through it follows its rules
+     * (REF-003).
+     *
+     * @return {@link FabricConfig#apiVersion()}, or {@link FabricAttr#API_VERSION} if that was 0.
+     */
+    public int apiVersion() {
+        return apiVersion;
+    }
+
+    /**
      * Whether it was not closed yet; a fabric whose driver is gone is open until it is closed.
      *
      * @return false after {@link #close()}.
@@ -314,6 +334,22 @@ public final class Fabric implements Fid {
     public String toString() {
         return "Fabric{driver=" + driverName() + ", directory=" + conductor.connection().attachment().directory()
             + ", domains=" + domains.size() + (open ? "" : ", closed") + (driver.isGone() ? ", driver gone" : "") + '}';
+    }
+
+    /** Whether error data always stays with the library and its size is not told, as before API 1.5 (CQ-100). */
+    boolean keepsErrData() {
+        return new FabricAttr().apiVersion(apiVersion).precedes(1, 5);
+    }
+
+    /** An info may leave the version out; whoever names one expects its rules, and those are the fabric's. */
+    void requireVersion(Info info) {
+        int named = info.fabricAttr().apiVersion();
+        if (named != 0 && FabricAttr.offered(named) != apiVersion) {
+            throw new FabricException(FabricErrno.EINVAL, "fabric_attr.api_version is "
+                + FabricAttr.versionText(named) + ", the fabric was opened with " + FabricAttr.versionText(apiVersion),
+                "Leave it 0, or open the fabric with FabricConfig.apiVersion.");
+        }
+        info.fabricAttr().apiVersion(apiVersion);
     }
 
     /** The one lock of control calls. */

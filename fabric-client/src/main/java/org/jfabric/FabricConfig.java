@@ -37,6 +37,7 @@ public final class FabricConfig {
     private long waitSpinNs;
     private long pauseThresholdNs;
     private long context;
+    private int apiVersion;
     private FabricListener listener = new FabricListener() {
     };
 
@@ -174,6 +175,21 @@ public final class FabricConfig {
     /** Sets {@link #context()}; returns this object. */
     public FabricConfig context(long context) {
         this.context = context;
+        return this;
+    }
+
+    /**
+     * Version of the interface that the application was written for, as {@link FabricAttr#version(int, int)} makes it;
+     * 0 is {@link FabricAttr#API_VERSION}. Below 1.5 error data always goes into the library's own memory, its size is
+     * not told by {@link CompletionError#errDataSize()}, and authorization keys are ignored (REF-003). Default 0.
+     */
+    public int apiVersion() {
+        return apiVersion;
+    }
+
+    /** Sets {@link #apiVersion()}; returns this object. A fabric refuses one that is newer than the library. */
+    public FabricConfig apiVersion(int apiVersion) {
+        this.apiVersion = apiVersion;
         return this;
     }
 

@@ -198,6 +198,7 @@ final class ClientCommandAdapter {
         byte[] key = new byte[query.authKeyLength()];
         query.getAuthKey(key, 0, key.length);
         hints.epAttr().authKey(key);
+        hints.fabricAttr().apiVersion((int) query.apiVersionWanted());
         conductor.onQueryInfo(session, query.correlationId(), hints, query.node(), query.service());
     }
 

@@ -1,5 +1,6 @@
 package org.jfabric.driver.conductor.command;
 
+import org.jfabric.FabricAttr;
 import org.jfabric.FabricErrno;
 import org.jfabric.Info;
 import org.jfabric.Reason;
@@ -29,6 +30,10 @@ public final class QueryInfoCommand extends Command {
 
     @Override
     protected Step step(long nowNs) {
+        if (Integer.compareUnsigned(hints.fabricAttr().apiVersion(), FabricAttr.API_VERSION) > 0) {
+            session().proxy().infoEnd(correlationId(), FabricErrno.ENOSYS);
+            return Step.ENDED;
+        }
         String driver = context().driverName();
         List<LinkProvider> providers = context().providers();
         List<Verdict> verdicts = providers.stream().map(provider -> verdict(provider, hints, driver)).toList();
