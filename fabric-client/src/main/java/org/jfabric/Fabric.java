@@ -39,6 +39,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * driver's death, control calls throw what {@link FabricListener#onDriverGone} was told; only closing still works.
  */
 public final class Fabric implements Fid {
+    private static final long INFO_FLAGS = Flags.SOURCE | Flags.PROV_ATTR_ONLY | Flags.NUMERICHOST;
+
     private final Object lock = new Object();
     private final List<Domain> domains = new ArrayList<>();
     private final Map<Long, Endpoint> endpoints = new ConcurrentHashMap<>();
@@ -120,17 +122,24 @@ public final class Fabric implements Fid {
      * Asks what the driver offers for hints and a place.
      *
      * @param hints   what is needed, or null for everything.
-     * @param node    host or driver, or null.
-     * @param service service or port there, or null.
-     * @param flags   {@link Flags} of the kind {@link Flags.Kind#INFO}.
+     * @param node    driver or address of the destination, or null; not used if the hints have the address.
+     * @param service endpoint there, or null.
+     * @param flags   with {@link Flags#SOURCE} node and service name the source: an endpoint of this driver, which the
+     *                matches ask for when an endpoint is opened with them. With {@link Flags#PROV_ATTR_ONLY} there is
+     *                one match for each link of the driver, whatever the hints ask for, with nothing but
+     *                {@link Info#fabricAttr()}. {@link Flags#NUMERICHOST} changes nothing: no link looks names up.
      * @return matches, the best one first; perhaps none.
-     * @throws FabricException {@link FabricErrno#ENOSYS} for hints with an API version above
-     *     {@link FabricAttr#API_VERSION}, {@link FabricErrno#EINVAL} for another one than this fabric's, or what the
-     *     driver answers.
+     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#ENOSYS} for hints with
+     *     an API version above {@link FabricAttr#API_VERSION}, {@link FabricErrno#EINVAL} for another one than this
+     *     fabric's, or what the driver answers.
      */
     public InfoResult info(Info hints, String node, String service, long flags) {
         Info wanted = hints == null ? new Info() : hints.copy();
         requireVersion(wanted);
+        if ((flags & ~INFO_FLAGS) != 0) {
+            throw new FabricException(FabricErrno.EBADFLAGS, "flags are " + Flags.toString(flags, Flags.Kind.INFO)
+                + ", known are " + Flags.toString(INFO_FLAGS, Flags.Kind.INFO));
+        }
         synchronized (lock()) {
             requireOpen();
             return conductor.queryInfo(wanted, flags, node, service);

@@ -199,7 +199,7 @@ final class ClientCommandAdapter {
         query.getAuthKey(key, 0, key.length);
         hints.epAttr().authKey(key);
         hints.fabricAttr().apiVersion((int) query.apiVersionWanted());
-        conductor.onQueryInfo(session, query.correlationId(), hints, query.node(), query.service());
+        conductor.onQueryInfo(session, query.correlationId(), query.flags(), hints, query.node(), query.service());
     }
 
     private static void texts(
