@@ -14,7 +14,7 @@ import java.util.List;
  * {@link #lookup}, {@link #straddr} and {@link #size} ask nobody and are allowed inside a {@link FabricListener} too.
  * Source: REF-016 to REF-022.
  */
-public final class AddressVector implements AutoCloseable {
+public final class AddressVector implements Fid {
     /** Its own lock, so that a listener may ask while another thread is in a control call. */
     private final Long2ObjectHashMap<String> addresses = new Long2ObjectHashMap<>();
     private final List<Endpoint> endpoints = new ArrayList<>();
@@ -22,14 +22,16 @@ public final class AddressVector implements AutoCloseable {
     private final long id;
     private final AddressVectorType type;
     private final boolean asynchronous;
+    private final long context;
     private EventQueue eventQueue;
     private boolean closed;
 
-    AddressVector(Domain domain, long id, AddressVectorType type, boolean asynchronous) {
+    AddressVector(Domain domain, long id, AddressVectorType type, boolean asynchronous, long context) {
         this.domain = domain;
         this.id = id;
         this.type = type;
         this.asynchronous = asynchronous;
+        this.context = context;
     }
 
     /**
@@ -62,6 +64,15 @@ public final class AddressVector implements AutoCloseable {
             eventQueue = queue;
             queue.users().add(this);
         }
+    }
+
+    @Override
+    public void bind(Fid object, long flags) {
+        if (!(Codes.required(object, "object") instanceof EventQueue queue)) {
+            throw new FabricException(FabricErrno.EINVAL, "an object of class " + object.fidClass()
+                + " cannot be bound to an address vector", "Bind an event queue.");
+        }
+        bind(queue, flags);
     }
 
     /**
@@ -234,11 +245,17 @@ public final class AddressVector implements AutoCloseable {
         }
     }
 
-    /**
-     * Whether {@link #close()} has not succeeded yet.
-     *
-     * @return false once it is closed.
-     */
+    @Override
+    public FidClass fidClass() {
+        return FidClass.AV;
+    }
+
+    @Override
+    public long context() {
+        return context;
+    }
+
+    @Override
     public boolean isOpen() {
         return !closed;
     }

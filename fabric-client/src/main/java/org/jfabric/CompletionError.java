@@ -150,7 +150,7 @@ public final class CompletionError {
      *
      * <p>With {@link FabricErrno#EADDRNOTAVAIL} the data is the raw address of the source (CQ-094). Like
      * err_data_size 0 in libfabric, a capacity of 0 or no buffer means that this object's own memory is used
-     * (CQ-100).
+     * (CQ-100); so does a fabric opened with an API version below 1.5, whatever is given here.
      *
      * @param buffer         that receives error data, or null.
      * @param offset         in the buffer, in bytes, where error data starts.
@@ -164,7 +164,7 @@ public final class CompletionError {
     }
 
     /**
-     * View of the error data; index 0 is its first byte and its capacity is {@link #errDataSize()}.
+     * View of the error data; index 0 is its first byte and its capacity is how many there are.
      *
      * <p>Provider specific and for debugging, except with {@link FabricErrno#EADDRNOTAVAIL} (CQ-103).
      *
@@ -175,12 +175,13 @@ public final class CompletionError {
     }
 
     /**
-     * Bytes of error data stored, 0 if there are none (CQ-097).
+     * Bytes of error data stored, 0 if there are none (CQ-097). The member does not exist before API 1.5: a
+     * {@code readErr} there leaves it as it is, and {@link #errData()} alone tells how many there are (AMB-17).
      *
      * @return length in bytes, at most the capacity that the caller gave.
      */
     public int errDataSize() {
-        return errData.view().capacity();
+        return errData.size();
     }
 
     /**
@@ -196,12 +197,31 @@ public final class CompletionError {
         return this;
     }
 
+    /** Copies error data in as before API 1.5: never into memory of the caller, and without telling the size. */
+    CompletionError errDataToOwn(DirectBuffer source, int offset, int length) {
+        errData.copyToOwn(source, offset, length);
+        return this;
+    }
+
+    /** As {@link #reset()}, but leaves the size of error data, a member that does not exist before API 1.5. */
+    CompletionError resetAllButErrDataSize() {
+        emptyMembers();
+        errData.clearAllButSize();
+        return this;
+    }
+
     /**
      * Empties every member; the memory given for error data stays in use.
      *
      * @return this object.
      */
     public CompletionError reset() {
+        emptyMembers();
+        errData.clear();
+        return this;
+    }
+
+    private void emptyMembers() {
         opContext = 0;
         flags = 0;
         len = 0;
@@ -212,8 +232,6 @@ public final class CompletionError {
         err = 0;
         provErrno = 0;
         srcAddr = FabricAddress.ADDR_NOTAVAIL;
-        errData.clear();
-        return this;
     }
 
     @Override

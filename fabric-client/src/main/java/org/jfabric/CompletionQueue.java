@@ -53,7 +53,7 @@ import java.util.List;
  * <p>Owner otherwise: one thread at a time reads. The endpoints that report here are submitted to by one thread at a
  * time, which may be another one. {@link #close()} is a control call. Source: section 2 of the requirements.
  */
-public final class CompletionQueue implements AutoCloseable {
+public final class CompletionQueue implements Fid {
     private static final long LONG_ARRAY_BASE = UnsafeApi.arrayBaseOffset(long[].class);
 
     private final CompletionReader reader;
@@ -99,7 +99,8 @@ public final class CompletionQueue implements AutoCloseable {
         long share = domain != null && domain.mayOverrun() ? CompletionCredits.UNLIMITED : size;
         this.credits = new CompletionCredits(
             share, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET, submitters, submission);
-        this.reader = new CompletionReader(memory, capacity, this.format, credits, driver);
+        this.reader = new CompletionReader(
+            memory, capacity, this.format, credits, driver, domain != null && domain.fabric().keepsErrData());
         this.waitObject = attr.waitObject();
         this.wait = !blocks(waitObject) ? null : new CompletionWait(
             reader, new WaitLine(memory.address() + CompletionQueueDescriptor.WAIT_OFFSET, memory), attr, driver,
@@ -291,6 +292,7 @@ public final class CompletionQueue implements AutoCloseable {
      *     {@code -FI_ENOSYS} for other commands (AMB-74); {@code -FI_EINVAL} without a handle;
      *     {@code -FI_EOPBADSTATE} on a closed queue.
      */
+    @Override
     public int control(int command, WaitObjectHandle handle) {
         if (access.isClosed()) {
             return -FabricErrno.EOPBADSTATE;
@@ -340,7 +342,8 @@ public final class CompletionQueue implements AutoCloseable {
      * Takes the oldest unread entry if it is an error (CQ-086 to CQ-103).
      *
      * @param error receives every member, whatever the queue's format (CQ-021); error data goes where
-     *              {@link CompletionError#errDataBuffer} says (AMB-15 to AMB-17).
+     *              {@link CompletionError#errDataBuffer} says (AMB-15 to AMB-17), and never to the caller's memory if
+     *              the fabric was opened with an API version below 1.5 (CQ-100, REF-003).
      * @param flags 0; no bits are defined (CQ-096).
      * @return 1, or {@code -FI_EAGAIN} if the oldest entry is no error, {@code -FI_EBADFLAGS} for flags, or another
      *     negative errno of this class. On a queue that overran and was read to its end always 1, with
@@ -406,15 +409,17 @@ public final class CompletionQueue implements AutoCloseable {
      *
      * @return the value.
      */
+    @Override
     public long context() {
         return context;
     }
 
-    /**
-     * Whether {@link #close()} has not succeeded yet.
-     *
-     * @return false once it is closed.
-     */
+    @Override
+    public FidClass fidClass() {
+        return FidClass.CQ;
+    }
+
+    @Override
     public boolean isOpen() {
         return !access.isClosed();
     }

@@ -41,6 +41,7 @@ final class CompletionReader implements WaitSource {
     private final long errorCells;
     private final int entryLongs;
     private final boolean mayOverrun;
+    private final boolean keepsErrData;
     private final MemorySegment memory;
     private long position;
     private long emptyPosition;
@@ -50,14 +51,16 @@ final class CompletionReader implements WaitSource {
     private CompletionBatch held;
     private int heldOfClient;
 
-    /** A reader at the start of a fresh file. */
+    /** A reader at the start of a fresh file; {@code keepsErrData} for the rules before API 1.5. */
     CompletionReader(
-        MemorySegment memory, int capacity, CompletionFormat format, CompletionCredits credits, DriverState driver) {
+        MemorySegment memory, int capacity, CompletionFormat format, CompletionCredits credits, DriverState driver,
+        boolean keepsErrData) {
         this.memory = memory;
         this.entryLongs = format.entryLengthBytes() / Long.BYTES;
         this.credits = credits;
         this.mayOverrun = credits.isUnlimited();
         this.driver = driver;
+        this.keepsErrData = keepsErrData;
         this.mask = capacity - 1L;
         this.records = memory.address() + CompletionQueueDescriptor.RECORDS_OFFSET;
         this.readPositionAddress = memory.address() + CompletionQueueDescriptor.READ_POSITION_OFFSET;
@@ -246,7 +249,7 @@ final class CompletionReader implements WaitSource {
             if (result != -FabricErrno.EOVERRUN) {
                 return result;
             }
-            error.reset().err(FabricErrno.EOVERRUN).provErrno(FabricErrno.EOVERRUN);
+            emptied(error).err(FabricErrno.EOVERRUN).provErrno(FabricErrno.EOVERRUN);
             return 1;
         }
         if (((int) (word >>> KIND_SHIFT) & 0xFF) == KIND_SUCCESS) {
@@ -345,7 +348,7 @@ final class CompletionReader implements WaitSource {
 
     private void fill(CompletionError error, long record, long cell) {
         long body = record + BODY_OFFSET;
-        error.reset()
+        emptied(error)
             .opContext(UnsafeApi.getLong(body))
             .flags(UnsafeApi.getLong(body + 8))
             .len(UnsafeApi.getLong(body + 16))
@@ -360,8 +363,16 @@ final class CompletionReader implements WaitSource {
         if (length > 0) {
             errData.wrap(
                 cell + ErrorCellDecoder.errDataEncodingOffset(), Math.min(length, ErrorCellDecoder.errDataLength()));
-            error.errData(errData, 0, errData.capacity());
+            if (keepsErrData) {
+                error.errDataToOwn(errData, 0, errData.capacity());
+            } else {
+                error.errData(errData, 0, errData.capacity());
+            }
         }
+    }
+
+    private CompletionError emptied(CompletionError error) {
+        return keepsErrData ? error.resetAllButErrDataSize() : error.reset();
     }
 
     private static int ofClient(long word) {

@@ -16,6 +16,7 @@ final class CopiedData {
     private MutableDirectBuffer callers;
     private int callersOffset;
     private int callersCapacity;
+    private int size;
 
     CopiedData(int maxLength) {
         own = new UnsafeBuffer(new byte[maxLength]);
@@ -51,10 +52,29 @@ final class CopiedData {
         MutableDirectBuffer to = callers != null ? callers : own;
         to.putBytes(callersOffset, source, offset, copied);
         view.wrap(to, callersOffset, copied);
+        size = copied;
+    }
+
+    /** Takes a copy as before API 1.5: into the memory of this object always, and without telling the size (AMB-17). */
+    void copyToOwn(DirectBuffer source, int offset, int length) {
+        int copied = Math.min(length, own.capacity());
+        own.putBytes(0, source, offset, copied);
+        view.wrap(own, 0, copied);
     }
 
     void clear() {
+        clearAllButSize();
+        size = 0;
+    }
+
+    /** As {@link #clear()} before API 1.5, where there is no size that could change. */
+    void clearAllButSize() {
         view.wrap(0, 0);
+    }
+
+    /** The member err_data_size. */
+    int size() {
+        return size;
     }
 
     /** The bytes stored; the same object each time. */

@@ -31,11 +31,7 @@ import java.util.List;
  * anything; with {@link Threading#COMPLETION} one thread at a time uses what belongs to a completion queue; else one
  * thread at a time uses the domain, or as its objects say.
  */
-public final class Domain implements AutoCloseable {
-    private static final long REGION_ACCESS = Flags.SEND | Flags.RECV | Flags.READ | Flags.WRITE;
-    /** Half a second in all, for eight tries. */
-    private static final long FIRST_PAUSE_NS = 2_000_000;
-    private static final long LAST_PAUSE_NS = 256_000_000;
+public final class Domain implements Fid {
     private static final String ADDRESS_SCHEME = "jfabric://";
 
     private final Fabric fabric;
@@ -43,20 +39,21 @@ public final class Domain implements AutoCloseable {
     private final ClientConductor conductor;
     private final DriverState driver;
     private final boolean locks;
+    private final long context;
     private final List<CompletionQueue> completionQueues = new ArrayList<>();
     private final List<AddressVector> addressVectors = new ArrayList<>();
-    private final List<MemoryRegion> regions = new ArrayList<>();
+    private final DomainRegions regions;
     private final List<Endpoint> endpoints = new ArrayList<>();
-    /** Memory of regions that were closed here may still be mapped, because the collector did not look yet. */
-    private boolean hasClosedRegions;
     private final List<PollSet> pollSets = new ArrayList<>();
     private boolean closed;
 
-    Domain(Fabric fabric, Info info, ClientConductor conductor, DriverState driver) {
+    Domain(Fabric fabric, Info info, long context, ClientConductor conductor, DriverState driver) {
         this.fabric = fabric;
         this.info = info;
+        this.context = context;
         this.conductor = conductor;
         this.driver = driver;
+        this.regions = new DomainRegions(this, conductor);
         this.locks = needsLocks(info.domainAttr().threading(), connection().embedded() != null);
         if (connection().embedded() != null) {
             connection().embedded().onDomainOpened(locks);
@@ -141,65 +138,90 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
+     * Opens an address vector whose own context is 0.
+     *
+     * @param attr attributes.
+     * @return an empty vector.
+     * @throws FabricException as {@link #openAddressVector(AddressVectorAttr, long)}.
+     */
+    public AddressVector openAddressVector(AddressVectorAttr attr) {
+        return openAddressVector(attr, 0);
+    }
+
+    /**
      * Opens an address vector.
      *
-     * @param attr attributes; with {@link Flags#EVENT} insertions are asynchronous and told by an event queue, see
-     *             {@link AddressVector#insert(String[], long[], long, long)}.
+     * @param attr    attributes; with {@link Flags#EVENT} insertions are asynchronous and told by an event queue, see
+     *                {@link AddressVector#insert(String[], long[], long, long)}.
+     * @param context of the vector itself, told by {@link AddressVector#context()} and by nothing else.
      * @return an empty vector.
      * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, or what else the driver answers.
      */
-    public AddressVector openAddressVector(AddressVectorAttr attr) {
+    public AddressVector openAddressVector(AddressVectorAttr attr, long context) {
         AddressVectorAttr wanted = Codes.required(attr, "attr").copy();
         synchronized (lock()) {
             requireOpen();
             DriverEvent.AddressVectorReady ready = conductor.openAddressVector(wanted);
             AddressVector vector = new AddressVector(
-                this, ready.avId(), wanted.type(), (wanted.flags() & Flags.EVENT) != 0);
+                this, ready.avId(), wanted.type(), (wanted.flags() & Flags.EVENT) != 0, context);
             addressVectors.add(vector);
             return vector;
         }
     }
 
     /**
+     * Makes registered memory whose own context is 0.
+     *
+     * @param lengthBytes bytes, 1 to 2^40.
+     * @return the region.
+     * @throws FabricException as {@link #allocate(long, long)}.
+     */
+    public MemoryRegion allocate(long lengthBytes) {
+        return allocate(lengthBytes, 0);
+    }
+
+    /**
      * Makes registered memory in a file that the driver maps too; it reads as zeros.
      *
      * @param lengthBytes bytes, 1 to 2^40.
+     * @param context     of the region itself, told by {@link MemoryRegion#context()}.
      * @return the region.
      * @throws FabricException {@link FabricErrno#EINVAL} for another length, {@link FabricErrno#ENOSPC} if the
      *     directory has no room, also after the memory of closed regions that nobody refers to was collected, or what
      *     else the driver answers.
      */
-    public MemoryRegion allocate(long lengthBytes) {
+    public MemoryRegion allocate(long lengthBytes, long context) {
         if (lengthBytes < 1 || lengthBytes > MemoryRegionDescriptor.MAX_LENGTH) {
             throw new FabricException(FabricErrno.EINVAL, "the length is " + lengthBytes + " bytes, needed is 1 to "
                 + MemoryRegionDescriptor.MAX_LENGTH);
         }
         synchronized (lock()) {
             requireOpen();
-            DriverEvent.RegionReady ready = makeRegion(lengthBytes);
-            MemoryRegion region = null;
-            try {
-                MemorySegment file = connection().open(FileType.MEMORY_REGION, ready.fileNumber(), ready.generation(),
-                    MemoryRegionDescriptor.DATA_OFFSET + lengthBytes);
-                region = new MemoryRegion(this, file.asSlice(MemoryRegionDescriptor.DATA_OFFSET, lengthBytes),
-                    ready.regionIndex(), ready.generation());
-                regions.add(region);
-                return region;
-            } finally {
-                closeUnless(region != null, ObjectKind.MEMORY_REGION, ready.regionIndex());
-            }
+            return regions.allocate(lengthBytes, context);
         }
+    }
+
+    /**
+     * Registers memory of this process as a region whose own context is 0.
+     *
+     * @param memory native.
+     * @return the region.
+     * @throws FabricException as {@link #register(MemorySegment, long)}.
+     */
+    public MemoryRegion register(MemorySegment memory) {
+        return register(memory, 0);
     }
 
     /**
      * Registers memory of this process; only with an embedded driver, because another process cannot map it.
      *
-     * @param memory native; its scope must stay alive until the region is closed and its operations have ended.
+     * @param memory  native; its scope must stay alive until the region is closed and its operations have ended.
+     * @param context of the region itself, told by {@link MemoryRegion#context()}.
      * @return the region.
      * @throws FabricException {@link FabricErrno#EOPNOTSUPP} if the driver is another process, {@link
      *     FabricErrno#EINVAL} for heap memory or length 0, or what the driver answers.
      */
-    public MemoryRegion register(MemorySegment memory) {
+    public MemoryRegion register(MemorySegment memory, long context) {
         Codes.required(memory, "memory");
         if (connection().embedded() == null) {
             throw new FabricException(FabricErrno.EOPNOTSUPP,
@@ -213,11 +235,7 @@ public final class Domain implements AutoCloseable {
         }
         synchronized (lock()) {
             requireOpen();
-            DriverEvent.RegionReady ready = conductor.registerRegion(
-                memory.byteSize(), REGION_ACCESS, memory.address());
-            MemoryRegion region = new MemoryRegion(this, memory, ready.regionIndex(), ready.generation());
-            regions.add(region);
-            return region;
+            return regions.register(memory, context);
         }
     }
 
@@ -227,7 +245,8 @@ public final class Domain implements AutoCloseable {
      * @param endpointInfo a match of {@link Fabric#info(Info)}, perhaps edited.
      * @return the endpoint, to be bound and enabled.
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#EOPNOTSUPP} for
-     *     {@link Flags#INJECT} in the default operation flags.
+     *     {@link Flags#INJECT} in the default operation flags, {@link FabricErrno#ENOSYS} and
+     *     {@link FabricErrno#EINVAL} for an API version that is not the fabric's.
      */
     public Endpoint openEndpoint(Info endpointInfo) {
         return openEndpoint(endpointInfo, 0);
@@ -244,6 +263,7 @@ public final class Domain implements AutoCloseable {
      */
     public Endpoint openEndpoint(Info endpointInfo, long context) {
         Info wanted = Codes.required(endpointInfo, "endpointInfo").copy();
+        fabric.requireVersion(wanted);
         if ((wanted.txAttr().opFlags() & Flags.INJECT) != 0) {
             throw new FabricException(FabricErrno.EOPNOTSUPP, "tx_attr.op_flags has INJECT, which is not offered as "
                 + "default", "Call inject or tinject where the payload shall be taken at once.");
@@ -265,11 +285,17 @@ public final class Domain implements AutoCloseable {
         return info.copy();
     }
 
-    /**
-     * Whether {@link #close()} has not succeeded yet.
-     *
-     * @return false once it is closed.
-     */
+    @Override
+    public FidClass fidClass() {
+        return FidClass.DOMAIN;
+    }
+
+    @Override
+    public long context() {
+        return context;
+    }
+
+    @Override
     public boolean isOpen() {
         return !closed;
     }
@@ -431,11 +457,7 @@ public final class Domain implements AutoCloseable {
 
     void close(MemoryRegion region) {
         synchronized (lock()) {
-            if (regions.remove(region)) {
-                region.markClosed();
-                hasClosedRegions = true;
-                closeInDriver(ObjectKind.MEMORY_REGION, region.index());
-            }
+            regions.close(region);
         }
     }
 
@@ -456,13 +478,12 @@ public final class Domain implements AutoCloseable {
         }
         completionQueues.forEach(CompletionQueue::markClosed);
         addressVectors.forEach(AddressVector::markClosed);
-        regions.forEach(MemoryRegion::markClosed);
+        regions.markAllClosed();
         pollSets.forEach(PollSet::markClosed);
         pollSets.clear();
         endpoints.clear();
         completionQueues.clear();
         addressVectors.clear();
-        regions.clear();
         markClosed();
     }
 
@@ -514,35 +535,6 @@ public final class Domain implements AutoCloseable {
             throw new FabricException(FabricErrno.EIO, "the driver answered a queue of " + length + " bytes");
         }
         return connection().open(type, number, 0, RecordRingDescriptor.HEADER_LENGTH + (long) length);
-    }
-
-    /**
-     * A closed region's blocks are free only when its last mapping here goes, and that is when the collector finds out
-     * that nobody refers to it. An application that closes and allocates would be told that there is no room, although
-     * it has given it back, so the collector is asked once. Slow, as control calls may be, and only where the answer
-     * would be an error otherwise.
-     */
-    private DriverEvent.RegionReady makeRegion(long lengthBytes) {
-        long pauseNs = FIRST_PAUSE_NS;
-        for (;;) {
-            try {
-                return conductor.registerRegion(lengthBytes, REGION_ACCESS, 0);
-            } catch (FabricException full) {
-                if (full.errno() != FabricErrno.ENOSPC || !hasClosedRegions) {
-                    throw full;
-                }
-                if (pauseNs == FIRST_PAUSE_NS) {
-                    System.gc();
-                }
-                // the mappings go a little later, in a thread of the collector's
-                hasClosedRegions = pauseNs < LAST_PAUSE_NS;
-                long deadlineNs = System.nanoTime() + pauseNs;
-                while (System.nanoTime() - deadlineNs < 0) {
-                    conductor.idle();
-                }
-                pauseNs *= 2;
-            }
-        }
     }
 
     private DriverConnection connection() {

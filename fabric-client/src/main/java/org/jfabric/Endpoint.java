@@ -45,7 +45,7 @@ import org.jfabric.client.TransmitQueue;
  * endpoints that report to one completion queue. Opening, binding, enabling and closing are control calls. Source:
  * sections 3 to 5 of the requirements.
  */
-public final class Endpoint implements AutoCloseable {
+public final class Endpoint implements Fid {
     static final int OPEN = 0;
     static final int ENABLED = 1;
     static final int CLOSED = 2;
@@ -88,10 +88,7 @@ public final class Endpoint implements AutoCloseable {
      *     (AMB-59) or if one of both is closed, {@link FabricErrno#EDOMAIN} for another domain's (AMB-61).
      */
     public void bind(CompletionQueue queue, long flags) {
-        Codes.required(queue, "queue");
-        synchronized (domain.lock()) {
-            bindings.bind(queue, flags);
-        }
+        bind((Fid) queue, flags);
     }
 
     /**
@@ -102,9 +99,14 @@ public final class Endpoint implements AutoCloseable {
      *     enabled (AMB-59) or if one of both is closed, {@link FabricErrno#EDOMAIN} for another domain's (AMB-61).
      */
     public void bind(AddressVector vector) {
-        Codes.required(vector, "vector");
+        bind(vector, 0);
+    }
+
+    @Override
+    public void bind(Fid object, long flags) {
+        Codes.required(object, "object");
         synchronized (domain.lock()) {
-            bindings.bind(vector);
+            bindings.bind(object, flags);
         }
     }
 
@@ -119,10 +121,7 @@ public final class Endpoint implements AutoCloseable {
      *     closed.
      */
     public void bind(EventQueue queue, long flags) {
-        Codes.required(queue, "queue");
-        synchronized (domain.lock()) {
-            bindings.bind(queue, flags);
-        }
+        bind((Fid) queue, flags);
     }
 
     /**
@@ -454,6 +453,7 @@ public final class Endpoint implements AutoCloseable {
      *
      * @return the value.
      */
+    @Override
     public long context() {
         return context;
     }
@@ -467,18 +467,17 @@ public final class Endpoint implements AutoCloseable {
         return info.copy();
     }
 
-    /**
-     * Whether {@link #close()} was not called yet.
-     *
-     * @return false once it is closed.
-     */
+    @Override
+    public FidClass fidClass() {
+        return FidClass.EP;
+    }
+
+    @Override
     public boolean isOpen() {
         return state != CLOSED;
     }
 
-    /**
-     * Closes the endpoint; operations that have not ended are dropped without an entry. Again does nothing.
-     */
+    /** Closes the endpoint; operations that have not ended are dropped without an entry. Again does nothing. */
     @Override
     public void close() {
         domain.close(this);

@@ -20,7 +20,17 @@ final class EndpointBindings {
         this.endpoint = endpoint;
     }
 
-    void bind(CompletionQueue queue, long flags) {
+    void bind(Fid object, long flags) {
+        switch (object) {
+            case CompletionQueue queue -> bindQueue(queue, flags);
+            case AddressVector vector -> bindVector(vector, flags);
+            case EventQueue queue -> bindEvents(queue, flags);
+            default -> throw new FabricException(FabricErrno.EINVAL, "an object of class " + object.fidClass()
+                + " cannot be bound to an endpoint", "Bind completion queues, an address vector, an event queue.");
+        }
+    }
+
+    private void bindQueue(CompletionQueue queue, long flags) {
         if ((flags & ~BIND_FLAGS) != 0) {
             throw new FabricException(FabricErrno.EBADFLAGS, "bind flags are "
                 + Flags.toString(flags, Flags.Kind.CQ_BIND) + ", known are TRANSMIT, RECV, SELECTIVE_COMPLETION");
@@ -50,7 +60,11 @@ final class EndpointBindings {
         }
     }
 
-    void bind(AddressVector vector) {
+    private void bindVector(AddressVector vector, long flags) {
+        if (flags != 0) {
+            throw new FabricException(FabricErrno.EBADFLAGS,
+                "bind flags are " + Codes.hex(flags) + ", an address vector has none", "Bind it with flags 0.");
+        }
         requireBindable("an address vector", vector.domain(), vector.isOpen());
         if (addressVector != null) {
             throw new FabricException(FabricErrno.EINVAL, "an address vector is bound already", "Bind exactly one.");
@@ -59,7 +73,7 @@ final class EndpointBindings {
         vector.endpoints().add(endpoint);
     }
 
-    void bind(EventQueue queue, long flags) {
+    private void bindEvents(EventQueue queue, long flags) {
         if (flags != 0) {
             throw new FabricException(FabricErrno.EBADFLAGS,
                 "bind flags are " + Codes.hex(flags) + ", an event queue has none", "Bind it with flags 0.");

@@ -73,7 +73,7 @@ public final class EventError {
     }
 
     /**
-     * View of the error data; index 0 is its first byte and its capacity is {@link #errDataSize()}. With the errors of
+     * View of the error data; index 0 is its first byte and its capacity is how many there are. With the errors of
      * endpoints and address vectors it is the address of the peer, in ASCII.
      *
      * @return the same view object each time; it moves with the next {@code readErr}.
@@ -83,17 +83,17 @@ public final class EventError {
     }
 
     /**
-     * Bytes of error data stored, 0 if there are none.
+     * Bytes of error data stored, 0 if there are none. Before API 1.5 as {@link CompletionError#errDataSize()}.
      *
      * @return length in bytes, at most the capacity that the caller gave.
      */
     public int errDataSize() {
-        return errData.view().capacity();
+        return errData.size();
     }
 
     /**
      * Gives memory for error data; it stays in use until replaced. Like err_data_size 0 in libfabric, a capacity of 0
-     * or no buffer means that this object's own memory is used.
+     * or no buffer means that this object's own memory is used; so does an API version below 1.5.
      *
      * @param buffer         that receives error data, or null.
      * @param offset         in the buffer, in bytes, where error data starts.
@@ -112,18 +112,26 @@ public final class EventError {
             + context + ", data=" + data + ", errDataSize=" + errDataSize() + '}';
     }
 
-    void set(EventRing.Slot slot) {
-        set(slot.fid, slot.context, slot.data, slot.err);
-        errData.copy(slot.bytes, 0, slot.length);
+    void set(EventRing.Slot slot, boolean keepsErrData) {
+        set(slot.fid, slot.context, slot.data, slot.err, keepsErrData);
+        if (keepsErrData) {
+            errData.copyToOwn(slot.bytes, 0, slot.length);
+        } else {
+            errData.copy(slot.bytes, 0, slot.length);
+        }
     }
 
-    /** An error without error data. */
-    void set(Object about, long ofContext, long detail, int errno) {
+    /** An error without error data; {@code keepsErrData} for the rules before API 1.5. */
+    void set(Object about, long ofContext, long detail, int errno, boolean keepsErrData) {
         fid = about;
         context = ofContext;
         data = detail;
         err = errno;
         provErrno = errno;
-        errData.clear();
+        if (keepsErrData) {
+            errData.clearAllButSize();
+        } else {
+            errData.clear();
+        }
     }
 }

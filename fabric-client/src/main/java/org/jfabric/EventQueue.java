@@ -52,7 +52,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Otherwise any thread may call, also several readers at a time, each with a holder of its own; an event goes to one
  * of them. Reading allocates nothing. {@link #close()} is a control call. Source: REF-023, REF-024, REF-029.
  */
-public final class EventQueue implements AutoCloseable {
+public final class EventQueue implements Fid {
     static final int DEFAULT_SIZE = 256;
     static final int MAX_SIZE = 1 << 16;
     private static final UnsafeBuffer NO_BYTES = new UnsafeBuffer(0, 0);
@@ -63,6 +63,7 @@ public final class EventQueue implements AutoCloseable {
     private final Fabric fabric;
     private final long context;
     private final boolean writable;
+    private final boolean keepsErrData;
     private final WaitObject waitObject;
     private final Invoker invoker;
     /** Also the monitor of everything that changes and that sleepers wait on. */
@@ -84,6 +85,7 @@ public final class EventQueue implements AutoCloseable {
         this.fabric = fabric;
         this.context = context;
         this.invoker = invoker;
+        this.keepsErrData = fabric != null && fabric.keepsErrData();
         writable = (attr.flags() & Flags.WRITE) != 0;
         waitObject = attr.waitObject();
         ring = new EventRing(attr.size() == 0 ? DEFAULT_SIZE : (int) attr.size());
@@ -141,7 +143,7 @@ public final class EventQueue implements AutoCloseable {
             if (slot == null) {
                 int result = whenEmpty();
                 if (result == -FabricErrno.EOVERRUN) {
-                    error.set(this, context, 0, FabricErrno.EOVERRUN);
+                    error.set(this, context, 0, FabricErrno.EOVERRUN, keepsErrData);
                     return 1;
                 }
                 return result;
@@ -149,7 +151,7 @@ public final class EventQueue implements AutoCloseable {
             if (slot.err == 0) {
                 return -FabricErrno.EAGAIN;
             }
-            error.set(slot);
+            error.set(slot, keepsErrData);
             consume(flags);
             return 1;
         }
@@ -335,15 +337,17 @@ public final class EventQueue implements AutoCloseable {
      *
      * @return the value.
      */
+    @Override
     public long context() {
         return context;
     }
 
-    /**
-     * Whether {@link #close()} has not succeeded yet.
-     *
-     * @return false once it is closed.
-     */
+    @Override
+    public FidClass fidClass() {
+        return FidClass.EQ;
+    }
+
+    @Override
     public boolean isOpen() {
         return !closed;
     }

@@ -38,7 +38,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * time uses the fabric and all its objects, unless its domains are opened with another {@link Threading}. After the
  * driver's death, control calls throw what {@link FabricListener#onDriverGone} was told; only closing still works.
  */
-public final class Fabric implements AutoCloseable {
+public final class Fabric implements Fid {
+    private static final long INFO_FLAGS = Flags.SOURCE | Flags.PROV_ATTR_ONLY | Flags.NUMERICHOST;
+
     private final Object lock = new Object();
     private final List<Domain> domains = new ArrayList<>();
     private final Map<Long, Endpoint> endpoints = new ConcurrentHashMap<>();
@@ -48,6 +50,8 @@ public final class Fabric implements AutoCloseable {
     private final FabricListener listener;
     private final long closeTimeoutNs;
     private final long waitSpinNs;
+    private final long context;
+    private final int apiVersion;
     private final ClientConductor conductor;
     private volatile boolean open = true;
 
@@ -55,6 +59,8 @@ public final class Fabric implements AutoCloseable {
         listener = config.listener();
         closeTimeoutNs = config.closeTimeoutNs();
         waitSpinNs = config.waitSpinNs();
+        context = config.context();
+        apiVersion = FabricAttr.offered(config.apiVersion());
         conductor = new ClientConductor(
             connection, driver, new Events(), config.commandTimeoutNs(), config.pauseThresholdNs());
         conductor.start();
@@ -77,7 +83,8 @@ public final class Fabric implements AutoCloseable {
      * @return an open fabric.
      * @throws FabricException {@link FabricErrno#ENODEV} if no driver runs there, {@link FabricErrno#EACCES} if it is
      *     another user's, {@link FabricErrno#EOPNOTSUPP} for another major version, {@link FabricErrno#ETIMEDOUT} if it
-     *     does not answer, or why it refuses this client.
+     *     does not answer, {@link FabricErrno#ENOSYS} for {@link FabricConfig#apiVersion()} above
+     *     {@link FabricAttr#API_VERSION}, or why the driver refuses this client.
      */
     public static Fabric connect(FabricConfig config) {
         Codes.required(config, "config");
@@ -93,6 +100,8 @@ public final class Fabric implements AutoCloseable {
      * @param embedded the driver.
      * @param config   timeouts and listener; the directory is the driver's.
      * @return an open fabric.
+     * @throws FabricException {@link FabricErrno#ENOSYS} for {@link FabricConfig#apiVersion()} above
+     *     {@link FabricAttr#API_VERSION}, or why the driver refuses this client.
      */
     public static Fabric embedded(EmbeddedDriver embedded, FabricConfig config) {
         return open(DriverConnection.embedded(Codes.required(embedded, "embedded")), Codes.required(config, "config"));
@@ -103,7 +112,7 @@ public final class Fabric implements AutoCloseable {
      *
      * @param hints what is needed, or null for everything.
      * @return matches, the best one first; perhaps none.
-     * @throws FabricException what the driver answers.
+     * @throws FabricException as {@link #info(Info, String, String, long)}.
      */
     public InfoResult info(Info hints) {
         return info(hints, null, null, 0);
@@ -113,14 +122,24 @@ public final class Fabric implements AutoCloseable {
      * Asks what the driver offers for hints and a place.
      *
      * @param hints   what is needed, or null for everything.
-     * @param node    host or driver, or null.
-     * @param service service or port there, or null.
-     * @param flags   {@link Flags} of the kind {@link Flags.Kind#INFO}.
+     * @param node    driver or address of the destination, or null; not used if the hints have the address.
+     * @param service endpoint there, or null.
+     * @param flags   with {@link Flags#SOURCE} node and service name the source: an endpoint of this driver, which the
+     *                matches ask for when an endpoint is opened with them. With {@link Flags#PROV_ATTR_ONLY} there is
+     *                one match for each link of the driver, whatever the hints ask for, with nothing but
+     *                {@link Info#fabricAttr()}. {@link Flags#NUMERICHOST} changes nothing: no link looks names up.
      * @return matches, the best one first; perhaps none.
-     * @throws FabricException what the driver answers.
+     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#ENOSYS} for hints with
+     *     an API version above {@link FabricAttr#API_VERSION}, {@link FabricErrno#EINVAL} for another one than this
+     *     fabric's, or what the driver answers.
      */
     public InfoResult info(Info hints, String node, String service, long flags) {
         Info wanted = hints == null ? new Info() : hints.copy();
+        requireVersion(wanted);
+        if ((flags & ~INFO_FLAGS) != 0) {
+            throw new FabricException(FabricErrno.EBADFLAGS, "flags are " + Flags.toString(flags, Flags.Kind.INFO)
+                + ", known are " + Flags.toString(INFO_FLAGS, Flags.Kind.INFO));
+        }
         synchronized (lock()) {
             requireOpen();
             return conductor.queryInfo(wanted, flags, node, service);
@@ -128,20 +147,34 @@ public final class Fabric implements AutoCloseable {
     }
 
     /**
-     * Opens a domain.
+     * Opens a domain whose own context is 0.
      *
      * @param info a match of {@link #info(Info)}, perhaps edited.
      * @return an empty domain.
-     * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#EOPNOTSUPP} if the driver
-     *     is in mode INVOKER and has an open domain whose {@link Threading} needs locks while this one's needs none, or
-     *     the other way round.
+     * @throws FabricException as {@link #domain(Info, long)}.
      */
     public Domain domain(Info info) {
+        return domain(info, 0);
+    }
+
+    /**
+     * Opens a domain.
+     *
+     * @param info    a match of {@link #info(Info)}, perhaps edited.
+     * @param context of the domain itself, told by {@link Domain#context()}.
+     * @return an empty domain.
+     * @throws FabricException {@link FabricErrno#ENOSYS} and {@link FabricErrno#EINVAL} for an API version as
+     *     {@link #info(Info, String, String, long)}, {@link FabricErrno#EOPBADSTATE} if closed,
+     *     {@link FabricErrno#EOPNOTSUPP} if the driver is in mode INVOKER and has an open domain whose
+     *     {@link Threading} needs locks while this one's needs none, or the other way round.
+     */
+    public Domain domain(Info info, long context) {
         Info wanted = Codes.required(info, "info").copy();
+        requireVersion(wanted);
         synchronized (lock()) {
             requireOpen();
             driver.requireAlive();
-            Domain domain = new Domain(this, wanted, conductor, driver);
+            Domain domain = new Domain(this, wanted, context, conductor, driver);
             domains.add(domain);
             return domain;
         }
@@ -235,12 +268,33 @@ public final class Fabric implements AutoCloseable {
     }
 
     /**
+     * Version of the interface that the fabric was opened with; everything opened through it follows its rules
+     * (REF-003).
+     *
+     * @return {@link FabricConfig#apiVersion()}, or {@link FabricAttr#API_VERSION} if that was 0.
+     */
+    public int apiVersion() {
+        return apiVersion;
+    }
+
+    /**
      * Whether it was not closed yet; a fabric whose driver is gone is open until it is closed.
      *
      * @return false after {@link #close()}.
      */
+    @Override
     public boolean isOpen() {
         return open;
+    }
+
+    @Override
+    public FidClass fidClass() {
+        return FidClass.FABRIC;
+    }
+
+    @Override
+    public long context() {
+        return context;
     }
 
     /** Closes with {@link FabricConfig#closeTimeoutNs()}; see {@link #close(long)}. Again does nothing. */
@@ -292,6 +346,22 @@ public final class Fabric implements AutoCloseable {
     public String toString() {
         return "Fabric{driver=" + driverName() + ", directory=" + conductor.connection().attachment().directory()
             + ", domains=" + domains.size() + (open ? "" : ", closed") + (driver.isGone() ? ", driver gone" : "") + '}';
+    }
+
+    /** Whether error data always stays with the library and its size is not told, as before API 1.5 (CQ-100). */
+    boolean keepsErrData() {
+        return new FabricAttr().apiVersion(apiVersion).precedes(1, 5);
+    }
+
+    /** An info may leave the version out; whoever names one expects its rules, and those are the fabric's. */
+    void requireVersion(Info info) {
+        int named = info.fabricAttr().apiVersion();
+        if (named != 0 && FabricAttr.offered(named) != apiVersion) {
+            throw new FabricException(FabricErrno.EINVAL, "fabric_attr.api_version is "
+                + FabricAttr.versionText(named) + ", the fabric was opened with " + FabricAttr.versionText(apiVersion),
+                "Leave it 0, or open the fabric with FabricConfig.apiVersion.");
+        }
+        info.fabricAttr().apiVersion(apiVersion);
     }
 
     /** The one lock of control calls. */

@@ -8,6 +8,12 @@ package org.jfabric;
  * it before it returns.
  */
 public final class FabricAttr {
+    /**
+     * Version of the interface that this library offers, 1.18: the newest one whose constants and rules it follows.
+     * An application that asks for a newer one is refused (REF-003).
+     */
+    public static final int API_VERSION = 1 << 16 | 18;
+
     private static final int HALF_BITS = 16;
     private static final int HALF_MASK = 0xffff;
 
@@ -62,7 +68,10 @@ public final class FabricAttr {
         return this;
     }
 
-    /** Version of the API that the application was written for; 0 is the newest. Default 0 (REF-003). */
+    /**
+     * Version of the API that the application was written for. In hints, and in an info that something is opened with,
+     * 0 or {@link Fabric#apiVersion()}; in matches the latter. Default 0 (REF-003).
+     */
     public int apiVersion() {
         return apiVersion;
     }
@@ -71,6 +80,18 @@ public final class FabricAttr {
     public FabricAttr apiVersion(int apiVersion) {
         this.apiVersion = apiVersion;
         return this;
+    }
+
+    /**
+     * Whether {@link #apiVersion()} is older than a version, so that compatibility rules apply.
+     *
+     * @param major 0 to 65535.
+     * @param minor 0 to 65535.
+     * @return false if it is not, or if it is 0, which asks for no compatibility.
+     * @throws FabricException with {@link FabricErrno#EINVAL} if a part does not fit.
+     */
+    public boolean precedes(int major, int minor) {
+        return apiVersion != 0 && Integer.compareUnsigned(apiVersion, version(major, minor)) < 0;
     }
 
     /** An independent copy, nested objects included; changing one does not change the other (REF-002). */
@@ -101,7 +122,17 @@ public final class FabricAttr {
         return major << HALF_BITS | minor;
     }
 
-    private static String versionText(int version) {
+    /** The version that an application gets for the one that it names: 0 is the newest. */
+    static int offered(int version) {
+        if (Integer.compareUnsigned(version, API_VERSION) > 0) {
+            throw new FabricException(FabricErrno.ENOSYS, "API version " + versionText(version)
+                + " is newer than this library's " + versionText(API_VERSION),
+                "Ask for at most that version, or use a newer library.");
+        }
+        return version == 0 ? API_VERSION : version;
+    }
+
+    static String versionText(int version) {
         return (version >>> HALF_BITS) + "." + (version & HALF_MASK);
     }
 }

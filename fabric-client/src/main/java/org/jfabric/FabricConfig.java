@@ -36,6 +36,8 @@ public final class FabricConfig {
     private long closeTimeoutNs;
     private long waitSpinNs;
     private long pauseThresholdNs;
+    private long context;
+    private int apiVersion;
     private FabricListener listener = new FabricListener() {
     };
 
@@ -162,6 +164,32 @@ public final class FabricConfig {
     /** Sets {@link #pauseThresholdNs()}; returns this object. */
     public FabricConfig pauseThresholdNs(long pauseThresholdNs) {
         this.pauseThresholdNs = notNegative("pauseThresholdNs", pauseThresholdNs);
+        return this;
+    }
+
+    /** The application's own value of the fabric, told by {@link Fabric#context()} (REF-016). Default 0. */
+    public long context() {
+        return context;
+    }
+
+    /** Sets {@link #context()}; returns this object. */
+    public FabricConfig context(long context) {
+        this.context = context;
+        return this;
+    }
+
+    /**
+     * Version of the interface that the application was written for, as {@link FabricAttr#version(int, int)} makes it;
+     * 0 is {@link FabricAttr#API_VERSION}. Below 1.5 error data always goes into the library's own memory, its size is
+     * not told by {@link CompletionError#errDataSize()}, and authorization keys are ignored (REF-003). Default 0.
+     */
+    public int apiVersion() {
+        return apiVersion;
+    }
+
+    /** Sets {@link #apiVersion()}; returns this object. A fabric refuses one that is newer than the library. */
+    public FabricConfig apiVersion(int apiVersion) {
+        this.apiVersion = apiVersion;
         return this;
     }
 

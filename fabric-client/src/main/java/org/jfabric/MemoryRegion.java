@@ -15,16 +15,18 @@ import java.lang.foreign.MemorySegment;
  * <p>Any thread; who may touch which byte when is the application's matter: what is posted belongs to the driver until
  * its entry is read. {@link #close()} is a control call.
  */
-public final class MemoryRegion implements AutoCloseable {
+public final class MemoryRegion implements Fid {
     private final Domain domain;
     private final MemorySegment data;
     private final long base;
+    private final long context;
     private volatile boolean closed;
 
-    MemoryRegion(Domain domain, MemorySegment data, int regionIndex, long generation) {
+    MemoryRegion(Domain domain, MemorySegment data, int regionIndex, long generation, long context) {
         this.domain = domain;
         this.data = data;
         this.base = MemoryRegionDescriptor.address(regionIndex, (int) generation & 0xFF, 0);
+        this.context = context;
     }
 
     /**
@@ -129,11 +131,17 @@ public final class MemoryRegion implements AutoCloseable {
         return 0;
     }
 
-    /**
-     * Whether {@link #close()} was not called yet.
-     *
-     * @return false once it is closed.
-     */
+    @Override
+    public FidClass fidClass() {
+        return FidClass.MR;
+    }
+
+    @Override
+    public long context() {
+        return context;
+    }
+
+    @Override
     public boolean isOpen() {
         return !closed;
     }

@@ -10,7 +10,7 @@ import java.util.Arrays;
  * <p>{@link #poll} allocates nothing and never blocks; one thread at a time polls. Adding and removing are control
  * calls. Source: REF-049.
  */
-public final class PollSet implements AutoCloseable {
+public final class PollSet implements Fid {
     private final Domain domain;
     private final Invoker invoker;
     /** Replaced as a whole under the fabric's lock. */
@@ -99,11 +99,12 @@ public final class PollSet implements AutoCloseable {
         return stored;
     }
 
-    /**
-     * Whether {@link #close()} has not succeeded yet.
-     *
-     * @return false once it is closed.
-     */
+    @Override
+    public FidClass fidClass() {
+        return FidClass.POLL;
+    }
+
+    @Override
     public boolean isOpen() {
         return !closed;
     }

@@ -20,7 +20,7 @@ import java.util.List;
  * {@link #await}, one at a time waits at the native object; with an embedded driver in INVOKER mode only the thread
  * that uses the domain waits, because waiting runs the cycles. Source: REF-047, CQ-027 to CQ-029.
  */
-public final class WaitSet implements AutoCloseable {
+public final class WaitSet implements Fid {
     private final Fabric fabric;
     private final long id;
     private final WaitObject waitObject;
@@ -132,6 +132,7 @@ public final class WaitSet implements AutoCloseable {
      * @param handle  receives it.
      * @return as {@link CompletionQueue#control}.
      */
+    @Override
     public int control(int command, WaitObjectHandle handle) {
         if (closed) {
             return -FabricErrno.EOPBADSTATE;
@@ -139,11 +140,12 @@ public final class WaitSet implements AutoCloseable {
         return handle == null ? -FabricErrno.EINVAL : CompletionWait.control(wait, command, waitObject, handle);
     }
 
-    /**
-     * Whether {@link #close()} has not succeeded yet.
-     *
-     * @return false once it is closed.
-     */
+    @Override
+    public FidClass fidClass() {
+        return FidClass.WAIT;
+    }
+
+    @Override
     public boolean isOpen() {
         return !closed;
     }

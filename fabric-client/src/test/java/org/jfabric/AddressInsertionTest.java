@@ -13,7 +13,7 @@ class AddressInsertionTest {
     private static final int EAGAIN = -FabricErrno.EAGAIN;
 
     private final EventQueue queue = new EventQueue(null, new EventQueueAttr(), 0, null);
-    private final AddressVector vector = new AddressVector(null, 1, AddressVectorType.TABLE, true);
+    private final AddressVector vector = new AddressVector(null, 1, AddressVectorType.TABLE, true, 0);
     private final String[] names = {"jfabric://d/a", "jfabric://d/b", "jfabric://d/c"};
     private final long[] fiAddrs = new long[3];
     private final EventEntry entry = new EventEntry();

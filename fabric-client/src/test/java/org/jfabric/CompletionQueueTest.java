@@ -1,9 +1,11 @@
 package org.jfabric;
 
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.EmbeddedDriver;
 import org.jfabric.client.Invoker;
+import org.jfabric.client.UseGuard;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Test;
@@ -147,6 +149,31 @@ class CompletionQueueTest {
         for (int i = 0; i < 4; i++) {
             assertEquals(10 + 10 * i, error.errData().getByte(i));
         }
+    }
+
+    @Test
+    @Requirement({"CQ-100", "REF-003"})
+    void shouldKeepErrorDataInTheHolderBeforeApi15AndNotTellTheirSize() {
+        CompletionReader older = new CompletionReader(
+            image.memory, CAPACITY, CompletionFormat.TAGGED, new CompletionCredits(
+                SHARE, image.memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET, new UseGuard("test"), null),
+            driver, true);
+        image.error(1, FabricErrno.EIO, 1, new byte[] {10, 20, 30, 40});
+        image.error(2, FabricErrno.EIO, 1, new byte[0]);
+        UnsafeBuffer mine = new UnsafeBuffer(new byte[8]);
+        error.errDataBuffer(mine, 0, 8).errData(new UnsafeBuffer(new byte[] {9, 9}), 0, 2);
+        assertEquals(1, older.readErr(error));
+        assertEquals(1, error.opContext());
+        assertEquals(4, error.errData().capacity());
+        assertEquals(40, error.errData().getByte(3));
+        assertEquals(2, error.errDataSize(), "a member that does not exist stays as it was");
+        assertEquals(0x909L, mine.getLong(0), "the caller's buffer is ignored");
+        assertEquals(1, older.readErr(error));
+        assertEquals(2, error.opContext());
+        assertEquals(0, error.errData().capacity());
+        assertEquals(2, error.errDataSize());
+        assertEquals(0x909L, mine.getLong(0));
+        assertEquals(0, error.reset().errDataSize());
     }
 
     @Test

@@ -10,7 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 class MemoryRegionTest {
-    private final MemoryRegion region = new MemoryRegion(null, Arena.ofAuto().allocate(1000, 64), 5, 0x1234_56ABL);
+    private final MemoryRegion region = new MemoryRegion(null, Arena.ofAuto().allocate(1000, 64), 5, 0x1234_56ABL, 0);
 
     @Test
     void shouldNameItsBytesByAddresses() {

@@ -28,6 +28,6 @@ public final class TransferException extends FabricException {
     private static CompletionError copy(CompletionError from) {
         return new CompletionError().opContext(from.opContext()).flags(from.flags()).len(from.len()).buf(from.buf())
             .data(from.data()).tag(from.tag()).olen(from.olen()).err(from.err()).provErrno(from.provErrno())
-            .srcAddr(from.srcAddr()).errData(from.errData(), 0, from.errDataSize());
+            .srcAddr(from.srcAddr()).errData(from.errData(), 0, from.errData().capacity());
     }
 }

@@ -60,7 +60,8 @@ public record Capability(String name, boolean exists, List<String> api, List<Str
         String method = member.substring(hash + 1, slash < 0 ? member.length() : slash);
         int parameters = slash < 0 ? -1 : Integer.parseInt(member.substring(slash + 1));
         for (Method candidate : type.getMethods()) {
-            if (candidate.getName().equals(method)
+            // what an interface answers for all its objects is a refusal, and not there
+            if (!candidate.isDefault() && candidate.getName().equals(method)
                 && (parameters < 0 || parameters == candidate.getParameterCount())) {
                 return true;
             }

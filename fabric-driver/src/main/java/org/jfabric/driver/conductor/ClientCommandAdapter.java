@@ -198,7 +198,8 @@ final class ClientCommandAdapter {
         byte[] key = new byte[query.authKeyLength()];
         query.getAuthKey(key, 0, key.length);
         hints.epAttr().authKey(key);
-        conductor.onQueryInfo(session, query.correlationId(), hints, query.node(), query.service());
+        hints.fabricAttr().apiVersion((int) query.apiVersionWanted());
+        conductor.onQueryInfo(session, query.correlationId(), query.flags(), hints, query.node(), query.service());
     }
 
     private static void texts(

@@ -23,7 +23,6 @@ import org.jfabric.driver.conductor.command.QueryInfoCommand;
 import org.jfabric.driver.conductor.command.RegisterRegionCommand;
 import org.jfabric.driver.conductor.command.RemoveAddressCommand;
 import org.jfabric.driver.engine.SessionListener;
-import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.PeerAcceptor;
 import org.jfabric.driver.progress.CycleClock;
 import org.jfabric.driver.progress.FaultInspector;
@@ -263,12 +262,9 @@ public final class DriverConductor implements Agent {
             context, session, correlationId, kind, objectId, names, sockets.waitChannels()));
     }
 
-    void onQueryInfo(ClientSession session, long correlationId, Info hints, String node, String service) {
-        if (hints.destAddr() == null && !node.isEmpty()) {
-            hints.destAddr(node.startsWith(FabricName.SCHEME) || service.isEmpty()
-                ? node : FabricName.of(node, service));
-        }
-        begin(new QueryInfoCommand(context, session, correlationId, hints));
+    void onQueryInfo(
+        ClientSession session, long correlationId, long flags, Info hints, String node, String service) {
+        begin(new QueryInfoCommand(context, session, correlationId, flags, hints, node, service));
     }
 
     private int pollCommands() {

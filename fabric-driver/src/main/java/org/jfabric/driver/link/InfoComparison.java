@@ -50,6 +50,10 @@ public final class InfoComparison {
         comparison.transmit(hints.txAttr(), offered.txAttr(), levels);
         comparison.receive(hints.rxAttr(), offered.rxAttr());
         comparison.endpoint(hints.epAttr(), offered.epAttr());
+        if (hints.epAttr().authKeySize() != 0 && !hints.fabricAttr().precedes(1, 5)) {
+            // applications of older versions may have anything there: the member did not exist (EP-155)
+            comparison.differs("ep_attr.auth_key_size", 0, hints.epAttr().authKeySize());
+        }
         comparison.domain(hints.domainAttr(), offered.domainAttr());
         String provider = hints.fabricAttr().provName();
         if (provider != null && !provider.isEmpty() && !provider.equals(offered.fabricAttr().provName())) {
@@ -87,9 +91,6 @@ public final class InfoComparison {
             differs("ep_attr.protocol", offered.protocol(), hints.protocol());
         }
         atMost("ep_attr.max_msg_size", hints.maxMsgSize(), offered.maxMsgSize(), null);
-        if (hints.authKeySize() != 0) {
-            differs("ep_attr.auth_key_size", 0, hints.authKeySize());
-        }
         atMost("ep_attr.tx_ctx_cnt", hints.txCtxCnt(), offered.txCtxCnt(), null);
         atMost("ep_attr.rx_ctx_cnt", hints.rxCtxCnt(), offered.rxCtxCnt(), null);
     }

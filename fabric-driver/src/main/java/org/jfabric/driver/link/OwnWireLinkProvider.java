@@ -136,6 +136,7 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
             boolean bothDirections = (hints.caps() & (Flags.SEND | Flags.RECV)) == 0;
             offered.caps(hints.caps() | offered.caps() & free | (bothDirections ? Flags.SEND | Flags.RECV : 0));
         }
+        offered.fabricAttr().apiVersion(hints.fabricAttr().apiVersion());
         offered.rxAttr().caps(offered.rxAttr().caps() & offered.caps());
         offered.txAttr().caps(offered.txAttr().caps() & offered.caps());
         if (hints.txAttr().opFlags() != 0) {

@@ -13,6 +13,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Flags;
 import org.jfabric.Info;
+import org.jfabric.InfoResult;
 import org.jfabric.Order;
 import org.jfabric.Progress;
 import org.jfabric.Protocol;
@@ -30,6 +31,7 @@ import java.util.List;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -212,6 +214,57 @@ class DiscoveryTest {
                 assertEquals(FabricErrno.EINVAL, errno(() -> vector.lookup(second)));
                 assertEquals(2, vector.size());
                 vector.close();
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldTakeThePlaceForTheSourceIfTheFlagSaysSo(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            String driver = pair.a.fabric.driverName();
+            String address = "jfabric://" + driver + "/chosen";
+            for (String node : new String[] {driver, null}) {
+                Info match = pair.a.fabric.info(pair.a.info, node, "chosen", Flags.SOURCE).best();
+                assertEquals(address, match.srcAddr());
+                try (Endpoint endpoint = pair.a.domain.openEndpoint(match)) {
+                    endpoint.bind(pair.a.cq, Flags.TRANSMIT | Flags.RECV);
+                    endpoint.bind(pair.a.av);
+                    endpoint.enable();
+                    assertEquals(address, endpoint.name());
+                }
+            }
+            assertNull(pair.a.fabric.info(null, driver, null, Flags.SOURCE).best().srcAddr());
+            InfoResult elsewhere = pair.a.fabric.info(null, "nowhere", "chosen", Flags.SOURCE);
+            assertEquals(List.of(), elsewhere.matches());
+            assertTrue(elsewhere.explain().contains("jfabric://nowhere/chosen"), elsewhere::explain);
+            // without the flag it is the destination
+            assertNull(pair.a.fabric.info(null, driver, "chosen", Flags.NUMERICHOST).best().srcAddr());
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldTellOnlyWhoIsThereIfTheFlagSaysSo(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            Info impossible = new Info().caps(Flags.COLLECTIVE);
+            List<Info> found = pair.a.fabric.info(impossible, null, null, Flags.PROV_ATTR_ONLY).matches();
+            assertTrue(found.stream().anyMatch(info -> setup.link.equals(info.fabricAttr().provName())),
+                found::toString);
+            for (Info info : found) {
+                assertEquals(1, info.fabricAttr().provVersion());
+                info.fabricAttr().name(null).provName(null).provVersion(0).apiVersion(0);
+                assertEquals(new Info().toString(), info.toString());
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldRefuseFlagsThatAreNoneOfDiscovery(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            for (long flags : new long[] {1, Flags.SEND, Flags.SOURCE | Flags.EVENT, Long.MIN_VALUE}) {
+                assertEquals(FabricErrno.EBADFLAGS, errno(() -> pair.a.fabric.info(null, null, null, flags)));
             }
         }
     }

@@ -1,17 +1,23 @@
 package org.jfabric.driver.conductor.command;
 
+import org.jfabric.FabricAttr;
 import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Reason;
 import org.jfabric.Verdict;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.ConductorContext;
+import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.LinkProvider;
 
 import java.util.List;
 
 /** {@code fi_getinfo}: every link's match and verdict, the best match first. Owner: conductor. */
 public final class QueryInfoCommand extends Command {
+    private static final long KNOWN_FLAGS = Flags.SOURCE | Flags.PROV_ATTR_ONLY | Flags.NUMERICHOST;
+
+    private final long flags;
     private final Info hints;
 
     /**
@@ -20,17 +26,49 @@ public final class QueryInfoCommand extends Command {
      * @param context       what commands work with.
      * @param session       who asks.
      * @param correlationId comes back in the answer.
+     * @param flags         of the query.
      * @param hints         what the application asks for.
+     * @param node          a driver or an address, of the destination or by the flags of the source; or empty.
+     * @param service       an endpoint there, or empty.
      */
-    public QueryInfoCommand(ConductorContext context, ClientSession session, long correlationId, Info hints) {
+    public QueryInfoCommand(
+        ConductorContext context, ClientSession session, long correlationId, long flags, Info hints, String node,
+        String service) {
         super(context, session, correlationId);
+        this.flags = flags;
         this.hints = hints;
+        if (isSource()) {
+            String driver = node.isEmpty() ? context.driverName() : node;
+            // this driver without an endpoint is what every source is
+            if (hints.srcAddr() == null && !(service.isEmpty() && driver.equals(context.driverName()))) {
+                hints.srcAddr(address(driver, service));
+            }
+        } else if (hints.destAddr() == null && !node.isEmpty()) {
+            hints.destAddr(address(node, service));
+        }
     }
 
     @Override
     protected Step step(long nowNs) {
+        if (Integer.compareUnsigned(hints.fabricAttr().apiVersion(), FabricAttr.API_VERSION) > 0) {
+            session().proxy().infoEnd(correlationId(), FabricErrno.ENOSYS);
+            return Step.ENDED;
+        }
+        if ((flags & ~KNOWN_FLAGS) != 0) {
+            session().proxy().infoEnd(correlationId(), FabricErrno.EBADFLAGS);
+            return Step.ENDED;
+        }
+        session().proxy().infoEnd(correlationId(), matches() == 0 ? FabricErrno.ENODATA : 0);
+        return Step.ENDED;
+    }
+
+    private int matches() {
         String driver = context().driverName();
         List<LinkProvider> providers = context().providers();
+        if ((flags & Flags.PROV_ATTR_ONLY) != 0) {
+            providers.forEach(provider -> session().proxy().infoMatch(correlationId(), identity(provider, driver)));
+            return providers.size();
+        }
         List<Verdict> verdicts = providers.stream().map(provider -> verdict(provider, hints, driver)).toList();
         int matches = 0;
         for (int score = Integer.MAX_VALUE;;) {
@@ -40,8 +78,11 @@ public final class QueryInfoCommand extends Command {
             }
             for (int i = 0; i < verdicts.size(); i++) {
                 if (verdicts.get(i).chosen() && verdicts.get(i).score() == best) {
-                    session().proxy().infoMatch(
-                        correlationId(), providers.get(i).info(hints, driver, context().config()));
+                    Info match = providers.get(i).info(hints, driver, context().config());
+                    if (isSource()) {
+                        match.srcAddr(hints.srcAddr());
+                    }
+                    session().proxy().infoMatch(correlationId(), match);
                     matches++;
                 }
             }
@@ -50,8 +91,24 @@ public final class QueryInfoCommand extends Command {
         for (Verdict verdict : verdicts) {
             session().proxy().infoVerdict(correlationId(), verdict);
         }
-        session().proxy().infoEnd(correlationId(), matches == 0 ? FabricErrno.ENODATA : 0);
-        return Step.ENDED;
+        return matches;
+    }
+
+    private boolean isSource() {
+        return (flags & Flags.SOURCE) != 0;
+    }
+
+    private static String address(String node, String service) {
+        return node.startsWith(FabricName.SCHEME) || service.isEmpty() ? node : FabricName.of(node, service);
+    }
+
+    /** Who is there, whatever the hints ask for; everything else keeps its default. */
+    private Info identity(LinkProvider provider, String driver) {
+        FabricAttr full = provider.info(new Info(), driver, context().config()).fabricAttr();
+        Info info = new Info();
+        info.fabricAttr().name(full.name()).provName(full.provName()).provVersion(full.provVersion())
+            .apiVersion(hints.fabricAttr().apiVersion());
+        return info;
     }
 
     private Verdict verdict(LinkProvider provider, Info wanted, String driver) {
@@ -59,6 +116,11 @@ public final class QueryInfoCommand extends Command {
         if (link != null && !link.isEmpty() && !link.equals(provider.name())) {
             return new Verdict(provider.name(), false, 0, List.of(new Reason(
                 "link name", provider.name(), link, "Leave the link's name out, or ask for this one.")));
+        }
+        if (isSource() && wanted.srcAddr() != null && !driver.equals(FabricName.driverOf(wanted.srcAddr()))) {
+            return new Verdict(provider.name(), false, 0, List.of(new Reason(
+                "source", wanted.srcAddr(), FabricName.of(driver, "<endpoint>"),
+                "Name an endpoint of this driver, or ask the driver that the source belongs to")));
         }
         return provider.verdict(wanted, driver, context().config());
     }

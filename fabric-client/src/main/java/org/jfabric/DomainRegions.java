@@ -1,0 +1,116 @@
+package org.jfabric;
+
+import org.jfabric.client.ClientConductor;
+import org.jfabric.client.DriverEvent;
+import org.jfabric.codec.control.ObjectKind;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.MemoryRegionDescriptor;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The memory regions of one domain.
+ *
+ * <p>Owner: control calls, under the fabric's lock.
+ */
+final class DomainRegions {
+    private static final long REGION_ACCESS = Flags.SEND | Flags.RECV | Flags.READ | Flags.WRITE;
+    /** Half a second in all, for eight tries. */
+    private static final long FIRST_PAUSE_NS = 2_000_000;
+    private static final long LAST_PAUSE_NS = 256_000_000;
+
+    private final Domain domain;
+    private final ClientConductor conductor;
+    private final List<MemoryRegion> regions = new ArrayList<>();
+    /** Memory of regions that were closed here may still be mapped, because the collector did not look yet. */
+    private boolean hasClosedRegions;
+
+    DomainRegions(Domain domain, ClientConductor conductor) {
+        this.domain = domain;
+        this.conductor = conductor;
+    }
+
+    /** A region in a file of its own. */
+    MemoryRegion allocate(long lengthBytes, long context) {
+        DriverEvent.RegionReady ready = makeRegion(lengthBytes);
+        MemoryRegion region = null;
+        try {
+            MemorySegment file = conductor.connection().open(FileType.MEMORY_REGION, ready.fileNumber(),
+                ready.generation(), MemoryRegionDescriptor.DATA_OFFSET + lengthBytes);
+            region = new MemoryRegion(domain, file.asSlice(MemoryRegionDescriptor.DATA_OFFSET, lengthBytes),
+                ready.regionIndex(), ready.generation(), context);
+            regions.add(region);
+            return region;
+        } finally {
+            if (region == null) {
+                domain.fabric().closeInDriver(ObjectKind.MEMORY_REGION, ready.regionIndex());
+            }
+        }
+    }
+
+    /** A region over memory that an embedded driver sees as it is. */
+    MemoryRegion register(MemorySegment memory, long context) {
+        DriverEvent.RegionReady ready = conductor.registerRegion(memory.byteSize(), REGION_ACCESS, memory.address());
+        MemoryRegion region = new MemoryRegion(domain, memory, ready.regionIndex(), ready.generation(), context);
+        regions.add(region);
+        return region;
+    }
+
+    void close(MemoryRegion region) {
+        if (regions.remove(region)) {
+            region.markClosed();
+            hasClosedRegions = true;
+            domain.fabric().closeInDriver(ObjectKind.MEMORY_REGION, region.index());
+        }
+    }
+
+    /** The fabric goes, and with it what the driver holds of them. */
+    void markAllClosed() {
+        regions.forEach(MemoryRegion::markClosed);
+        regions.clear();
+    }
+
+    boolean isEmpty() {
+        return regions.isEmpty();
+    }
+
+    int size() {
+        return regions.size();
+    }
+
+    @Override
+    public String toString() {
+        return regions.toString();
+    }
+
+    /**
+     * A closed region's blocks are free only when its last mapping here goes, and that is when the collector finds out
+     * that nobody refers to it. An application that closes and allocates would be told that there is no room, although
+     * it has given it back, so the collector is asked once. Slow, as control calls may be, and only where the answer
+     * would be an error otherwise.
+     */
+    private DriverEvent.RegionReady makeRegion(long lengthBytes) {
+        long pauseNs = FIRST_PAUSE_NS;
+        for (;;) {
+            try {
+                return conductor.registerRegion(lengthBytes, REGION_ACCESS, 0);
+            } catch (FabricException full) {
+                if (full.errno() != FabricErrno.ENOSPC || !hasClosedRegions) {
+                    throw full;
+                }
+                if (pauseNs == FIRST_PAUSE_NS) {
+                    System.gc();
+                }
+                // the mappings go a little later, in a thread of the collector's
+                hasClosedRegions = pauseNs < LAST_PAUSE_NS;
+                long deadlineNs = System.nanoTime() + pauseNs;
+                while (System.nanoTime() - deadlineNs < 0) {
+                    conductor.idle();
+                }
+                pauseNs *= 2;
+            }
+        }
+    }
+}
