@@ -100,9 +100,11 @@ final class CompletionAccess {
             do {
                 ended = wait.await(cond, count, startNs, timeoutMs);
                 found = take(buffer, offset, count, sources, sourcesAddress);
-                // another thread was faster, or is reading
-            } while (found == -FabricErrno.EAGAIN && ended == CompletionWait.READY && yielded());
-            return found;
+                // another thread was faster, or is reading, which may last as long as its handlers do
+            } while (found == -FabricErrno.EAGAIN && ended == CompletionWait.READY
+                && wait.goesOn(startNs, timeoutMs) && yielded());
+            // who is still reading a queue that was closed keeps others from finding that out
+            return found == -FabricErrno.EAGAIN && state == CLOSED ? -FabricErrno.EOPBADSTATE : found;
         } finally {
             assert lock != null || guard.exit();
             Reference.reachabilityFence(this);

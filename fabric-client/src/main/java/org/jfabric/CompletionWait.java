@@ -125,6 +125,18 @@ final class CompletionWait {
     }
 
     /**
+     * Whether somebody whom {@link #await} told {@link #READY}, but who found nothing, may wait once more.
+     *
+     * @param startNs   when the wait began.
+     * @param timeoutMs milliseconds from then on; negative for no limit.
+     * @return false if the time is over, or there is a signal, which this call takes, or another reason to end.
+     */
+    boolean goesOn(long startNs, int timeoutMs) {
+        boolean late = timeoutMs >= 0 && System.nanoTime() - startNs >= TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        return !late && !isOver() && !takeSignal();
+    }
+
+    /**
      * Says that the application is about to wait at the native object, unless there is a reason not to.
      *
      * @return 0: whatever comes from now on wakes it; {@code -FI_EAGAIN} if there is an entry, an error, a signal

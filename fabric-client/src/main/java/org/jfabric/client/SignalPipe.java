@@ -66,6 +66,10 @@ public final class SignalPipe {
                 pipe.source().read(one);
             }
         } catch (IOException failed) {
+            if (!pipe.source().isOpen()) {
+                // closed by the application just now
+                return;
+            }
             throw new FabricException(FabricErrno.EIO, "the pipe of a wait object is broken: " + failed.getMessage(),
                 "Close the queue and open another one.", failed);
         }

@@ -2,7 +2,7 @@ package org.jfabric.driver.conductor;
 
 import org.jfabric.driver.engine.complete.WaitPoint;
 
-import java.util.concurrent.ThreadLocalRandom;
+import java.security.SecureRandom;
 
 /**
  * Where those are woken who wait for one completion queue or wait set, and the wait channel that may belong to it.
@@ -34,9 +34,11 @@ public final class WaitResource {
      * @return random, never {@link #NO_CHANNEL}.
      */
     public static long randomToken() {
+        // who was told some tokens must not know those of others
+        SecureRandom random = new SecureRandom();
         long token;
         do {
-            token = ThreadLocalRandom.current().nextLong();
+            token = random.nextLong();
         } while (token == NO_CHANNEL);
         return token;
     }

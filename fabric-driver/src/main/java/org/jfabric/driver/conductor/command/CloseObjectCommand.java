@@ -130,6 +130,8 @@ public final class CloseObjectCommand extends Command {
         waitSet.file().delete();
         unmapped = List.of(waitSet.file());
         unwatched = waitSet.waitResource();
+        // a channel may just be on its way to the progress thread: it must have come back before it is closed
+        onProgress(unwatched.point()::clearChannel);
     }
 
     private void closeAddressVector() {

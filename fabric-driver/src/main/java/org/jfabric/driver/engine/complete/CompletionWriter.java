@@ -185,11 +185,11 @@ public final class CompletionWriter {
             UnsafeApi.putLongRelease(null, fileAddress + RETIRED_OFFSET, retired);
         }
         if (waitPoint != null && (next != published || urgent)) {
-            boolean now = urgent;
+            UnsafeApi.putLongRelease(null, fileAddress + WRITTEN_OFFSET, next);
+            waitPoint.onWritten(next, urgent);
+            // last: if a fault of another client's memory is raised late and in here, the next flush wakes
             published = next;
             urgent = false;
-            UnsafeApi.putLongRelease(null, fileAddress + WRITTEN_OFFSET, next);
-            waitPoint.onWritten(next, now);
         }
     }
 
