@@ -98,11 +98,20 @@ public final class Invoker {
         if (seen != 1) {
             return;
         }
-        while (seen != 0) {
-            for (Runnable call = postponed.poll(); call != null; call = postponed.poll()) {
-                call.run();
+        boolean ran = false;
+        try {
+            while (seen != 0) {
+                for (Runnable call = postponed.poll(); call != null; call = postponed.poll()) {
+                    call.run();
+                }
+                seen = postponements.addAndGet(-seen);
             }
-            seen = postponements.addAndGet(-seen);
+            ran = true;
+        } finally {
+            if (!ran) {
+                // a call failed: the next cycle with events goes on, instead of waiting for this one for ever
+                postponements.set(0);
+            }
         }
     }
 }

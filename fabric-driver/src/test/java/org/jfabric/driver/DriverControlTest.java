@@ -18,6 +18,7 @@ import org.jfabric.codec.control.DoneDecoder;
 import org.jfabric.codec.control.EnableEndpointEncoder;
 import org.jfabric.codec.control.PublishServiceEncoder;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.progress.FaultPoint;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
 import org.jfabric.layout.CompletionQueueDescriptor;
@@ -375,6 +376,8 @@ class DriverControlTest {
             client.await("the end after a cut " + kind, () -> {
                 try {
                     client.send(queues, Flags.TAGGED | Flags.COMPLETION, region.address(0), 1 << 16, dest, 3, 2);
+                    // once this is compiled the fault is thrown later than the access, else behind the handler
+                    FaultPoint.pass();
                 } catch (InternalError | IllegalStateException ex) {
                     // our own mapping is cut, too
                     client.doorbell();

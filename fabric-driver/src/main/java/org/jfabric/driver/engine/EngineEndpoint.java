@@ -87,8 +87,12 @@ public final class EngineEndpoint extends EndpointPort {
     @Override
     public void cancel(long context) {
         // operations without a context, such as injected ones, cannot be cancelled (AMB-67)
-        if (!closed && context != 0 && !receiver.cancel(context)) {
-            sender.cancel(context);
+        try {
+            if (!closed && context != 0 && !receiver.cancel(context)) {
+                sender.cancel(context);
+            }
+        } catch (InternalError ex) {
+            inHand(ex);
         }
     }
 

@@ -31,6 +31,7 @@ public final class CompletionWriter {
     private static final int CELL_DATA_SIZE = 16;
     private static final int CELL_DATA = 24;
     private static final int CELL_DATA_CAPACITY = ERROR_CELL_LENGTH - CELL_DATA;
+    private static final int MAX_ENDPOINT_INDEX = 0xFFFF;
 
     private final long fileAddress;
     private final long records;
@@ -81,12 +82,13 @@ public final class CompletionWriter {
     }
 
     /**
-     * Gives an endpoint its index in this queue.
+     * Gives an endpoint its index in this queue. A record has 16 bits for it, so an endpoint shares it with the one
+     * that was enabled 65,536 earlier, in case that is still open.
      *
-     * @return index from 0.
+     * @return index from 0 to 65,535.
      */
     public int addEndpoint() {
-        return endpoints++;
+        return endpoints++ & MAX_ENDPOINT_INDEX;
     }
 
     /**

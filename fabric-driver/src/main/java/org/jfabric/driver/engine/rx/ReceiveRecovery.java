@@ -64,6 +64,14 @@ final class ReceiveRecovery {
     private void returnMessages() {
         for (int i = 0, count = store.messageCount(); i < count; i++) {
             StoredMessage message = store.message(i);
+            if (message.state == StoredMessage.FILLING && message.resident) {
+                // its copy was in hand, and nobody will come back for it
+                if (message.receive != null) {
+                    message.peer.removePull(message.receive);
+                }
+                receiver.abort(message, FabricErrno.EIO);
+                continue;
+            }
             boolean held = message.isWaiting() || message.isClaimed() || message.receive != null;
             if (message.state != StoredMessage.FREE && !held) {
                 if (message.peer != null && message.state == StoredMessage.STORED) {

@@ -160,6 +160,7 @@ public final class Receiver {
         }
         StoredMessage message = store(peer, flags, tag, data, length);
         if (message != null) {
+            message.resident = true;
             message.state = StoredMessage.FILLING;
             Words.copy(address, message.block, length);
             message.state = StoredMessage.STORED;

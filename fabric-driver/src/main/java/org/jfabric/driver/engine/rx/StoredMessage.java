@@ -29,6 +29,8 @@ final class StoredMessage extends UnexpectedMessage {
     long awaited;
     /** The sender's id, if it waits for the level. */
     long operation;
+    /** Copied whole by the engine itself while it is filling: no link will tell of its end. */
+    boolean resident;
     /** The receive that was posted while the payload was filling. */
     ReceiveOperation receive;
     StoredMessage nextFree;

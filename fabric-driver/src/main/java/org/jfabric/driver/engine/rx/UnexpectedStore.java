@@ -59,6 +59,7 @@ final class UnexpectedStore {
         message.peer = null;
         message.receive = null;
         message.awaited = 0;
+        message.resident = false;
         message.nextFree = free;
         free = message;
     }

@@ -205,14 +205,18 @@ public final class Sender {
      * @param errno     positive fabric errno.
      */
     public void fail(TransmitOperation operation, int errno) {
+        long flags = operation.flags;
+        long context = operation.context;
         operation.reported = true;
         operation.awaited = 0;
         operation.failure = 0;
+        // as in complete(): not tracked any more when somebody can see the entry
+        release(operation);
         completions.error(
             completionIndex,
             0,
-            operation.context,
-            Flags.SEND | (operation.flags & KIND_BITS),
+            context,
+            Flags.SEND | (flags & KIND_BITS),
             0,
             0,
             0,
@@ -221,7 +225,6 @@ public final class Sender {
             errno,
             errno,
             null);
-        release(operation);
     }
 
     /**
@@ -371,13 +374,19 @@ public final class Sender {
 
     private boolean trySend(Peer peer, TransmitOperation operation) {
         int result = peer.channel().send(operation, peer.grant());
-        if (result == Channel.DONE) {
+        if (result >= 0) {
+            if (peer.channel() == null) {
+                // went down inside the call: the next channel must not begin with a debt, nor this send end in no list
+                fail(operation, FabricErrno.ECONNRESET);
+                return true;
+            }
             peer.spend(operation.length);
+        }
+        if (result == Channel.DONE) {
             complete(operation);
             return true;
         }
         if (result == Channel.PENDING) {
-            peer.spend(operation.length);
             hold(operation);
             peer.outbox().own(operation, TransmitOperation.IN_LINK);
             return true;
