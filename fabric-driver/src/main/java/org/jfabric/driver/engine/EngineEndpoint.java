@@ -185,6 +185,11 @@ public final class EngineEndpoint extends EndpointPort {
         sender.recover(all);
         receiver.recover(all);
         for (Peer peer : all) {
+            if (peer.channel() == null && (peer.outbox().owned() != 0 || peer.firstPull() != null
+                || !peer.outbox().isClear())) {
+                // it went down, and the fault came before all that needs it had ended
+                peer.onDown(FabricErrno.EIO);
+            }
             peer.reschedule();
         }
     }
@@ -201,8 +206,16 @@ public final class EngineEndpoint extends EndpointPort {
             link.detach(local);
         }
         addresses.unbind(peers);
-        for (Peer peer : peers.all()) {
-            peer.close(errno);
+        boolean told = false;
+        while (!told) {
+            try {
+                // again does nothing for those that are closed already
+                peers.all().forEach(peer -> peer.close(errno));
+                told = true;
+            } catch (InternalError ex) {
+                // of a peer's memory: it must not keep this endpoint half open
+                engine.fault(ex);
+            }
         }
         sender.close();
         receiver.close();

@@ -156,6 +156,29 @@ abstract class CutFiles {
         rig.assertReclaimed();
     }
 
+    /** The innocent one is in the middle of its close when the other one's queue fails. */
+    @Test
+    void shouldCloseAnEndpointWholeWhosePeersCompletionQueueIsCut() {
+        for (int round = 0; round < 3; round++) {
+            FabricNode closing = rig.opened(Bystanders.node("loopback", rig.directory()));
+            ControlClient client = new ControlClient(rig.directory(), () -> { });
+            ControlClient.Queues queues = client.open(name(), "");
+            ControlClient.Region region = client.register(LENGTH);
+            long toClosing = client.insert(queues, closing.endpoint.name());
+            client.send(queues, KIND, region.address(0), LENGTH, toClosing, 5, 3);
+            Await.until("the announcement", queues.transmit::isDrained);
+            assertSelf(closing);
+            cut(rig.directory(), nameOf(queues.cq), 0);
+            closing.endpoint.close();
+            Await.until("the client's end", client::isEnded);
+            rig.assertLogged("was ended", nameOf(queues.cq), "was cut");
+            rig.bystanders().assertUnharmed();
+            client.close();
+            closing.close();
+        }
+        rig.assertReclaimed();
+    }
+
     @Test
     void shouldEndOnlyTheReceiverWhoseRegionIsCut() {
         FabricNode peer = rig.opened(Bystanders.node("loopback", rig.directory()));

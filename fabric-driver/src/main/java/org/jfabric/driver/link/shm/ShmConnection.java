@@ -187,6 +187,10 @@ final class ShmConnection {
 
     /** Only what was cut is given up: a region of one of the peer's clients is no reason to end all the others. */
     private void onFault(InternalError error) {
+        if (files == null) {
+            // the connection ended before the fault was raised
+            throw error;
+        }
         if (files.isCut()) {
             fail(FabricErrno.EIO, "cut one of its files under our mapping");
         } else {
@@ -208,16 +212,34 @@ final class ShmConnection {
                 + " reached again by the next send"));
         }
         link.remove(this);
-        for (ShmChannel channel : channels.clone()) {
-            if (channel != null && channel.state != ShmChannel.CLOSED) {
-                channel.state = ShmChannel.CLOSED;
-                channel.handler().onDown(errno);
+        InternalError fault = null;
+        boolean told = false;
+        while (!told) {
+            try {
+                tellChannels(errno);
+                told = true;
+            } catch (InternalError e) {
+                // of one client's memory: all others must hear of the end, too
+                fault = e;
             }
         }
         Arrays.fill(channels, null);
         byHandler.clear();
         blocked.clear();
         release();
+        if (fault != null) {
+            throw fault;
+        }
+    }
+
+    /** Again does nothing for those that know already. */
+    private void tellChannels(int errno) {
+        for (ShmChannel channel : channels.clone()) {
+            if (channel != null && channel.state != ShmChannel.CLOSED) {
+                channel.state = ShmChannel.CLOSED;
+                channel.handler().onDown(errno);
+            }
+        }
     }
 
     /** Gives back files and socket without telling anybody. */
