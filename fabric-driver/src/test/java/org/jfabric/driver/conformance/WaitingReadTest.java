@@ -8,6 +8,8 @@ import org.jfabric.Endpoint;
 import org.jfabric.FabricAddress;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.Threading;
 import org.jfabric.WaitCondition;
 import org.jfabric.WaitObject;
 import org.jfabric.test.Requirement;
@@ -212,7 +214,7 @@ class WaitingReadTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
-    @Requirement({"CQ-082", "CQ-107", "CQ-108", "CQ-109", "CQ-110"})
+    @Requirement({"CQ-082", "CQ-108", "CQ-109", "CQ-110"})
     void shouldBeReleasedByASignalNowOrNextTime(Setup setup) throws Exception {
         pair = new FabricPair(setup);
         for (WaitObject waitObject : List.of(WaitObject.UNSPEC, WaitObject.YIELD)) {
@@ -236,6 +238,30 @@ class WaitingReadTest {
             assertEquals(-FabricErrno.EOPBADSTATE, queue.signal());
         }
         assertEquals(-FabricErrno.ENOSYS, pair.b.cq.signal());
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    @Requirement("CQ-107")
+    void shouldReleaseAllReadersByOneSignal(Setup setup) throws Exception {
+        Info hints = new Info().caps(Flags.TAGGED | Flags.MSG);
+        hints.domainAttr().threading(Threading.SAFE);
+        pair = new FabricPair(setup, hints, 64);
+        for (WaitObject waitObject : List.of(WaitObject.UNSPEC, WaitObject.YIELD)) {
+            open(new CompletionQueueAttr().waitObject(waitObject));
+            FutureTask<Integer> first = startReader();
+            FutureTask<Integer> second = startReader();
+            pauseNs(10 * LONG_ENOUGH_TO_SLEEP_NS);
+            assertFalse(first.isDone() || second.isDone());
+            assertEquals(0, queue.signal());
+            assertEquals(-FabricErrno.EAGAIN, first.get(DEADLINE_S, TimeUnit.SECONDS));
+            assertEquals(-FabricErrno.EAGAIN, second.get(DEADLINE_S, TimeUnit.SECONDS));
+            closeQueue();
+        }
+    }
+
+    private FutureTask<Integer> startReader() {
+        return start(() -> queue.sread(new UnsafeBuffer(new byte[ENTRY]), 0, 1, 0, FOR_EVER));
     }
 
     @ParameterizedTest(name = "{0}")
