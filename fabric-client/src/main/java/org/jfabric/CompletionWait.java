@@ -20,7 +20,8 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>Waiting with means of the application's own begins with {@link #tryWait()}, if the queue was opened for it.
  *
- * <p>Owner: {@link #await} belongs to the reading thread, except on a wait set; the others come from any thread.
+ * <p>Owner: {@link #await} and {@link #goesOn} belong to the reading thread; on a wait set, and in a domain that keeps
+ * threads apart, any number of threads waits at a time. The others come from any thread.
  */
 final class CompletionWait {
     /** Longest sleep without a look at interrupt and driver. */

@@ -6,7 +6,7 @@ import org.jfabric.FabricErrno;
 @FunctionalInterface
 public interface Post {
     /**
-     * Calls the endpoint; called again later if there was no room.
+     * Calls the endpoint; called again later if there was no room. What it throws then fails its operation only.
      *
      * @param opContext to be posted with the operation.
      * @return what the endpoint answered: 0, {@code -}{@link FabricErrno#EAGAIN} for no room, or another negative

@@ -59,13 +59,20 @@ public final class PostingLane {
     void postWaiting() {
         Operation operation;
         while ((operation = waiting.peek()) != null) {
-            int result = operation.isGivenUp() ? 0 : dispatcher.post(operation);
-            if (result == -FabricErrno.EAGAIN) {
-                return;
+            FabricException failure = null;
+            try {
+                int result = operation.isGivenUp() ? 0 : dispatcher.post(operation);
+                if (result == -FabricErrno.EAGAIN) {
+                    return;
+                }
+                failure = result == 0 ? null : refused(result);
+            } catch (RuntimeException thrown) {
+                // by the application's post; it must not stand in the way of all others for ever
+                failure = new FabricException(FabricErrno.EOTHER, "posting an operation threw " + thrown, "", thrown);
             }
             waiting.remove();
-            if (result != 0) {
-                dispatcher.end(operation.failed(refused(result)));
+            if (failure != null) {
+                dispatcher.end(operation.failed(failure));
             }
         }
     }

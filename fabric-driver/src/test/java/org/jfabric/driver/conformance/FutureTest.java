@@ -63,6 +63,27 @@ class FutureTest {
         }
     }
 
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldGoOnBehindAPostThatThrowsAfterItHadToWait(Setup setup) {
+        try (FabricPair pair = open(setup)) {
+            int[] calls = new int[1];
+            CompletableFuture<CompletionRecord> thrown = a.sends().submit(opContext -> {
+                if (calls[0]++ == 0) {
+                    return -FabricErrno.EAGAIN;
+                }
+                throw new IllegalStateException("no longer");
+            });
+            CompletableFuture<CompletionRecord> received = b.recv(pair.b.memory.address(), LENGTH, ANY);
+            CompletableFuture<CompletionRecord> behind = a.send(pair.a.memory.address(), LENGTH, pair.toB);
+            until(() -> thrown.isDone() && behind.isDone() && received.isDone());
+            CompletionException failed = assertThrows(CompletionException.class, thrown::join);
+            assertEquals(FabricErrno.EOTHER, ((FabricException) failed.getCause()).errno());
+            assertEquals(LENGTH, received.join().len());
+            assertEquals(2, calls[0]);
+        }
+    }
+
     /** More than there is room for: in order, and without a failure. */
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
