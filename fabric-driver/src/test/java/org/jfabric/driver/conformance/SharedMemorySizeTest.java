@@ -73,7 +73,7 @@ class SharedMemorySizeTest {
             left.addresses.insert(right.endpoint.name());
             assertEquals(0, left.endpoint.tinject(
                 new UnsafeBuffer(new byte[8]), 0, 8, 0, 7));
-            awaitFile(one.directory(), ".ring");
+            awaitFile(one.directory(), "ring");
             Sizing.Need need = Sizing.forDriver(one.config()).plus(Sizing.forDefaultClients(one.config(), 1));
             Map<String, Long> expected = new TreeMap<>();
             for (Sizing.Part part : need.parts()) {
@@ -98,10 +98,11 @@ class SharedMemorySizeTest {
             DriverConfig.builder().directory(directory).threadingMode(ThreadingMode.SHARED).build());
     }
 
-    private static void awaitFile(Path directory, String suffix) throws IOException {
+    /** Until the file is there with its blocks, which are reserved a moment after it was made. */
+    private static void awaitFile(Path directory, String kind) throws IOException {
         long deadline = System.nanoTime() + 20_000_000_000L;
-        while (names(directory).stream().noneMatch(name -> name.endsWith(suffix))) {
-            assertTrue(System.nanoTime() - deadline < 0, "no file " + suffix + " in " + names(directory));
+        while (files(directory).getOrDefault(kind, 0L) == 0) {
+            assertTrue(System.nanoTime() - deadline < 0, "no file of kind " + kind + " in " + files(directory));
             Thread.onSpinWait();
         }
     }
