@@ -89,8 +89,12 @@ public final class SharedFile {
 
     /** Unmaps it; nothing of it may be touched any more. Resource thread, because much memory takes long. */
     public void unmap() {
-        files.forget(this);
-        mapping.close();
+        try {
+            files.forget(this);
+        } finally {
+            // also if the counters' file was cut just now
+            mapping.close();
+        }
     }
 
     /**

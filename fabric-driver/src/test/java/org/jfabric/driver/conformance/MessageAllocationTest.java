@@ -40,7 +40,7 @@ import java.util.function.LongSupplier;
  * runs engine and link too, nor on a driver's own thread.
  */
 @Tag("conformance")
-@Timeout(120)
+@Timeout(300)
 class MessageAllocationTest implements CompletionHandler {
     private static final int WARM_UP_ROUNDS = 4_000;
     private static final int ROUNDS = 1_000;
@@ -78,7 +78,8 @@ class MessageAllocationTest implements CompletionHandler {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    // the locks are the client's: with which link an attached one sends makes no difference
+    @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "SHM_EMBEDDED", "LOOPBACK_DAEMON"})
     void shouldAllocateNothingInADomainThatKeepsThreadsApart(Setup setup) {
         Info hints = new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV);
         hints.domainAttr().threading(Threading.SAFE);

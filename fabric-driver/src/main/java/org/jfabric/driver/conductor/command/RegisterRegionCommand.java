@@ -160,7 +160,8 @@ public final class RegisterRegionCommand extends Command {
 
         @Override
         protected void onFailed(Throwable cause) {
-            throw new IllegalStateException(file.name() + " could not be unmapped", cause);
+            throw new FabricException(FabricErrno.EIO, "unmapping " + file.name() + " met a fault",
+                "Look in the error log for a file that was cut at that time.", cause);
         }
     }
 }
