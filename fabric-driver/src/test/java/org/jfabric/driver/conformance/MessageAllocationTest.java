@@ -78,8 +78,7 @@ class MessageAllocationTest implements CompletionHandler {
     }
 
     @ParameterizedTest(name = "{0}")
-    // the locks are the client's: with which link an attached one sends makes no difference
-    @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "SHM_EMBEDDED", "LOOPBACK_DAEMON"})
+    @EnumSource(Setup.class)
     void shouldAllocateNothingInADomainThatKeepsThreadsApart(Setup setup) {
         Info hints = new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV);
         hints.domainAttr().threading(Threading.SAFE);
