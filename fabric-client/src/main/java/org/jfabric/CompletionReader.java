@@ -96,7 +96,7 @@ final class CompletionReader implements WaitSource {
      */
     @Override
     public boolean isReady() {
-        return isWritten(UnsafeApi.getLongVolatile(null, readPositionAddress))
+        return kind(UnsafeApi.getLongVolatile(null, readPositionAddress)) != 0
             || UnsafeApi.getIntAcquire(null, stateAddress) == CompletionQueueDescriptor.STATE_OVERRUN;
     }
 
@@ -113,12 +113,12 @@ final class CompletionReader implements WaitSource {
     @Override
     public boolean isReady(int needed) {
         long last = position + needed - 1;
-        if (isWritten(last)) {
+        if (kind(last) != 0) {
             return true;
         }
-        for (long number = position; number < last && isWritten(number); number++) {
-            long word = UnsafeApi.getLongAcquire(null, records + (number & mask) * RECORD_LENGTH);
-            if (((int) (word >>> KIND_SHIFT) & 0xFF) != KIND_SUCCESS) {
+        int kind;
+        for (long number = position; number < last && (kind = kind(number)) != 0; number++) {
+            if (kind != KIND_SUCCESS) {
                 return true;
             }
         }
@@ -292,10 +292,6 @@ final class CompletionReader implements WaitSource {
         position = next;
         UnsafeApi.putLongRelease(null, readPositionAddress, next);
         credits.release(ofClient);
-    }
-
-    private boolean isWritten(long number) {
-        return (int) UnsafeApi.getLongAcquire(null, records + (number & mask) * RECORD_LENGTH) == (int) (number + 1);
     }
 
     private int whenNothing(int limit, int kind) {

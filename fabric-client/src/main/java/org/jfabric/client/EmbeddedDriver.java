@@ -83,7 +83,7 @@ public abstract class EmbeddedDriver {
     public abstract void detach(long clientId);
 
     /**
-     * Runs one duty cycle.
+     * Runs one duty cycle; the caller holds {@link #lock()} if there is one.
      *
      * @return work done, 0 if there was nothing to do.
      */

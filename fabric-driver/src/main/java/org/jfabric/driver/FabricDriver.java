@@ -224,7 +224,8 @@ public final class FabricDriver implements AutoCloseable {
      * @throws FabricException {@code FI_EOPBADSTATE} in other modes.
      */
     public int cycle() {
-        return embedded().cycle();
+        embedded();
+        return invoked.lockedCycle();
     }
 
     /**

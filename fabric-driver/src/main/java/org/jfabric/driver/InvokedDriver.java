@@ -68,21 +68,22 @@ final class InvokedDriver extends EmbeddedDriver {
         });
     }
 
-    @Override
-    public int cycle() {
+    /** A cycle of somebody who does not hold the lock. */
+    int lockedCycle() {
         UseLock lock = lock();
         if (lock == null) {
-            return step();
+            return cycle();
         }
         lock.enter();
         try {
-            return step();
+            return cycle();
         } finally {
             lock.exit();
         }
     }
 
-    private int step() {
+    @Override
+    public int cycle() {
         // a fabric may outlive its driver; what the driver worked on is unmapped then
         if (closed) {
             return 0;

@@ -338,19 +338,17 @@ class WaitingReadTest {
     @EnumSource(value = Setup.class, names = {"LOOPBACK_DAEMON", "SHM_DAEMON"})
     void shouldBeReleasedWhenTheDriverDies(Setup setup) throws Exception {
         pair = new FabricPair(setup);
-        for (WaitObject waitObject : List.of(WaitObject.UNSPEC)) {
-            open(new CompletionQueueAttr().waitObject(waitObject));
-            receives(1);
-            send(5);
-            awaitArrival();
-            FutureTask<Integer> reader = start(() -> {
-                assertEquals(1, queue.sread(entries, 0, 1, 0, FOR_EVER));
-                return queue.sread(entries, 0, 1, 0, FOR_EVER);
-            });
-            pauseNs(LONG_ENOUGH_TO_SLEEP_NS);
-            pair.killDriverOfB();
-            assertEquals(-FabricErrno.ENODEV, reader.get(DEADLINE_S, TimeUnit.SECONDS));
-        }
+        open(new CompletionQueueAttr().waitObject(WaitObject.UNSPEC));
+        receives(1);
+        send(5);
+        awaitArrival();
+        FutureTask<Integer> reader = start(() -> {
+            assertEquals(1, queue.sread(entries, 0, 1, 0, FOR_EVER));
+            return queue.sread(entries, 0, 1, 0, FOR_EVER);
+        });
+        pauseNs(LONG_ENOUGH_TO_SLEEP_NS);
+        pair.killDriverOfB();
+        assertEquals(-FabricErrno.ENODEV, reader.get(DEADLINE_S, TimeUnit.SECONDS));
     }
 
     /** In one embedded driver the sender is the reader. */

@@ -117,16 +117,21 @@ abstract class CutFiles {
             rig.assertLogged("was ended", nameOf(region.file()), "was cut");
             client.close();
             // whether the receive took part of it or not, it is the peer's to use again
-            FabricNode.Entry entry = peer.poll();
-            if (entry == null) {
-                assertEquals(0, peer.endpoint.cancel(length));
-                entry = Await.value("the receive's end", peer::poll);
-            }
-            assertEquals(length, entry.context(), entry.toString());
+            assertEnds(peer, length);
             assertSelf(peer);
         }
         peer.close();
         rig.assertReclaimed();
+    }
+
+    /** The receive has ended, or it can be cancelled. */
+    private static void assertEnds(FabricNode peer, long context) {
+        FabricNode.Entry entry = peer.poll();
+        if (entry == null) {
+            assertEquals(0, peer.endpoint.cancel(context));
+            entry = Await.value("the receive's end", peer::poll);
+        }
+        assertEquals(context, entry.context(), entry.toString());
     }
 
     @Test
@@ -144,12 +149,7 @@ abstract class CutFiles {
             // a receive that is posted afterwards takes it or waits, but is not kept for what will never be whole
             assertEquals(0, peer.endpoint.trecv(peer.memory.address(0), LENGTH, -1L, 5, 0, length));
             assertSelf(peer);
-            FabricNode.Entry entry = peer.poll();
-            if (entry == null) {
-                assertEquals(0, peer.endpoint.cancel(length));
-                entry = Await.value("the receive's end", peer::poll);
-            }
-            assertEquals(length, entry.context(), entry.toString());
+            assertEnds(peer, length);
             assertSelf(peer);
         }
         peer.close();

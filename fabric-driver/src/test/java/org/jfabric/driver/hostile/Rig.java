@@ -109,6 +109,23 @@ final class Rig implements BeforeAllCallback, BeforeEachCallback, AfterEachCallb
         return opened(new ControlClient(directory(), () -> { }));
     }
 
+    /** What was connected before is dealt with when a client has come and gone. */
+    void settle() {
+        try (ControlClient client = new ControlClient(directory(), () -> { })) {
+            client.open("settled", "");
+        }
+        assertReclaimed();
+    }
+
+    /** Descriptors that the driver has open. */
+    long descriptors() {
+        try (var entries = Files.list(Path.of("/proc/" + driver.process().pid() + "/fd"))) {
+            return entries.count();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     /** The driver is up, and the bystanders go on. */
     void assertUp() {
         if (!driver.process().isAlive()) {

@@ -19,7 +19,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
 
@@ -235,8 +234,8 @@ class SocketGarbageTest {
 
     @Test
     void shouldLoseNoDescriptorsAndNoMemoryToConnectionsThatComeAndGo() throws IOException {
-        settle();
-        long before = descriptors();
+        RIG.settle();
+        long before = RIG.descriptors();
         for (int i = 0; i < 200; i++) {
             int fd = connect();
             if (i % 4 == 1) {
@@ -249,26 +248,10 @@ class SocketGarbageTest {
             }
             Libc.close(fd);
         }
-        settle();
-        Await.until(() -> "descriptors: " + before + " before, " + descriptors() + " after",
-            () -> descriptors() <= before);
+        RIG.settle();
+        Await.until(() -> "descriptors: " + before + " before, " + RIG.descriptors() + " after",
+            () -> RIG.descriptors() <= before);
         RIG.assertReclaimed();
         assertEquals(10, RIG.files().size());
-    }
-
-    /** What was connected before is dealt with when a client has come and gone. */
-    private static void settle() {
-        try (ControlClient client = new ControlClient(RIG.directory(), () -> { })) {
-            client.open("settled", "");
-        }
-        RIG.assertReclaimed();
-    }
-
-    private static long descriptors() {
-        try (var entries = Files.list(Path.of("/proc/" + RIG.driver().process().pid() + "/fd"))) {
-            return entries.count();
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
     }
 }

@@ -33,10 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.SplittableRandom;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -308,8 +305,8 @@ class WaitChannelTest {
 
     @Test
     void shouldLoseNoDescriptorsHoweverTheyEnd() {
-        settle();
-        long before = descriptors();
+        RIG.settle();
+        long before = RIG.descriptors();
         long seed = System.nanoTime();
         System.out.println("seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
@@ -343,23 +340,8 @@ class WaitChannelTest {
             }
             client.close();
         }
-        settle();
-        Await.until(() -> "descriptors: " + before + " before, " + descriptors() + " after",
-            () -> descriptors() <= before);
-    }
-
-    private static void settle() {
-        try (ControlClient client = new ControlClient(RIG.directory(), () -> { })) {
-            client.open("settled", "");
-        }
-        RIG.assertReclaimed();
-    }
-
-    private static long descriptors() {
-        try (var entries = Files.list(Path.of("/proc/" + RIG.driver().process().pid() + "/fd"))) {
-            return entries.count();
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
+        RIG.settle();
+        Await.until(() -> "descriptors: " + before + " before, " + RIG.descriptors() + " after",
+            () -> RIG.descriptors() <= before);
     }
 }
