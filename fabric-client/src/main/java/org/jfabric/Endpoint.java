@@ -1,6 +1,5 @@
 package org.jfabric;
 
-import org.agrona.DirectBuffer;
 import org.agrona.UnsafeApi;
 import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
@@ -45,35 +44,21 @@ import org.jfabric.client.TransmitQueue;
  * endpoints that report to one completion queue. Opening, binding, enabling and closing are control calls. Source:
  * sections 3 to 5 of the requirements.
  */
-public final class Endpoint implements Fid {
-    static final int OPEN = 0;
-    static final int ENABLED = 1;
-    static final int CLOSED = 2;
-
+public final class Endpoint extends TaggedCalls implements Fid {
     private final Domain domain;
     private final Info info;
-    private final long context;
-    private final DriverState driver;
     private final EndpointBindings bindings = new EndpointBindings(this);
     private final OperationFlags opFlags;
 
-    private int state;
-    private TransmitSide transmit;
-    private ReceiveSide receive;
     private long maxMsgSize;
     private int injectSize;
-    private long sendFlags;
-    private long recvFlags;
-    private long alwaysForSends;
-    private long alwaysForRecvs;
     private long id;
     private String name;
 
     Endpoint(Domain domain, Info info, long context, DriverState driver) {
+        super(context, driver);
         this.domain = domain;
         this.info = info;
-        this.context = context;
-        this.driver = driver;
         this.opFlags = new OperationFlags(info.txAttr().opFlags(), info.rxAttr().opFlags());
     }
 
@@ -143,187 +128,6 @@ public final class Endpoint implements Fid {
             bindings.requireComplete(info.transmits(), info.receives());
             domain.enable(this);
         }
-    }
-
-    /**
-     * Posts an untagged send.
-     *
-     * @param buf      address in registered memory; the bytes belong to the driver until the entry is read.
-     * @param len      bytes.
-     * @param destAddr destination, from the address vector.
-     * @param opContext returned in the entry.
-     * @return 0 or a negative errno of this class.
-     */
-    public int send(long buf, long len, long destAddr, long opContext) {
-        return post(sendFlags | Flags.MSG, buf, len, destAddr, 0, 0, opContext);
-    }
-
-    /**
-     * Posts an untagged send with data for the peer's entry.
-     *
-     * @param buf      as for {@link #send}.
-     * @param len      bytes.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
-     * @param destAddr destination.
-     * @param opContext returned in the entry.
-     * @return 0 or a negative errno of this class.
-     */
-    public int senddata(long buf, long len, long data, long destAddr, long opContext) {
-        return post(sendFlags | Flags.MSG | Flags.REMOTE_CQ_DATA, buf, len, destAddr, 0, data, opContext);
-    }
-
-    /**
-     * Posts a tagged send (TAG-019 and following).
-     *
-     * @param buf      address in registered memory; the bytes belong to the driver until the entry is read.
-     * @param len      bytes.
-     * @param destAddr destination, from the address vector.
-     * @param tag      the message's tag.
-     * @param opContext returned in the entry.
-     * @return 0 or a negative errno of this class.
-     */
-    public int tsend(long buf, long len, long destAddr, long tag, long opContext) {
-        return post(sendFlags | Flags.TAGGED, buf, len, destAddr, tag, 0, opContext);
-    }
-
-    /**
-     * Posts a tagged send with data for the peer's entry.
-     *
-     * @param buf      as for {@link #tsend}.
-     * @param len      bytes.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
-     * @param destAddr destination.
-     * @param tag      the message's tag.
-     * @param opContext returned in the entry.
-     * @return 0 or a negative errno of this class.
-     */
-    public int tsenddata(long buf, long len, long data, long destAddr, long tag, long opContext) {
-        return post(sendFlags | Flags.TAGGED | Flags.REMOTE_CQ_DATA, buf, len, destAddr, tag, data, opContext);
-    }
-
-    /**
-     * Posts an untagged send with flags of its own.
-     *
-     * @param buf      as for {@link #send}.
-     * @param len      bytes.
-     * @param destAddr destination.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
-     * @param opContext returned in the entry.
-     * @param flags    as for {@link #tsendmsg}.
-     * @return 0 or a negative errno of this class.
-     */
-    public int sendmsg(long buf, long len, long destAddr, long data, long opContext, long flags) {
-        return (flags & ~OperationFlags.SEND_CALL) != 0 ? badFlags()
-            : post(flags | alwaysForSends | Flags.MSG, buf, len, destAddr, 0, data, opContext);
-    }
-
-    /**
-     * Posts a tagged send with flags of its own (TAG-037 to TAG-046).
-     *
-     * @param buf      as for {@link #tsend}.
-     * @param len      bytes.
-     * @param destAddr destination.
-     * @param tag      the message's tag.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
-     * @param opContext returned in the entry.
-     * @param flags    any of {@link Flags#COMPLETION}, {@link Flags#REMOTE_CQ_DATA}, {@link Flags#MORE} (a hint),
-     *                 {@link Flags#FENCE} and the levels {@link Flags#INJECT_COMPLETE},
-     *                 {@link Flags#TRANSMIT_COMPLETE}, {@link Flags#DELIVERY_COMPLETE}, {@link Flags#MATCH_COMPLETE}.
-     * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} for {@link Flags#COMMIT_COMPLETE}, which no
-     *     link gives, and for every other flag.
-     */
-    public int tsendmsg(long buf, long len, long destAddr, long tag, long data, long opContext, long flags) {
-        return (flags & ~OperationFlags.SEND_CALL) != 0 ? badFlags()
-            : post(flags | alwaysForSends | Flags.TAGGED, buf, len, destAddr, tag, data, opContext);
-    }
-
-    /**
-     * Posts an untagged send whose payload may be reused at once; there is no entry unless it fails (AMB-33).
-     *
-     * @param source   any buffer.
-     * @param offset   of the payload in it.
-     * @param len      bytes, at most {@link #injectSize()}.
-     * @param destAddr destination, from the address vector.
-     * @return 0 or a negative errno of this class.
-     */
-    public int inject(DirectBuffer source, int offset, int len, long destAddr) {
-        return postInject(Flags.MSG | Flags.INJECT, source, offset, len, destAddr, 0);
-    }
-
-    /**
-     * Posts a tagged send whose payload may be reused at once; there is no entry unless it fails (TAG-027, TAG-028).
-     *
-     * @param source   any buffer.
-     * @param offset   of the payload in it.
-     * @param len      bytes, at most {@link #injectSize()}.
-     * @param destAddr destination, from the address vector.
-     * @param tag      the message's tag.
-     * @return 0 or a negative errno of this class.
-     */
-    public int tinject(DirectBuffer source, int offset, int len, long destAddr, long tag) {
-        return postInject(Flags.TAGGED | Flags.INJECT, source, offset, len, destAddr, tag);
-    }
-
-    /**
-     * Posts a receive of an untagged message.
-     *
-     * @param buf     address in registered memory; it belongs to the driver until the entry is read.
-     * @param len     bytes.
-     * @param srcAddr only messages of this source, with {@link Flags#DIRECTED_RECV}; or
-     *                {@link FabricAddress#ADDR_UNSPEC}.
-     * @param opContext returned in the entry.
-     * @return 0 or a negative errno of this class.
-     */
-    public int recv(long buf, long len, long srcAddr, long opContext) {
-        return postRecv(recvFlags | Flags.MSG, buf, len, srcAddr, 0, 0, opContext);
-    }
-
-    /**
-     * Posts a receive of a tagged message (TAG-007 to TAG-018).
-     *
-     * @param buf     address in registered memory; it belongs to the driver until the entry is read.
-     * @param len     bytes.
-     * @param srcAddr as for {@link #recv}.
-     * @param tag     tag of the messages wanted.
-     * @param ignore  bits of the tag that do not count.
-     * @param opContext returned in the entry.
-     * @return 0 or a negative errno of this class.
-     */
-    public int trecv(long buf, long len, long srcAddr, long tag, long ignore, long opContext) {
-        return postRecv(recvFlags | Flags.TAGGED, buf, len, srcAddr, tag, ignore, opContext);
-    }
-
-    /**
-     * Posts a receive of an untagged message with flags of its own.
-     *
-     * @param buf     as for {@link #recv}.
-     * @param len     bytes.
-     * @param srcAddr as for {@link #recv}.
-     * @param opContext returned in the entry.
-     * @param flags   as for {@link #trecvmsg}.
-     * @return 0 or a negative errno of this class.
-     */
-    public int recvmsg(long buf, long len, long srcAddr, long opContext, long flags) {
-        return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
-            : postRecv(flags | alwaysForRecvs | Flags.MSG, buf, len, srcAddr, 0, 0, opContext);
-    }
-
-    /**
-     * Posts a receive of a tagged message with flags of its own.
-     *
-     * @param buf     as for {@link #trecv}.
-     * @param len     bytes.
-     * @param srcAddr as for {@link #recv}.
-     * @param tag     tag of the messages wanted.
-     * @param ignore  bits of the tag that do not count.
-     * @param opContext returned in the entry.
-     * @param flags   any of {@link Flags#COMPLETION} and {@link Flags#MORE} (a hint).
-     * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} for every other flag, also for
-     *     {@link Flags#FENCE}, which is for sends (CL-032), and {@link Flags#MULTI_RECV} (TAG-047).
-     */
-    public int trecvmsg(long buf, long len, long srcAddr, long tag, long ignore, long opContext, long flags) {
-        return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
-            : postRecv(flags | alwaysForRecvs | Flags.TAGGED, buf, len, srcAddr, tag, ignore, opContext);
     }
 
     /**
@@ -486,38 +290,6 @@ public final class Endpoint implements Fid {
     @Override
     public String toString() {
         return "Endpoint{" + (name == null ? "not enabled" : name) + (state == CLOSED ? ", closed" : "") + '}';
-    }
-
-    private int post(long flags, long buf, long len, long destAddr, long tag, long data, long opContext) {
-        if (state != ENABLED || driver.isGone() || transmit == null) {
-            return refused();
-        }
-        return transmit.post(flags, buf, len, destAddr, tag, data, opContext);
-    }
-
-    private int postInject(long flags, DirectBuffer source, int offset, int len, long destAddr, long tag) {
-        if (state != ENABLED || driver.isGone() || transmit == null) {
-            return refused();
-        }
-        return transmit.postInject(flags, source, offset, len, destAddr, tag, context);
-    }
-
-    private int postRecv(long flags, long buf, long len, long srcAddr, long tag, long ignore, long opContext) {
-        if (state != ENABLED || driver.isGone() || receive == null) {
-            return refused();
-        }
-        return receive.post(flags, buf, len, srcAddr, tag, ignore, opContext);
-    }
-
-    private int badFlags() {
-        return state != ENABLED || driver.isGone() ? refused() : -FabricErrno.EBADFLAGS;
-    }
-
-    private int refused() {
-        if (state != ENABLED) {
-            return -FabricErrno.EOPBADSTATE;
-        }
-        return driver.isGone() ? -FabricErrno.ENODEV : -FabricErrno.EOPNOTSUPP;
     }
 
     private static FabricException closed() {

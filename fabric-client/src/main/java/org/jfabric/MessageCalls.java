@@ -1,0 +1,100 @@
+package org.jfabric;
+
+import org.agrona.DirectBuffer;
+import org.jfabric.client.DriverState;
+
+/**
+ * Untagged messages (fi_msg). What the calls answer is described in {@link Endpoint}.
+ *
+ * <p>Owner: as {@link Endpoint}.
+ */
+abstract sealed class MessageCalls extends EndpointCalls permits TaggedCalls {
+    MessageCalls(long context, DriverState driver) {
+        super(context, driver);
+    }
+
+    /**
+     * Posts an untagged send.
+     *
+     * @param buf      address in registered memory; the bytes belong to the driver until the entry is read.
+     * @param len      bytes.
+     * @param destAddr destination, from the address vector.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int send(long buf, long len, long destAddr, long opContext) {
+        return post(sendFlags | Flags.MSG, buf, len, destAddr, 0, 0, opContext);
+    }
+
+    /**
+     * Posts an untagged send with data for the peer's entry.
+     *
+     * @param buf      as for {@link #send}.
+     * @param len      bytes.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
+     * @param destAddr destination.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int senddata(long buf, long len, long data, long destAddr, long opContext) {
+        return post(sendFlags | Flags.MSG | Flags.REMOTE_CQ_DATA, buf, len, destAddr, 0, data, opContext);
+    }
+
+    /**
+     * Posts an untagged send with flags of its own.
+     *
+     * @param buf      as for {@link #send}.
+     * @param len      bytes.
+     * @param destAddr destination.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
+     * @param opContext returned in the entry.
+     * @param flags    as for {@link TaggedCalls#tsendmsg}.
+     * @return 0 or a negative errno of this class.
+     */
+    public int sendmsg(long buf, long len, long destAddr, long data, long opContext, long flags) {
+        return (flags & ~OperationFlags.SEND_CALL) != 0 ? badFlags()
+            : post(flags | alwaysForSends | Flags.MSG, buf, len, destAddr, 0, data, opContext);
+    }
+
+    /**
+     * Posts an untagged send whose payload may be reused at once; there is no entry unless it fails (AMB-33).
+     *
+     * @param source   any buffer.
+     * @param offset   of the payload in it.
+     * @param len      bytes, at most {@link Endpoint#injectSize()}.
+     * @param destAddr destination, from the address vector.
+     * @return 0 or a negative errno of this class.
+     */
+    public int inject(DirectBuffer source, int offset, int len, long destAddr) {
+        return postInject(Flags.MSG | Flags.INJECT, source, offset, len, destAddr, 0);
+    }
+
+    /**
+     * Posts a receive of an untagged message.
+     *
+     * @param buf     address in registered memory; it belongs to the driver until the entry is read.
+     * @param len     bytes.
+     * @param srcAddr only messages of this source, with {@link Flags#DIRECTED_RECV}; or
+     *                {@link FabricAddress#ADDR_UNSPEC}.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int recv(long buf, long len, long srcAddr, long opContext) {
+        return postRecv(recvFlags | Flags.MSG, buf, len, srcAddr, 0, 0, opContext);
+    }
+
+    /**
+     * Posts a receive of an untagged message with flags of its own.
+     *
+     * @param buf     as for {@link #recv}.
+     * @param len     bytes.
+     * @param srcAddr as for {@link #recv}.
+     * @param opContext returned in the entry.
+     * @param flags   as for {@link TaggedCalls#trecvmsg}.
+     * @return 0 or a negative errno of this class.
+     */
+    public int recvmsg(long buf, long len, long srcAddr, long opContext, long flags) {
+        return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
+            : postRecv(flags | alwaysForRecvs | Flags.MSG, buf, len, srcAddr, 0, 0, opContext);
+    }
+}

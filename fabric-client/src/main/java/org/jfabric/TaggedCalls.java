@@ -1,0 +1,111 @@
+package org.jfabric;
+
+import org.agrona.DirectBuffer;
+import org.jfabric.client.DriverState;
+
+/**
+ * Tagged messages (fi_tagged). What the calls answer is described in {@link Endpoint}.
+ *
+ * <p>Owner: as {@link Endpoint}.
+ */
+abstract sealed class TaggedCalls extends MessageCalls permits Endpoint {
+    TaggedCalls(long context, DriverState driver) {
+        super(context, driver);
+    }
+
+    /**
+     * Posts a tagged send (TAG-019 and following).
+     *
+     * @param buf      address in registered memory; the bytes belong to the driver until the entry is read.
+     * @param len      bytes.
+     * @param destAddr destination, from the address vector.
+     * @param tag      the message's tag.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int tsend(long buf, long len, long destAddr, long tag, long opContext) {
+        return post(sendFlags | Flags.TAGGED, buf, len, destAddr, tag, 0, opContext);
+    }
+
+    /**
+     * Posts a tagged send with data for the peer's entry.
+     *
+     * @param buf      as for {@link #tsend}.
+     * @param len      bytes.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
+     * @param destAddr destination.
+     * @param tag      the message's tag.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int tsenddata(long buf, long len, long data, long destAddr, long tag, long opContext) {
+        return post(sendFlags | Flags.TAGGED | Flags.REMOTE_CQ_DATA, buf, len, destAddr, tag, data, opContext);
+    }
+
+    /**
+     * Posts a tagged send with flags of its own (TAG-037 to TAG-046).
+     *
+     * @param buf      as for {@link #tsend}.
+     * @param len      bytes.
+     * @param destAddr destination.
+     * @param tag      the message's tag.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
+     * @param opContext returned in the entry.
+     * @param flags    any of {@link Flags#COMPLETION}, {@link Flags#REMOTE_CQ_DATA}, {@link Flags#MORE} (a hint),
+     *                 {@link Flags#FENCE} and the levels {@link Flags#INJECT_COMPLETE},
+     *                 {@link Flags#TRANSMIT_COMPLETE}, {@link Flags#DELIVERY_COMPLETE}, {@link Flags#MATCH_COMPLETE}.
+     * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} for {@link Flags#COMMIT_COMPLETE}, which no
+     *     link gives, and for every other flag.
+     */
+    public int tsendmsg(long buf, long len, long destAddr, long tag, long data, long opContext, long flags) {
+        return (flags & ~OperationFlags.SEND_CALL) != 0 ? badFlags()
+            : post(flags | alwaysForSends | Flags.TAGGED, buf, len, destAddr, tag, data, opContext);
+    }
+
+    /**
+     * Posts a tagged send whose payload may be reused at once; there is no entry unless it fails (TAG-027, TAG-028).
+     *
+     * @param source   any buffer.
+     * @param offset   of the payload in it.
+     * @param len      bytes, at most {@link Endpoint#injectSize()}.
+     * @param destAddr destination, from the address vector.
+     * @param tag      the message's tag.
+     * @return 0 or a negative errno of this class.
+     */
+    public int tinject(DirectBuffer source, int offset, int len, long destAddr, long tag) {
+        return postInject(Flags.TAGGED | Flags.INJECT, source, offset, len, destAddr, tag);
+    }
+
+    /**
+     * Posts a receive of a tagged message (TAG-007 to TAG-018).
+     *
+     * @param buf     address in registered memory; it belongs to the driver until the entry is read.
+     * @param len     bytes.
+     * @param srcAddr as for {@link #recv}.
+     * @param tag     tag of the messages wanted.
+     * @param ignore  bits of the tag that do not count.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int trecv(long buf, long len, long srcAddr, long tag, long ignore, long opContext) {
+        return postRecv(recvFlags | Flags.TAGGED, buf, len, srcAddr, tag, ignore, opContext);
+    }
+
+    /**
+     * Posts a receive of a tagged message with flags of its own.
+     *
+     * @param buf     as for {@link #trecv}.
+     * @param len     bytes.
+     * @param srcAddr as for {@link #recv}.
+     * @param tag     tag of the messages wanted.
+     * @param ignore  bits of the tag that do not count.
+     * @param opContext returned in the entry.
+     * @param flags   any of {@link Flags#COMPLETION} and {@link Flags#MORE} (a hint).
+     * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} for every other flag, also for
+     *     {@link Flags#FENCE}, which is for sends (CL-032), and {@link Flags#MULTI_RECV} (TAG-047).
+     */
+    public int trecvmsg(long buf, long len, long srcAddr, long tag, long ignore, long opContext, long flags) {
+        return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
+            : postRecv(flags | alwaysForRecvs | Flags.TAGGED, buf, len, srcAddr, tag, ignore, opContext);
+    }
+}
