@@ -39,7 +39,8 @@ public final class Epoll implements AutoCloseable {
 
     private static final MethodHandle epoll_create1$mh = Downcalls.downcall("epoll_create1", INT, INT);
     private static final MethodHandle epoll_ctl$mh = Downcalls.downcall("epoll_ctl", INT, INT, INT, INT, LONG);
-    private static final MethodHandle epoll_wait$mh = Downcalls.downcall("epoll_wait", INT, INT, LONG, INT, INT);
+    private static final MethodHandle epoll_wait$mh =
+        Downcalls.withoutErrno("epoll_wait", INT, INT, LONG, INT, INT);
 
     private final int maxEvents;
     private final MemorySegment events;
@@ -113,11 +114,13 @@ public final class Epoll implements AutoCloseable {
      *     {@code -EBADF} after close.
      */
     public int poll(int timeoutMs) {
-        CallState state = CallState.current();
+        int open = fd;
+        if (open < 0) {
+            return -LinuxErrno.EBADF;
+        }
         try {
-            int count = state.result(
-                (int) epoll_wait$mh.invokeExact(state.capture, fd, eventsAddress, maxEvents, timeoutMs));
-            return count == -LinuxErrno.EINTR ? 0 : count;
+            // of an open instance with memory of its own it fails only when a signal interrupts it
+            return Math.max(0, (int) epoll_wait$mh.invokeExact(open, eventsAddress, maxEvents, timeoutMs));
         } catch (Throwable thrown) {
             throw Downcalls.unexpected(thrown);
         } finally {

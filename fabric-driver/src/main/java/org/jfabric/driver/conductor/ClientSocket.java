@@ -162,19 +162,10 @@ final class ClientSocket {
      * Sends one doorbell byte; if there is no room the other side has enough to wake it.
      */
     void ring() {
-        UnixSocket.send(fd, RingByte.ADDRESS, 1, UnixSocket.MSG_DONTWAIT);
+        UnixSocket.ring(fd);
     }
 
     private static boolean isTransient(int result) {
         return result == -org.jfabric.FabricErrno.EAGAIN || result == -org.jfabric.FabricErrno.EINTR;
-    }
-
-    /** A byte that is never written again. */
-    private static final class RingByte {
-        private static final ByteBuffer MEMORY = ByteBuffer.allocateDirect(1);
-        static final long ADDRESS = new UnsafeBuffer(MEMORY).addressOffset();
-
-        private RingByte() {
-        }
     }
 }

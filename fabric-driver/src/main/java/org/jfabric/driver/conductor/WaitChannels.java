@@ -8,7 +8,6 @@ import org.jfabric.codec.control.MessageHeaderDecoder;
 import org.jfabric.codec.control.MessageHeaderEncoder;
 import org.jfabric.codec.control.WaitChannelHelloDecoder;
 import org.jfabric.codec.control.WaitChannelWelcomeEncoder;
-import org.jfabric.driver.engine.complete.WaitPoint;
 import org.jfabric.driver.progress.ProgressCommand;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.Libc;
@@ -94,7 +93,7 @@ public final class WaitChannels {
             detach(socket);
             return;
         }
-        WaitPoint.ring(socket.fd());
+        UnixSocket.ring(socket.fd());
         sockets.rearm(socket);
     }
 

@@ -419,7 +419,7 @@ final class ShmConnection {
         // the peer sets its word and looks at the ring once more; we write the ring and look at its word
         UnsafeApi.fullFence();
         if (UnsafeApi.getIntVolatile(null, files.peerCnc().address() + CncDescriptor.PARKED_OFFSET) != 0) {
-            UnixSocket.send(files.fd(), link.scratchAddress(), 1, UnixSocket.MSG_DONTWAIT);
+            UnixSocket.ring(files.fd());
         }
     }
 
