@@ -39,6 +39,7 @@ public final class Epoll implements AutoCloseable {
 
     private static final MethodHandle epoll_create1$mh = Downcalls.downcall("epoll_create1", INT, INT);
     private static final MethodHandle epoll_ctl$mh = Downcalls.downcall("epoll_ctl", INT, INT, INT, INT, LONG);
+    private static final MethodHandle modify$mh = Downcalls.withoutErrno("epoll_ctl", INT, INT, INT, INT, LONG);
     private static final MethodHandle epoll_wait$mh =
         Downcalls.withoutErrno("epoll_wait", INT, INT, LONG, INT, INT);
 
@@ -85,15 +86,21 @@ public final class Epoll implements AutoCloseable {
     }
 
     /**
-     * Changes what a watched descriptor is watched for.
+     * Changes what a watched descriptor is watched for; allocates nothing.
      *
      * @param watchedFd descriptor.
      * @param eventMask of the EPOLL constants.
      * @param data returned by {@link #data(int)} with each event.
-     * @return 0; {@code -ENOENT} if it is not watched; {@code -EBADF}.
+     * @return false if it is not watched.
      */
-    public int modify(int watchedFd, int eventMask, long data) {
-        return control(EPOLL_CTL_MOD, watchedFd, eventMask, data);
+    public boolean modify(int watchedFd, int eventMask, long data) {
+        CallState state = CallState.current();
+        EpollEvent.put(state.scratch, 0, eventMask, data);
+        try {
+            return (int) modify$mh.invokeExact(fd, EPOLL_CTL_MOD, watchedFd, state.scratchAddress) == 0;
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
     }
 
     /**

@@ -55,6 +55,7 @@ public final class UnixSocket {
     private static final MethodHandle connect$mh = Downcalls.downcall("connect", INT, INT, LONG, INT);
     private static final MethodHandle ring$mh = Downcalls.withoutErrno("send", LONG, INT, LONG, LONG, INT);
     private static final MethodHandle send$mh = Downcalls.downcall("send", LONG, INT, LONG, LONG, INT);
+    private static final MethodHandle drain$mh = Downcalls.withoutErrno("recv", LONG, INT, LONG, LONG, INT);
     private static final MethodHandle recv$mh = Downcalls.downcall("recv", LONG, INT, LONG, LONG, INT);
     private static final MethodHandle shutdown$mh = Downcalls.downcall("shutdown", INT, INT, INT);
     private static final MethodHandle getsockopt$mh =
@@ -158,6 +159,28 @@ public final class UnixSocket {
         } catch (Throwable thrown) {
             throw Downcalls.unexpected(thrown);
         }
+    }
+
+    /**
+     * Takes doorbell bytes that are there, whatever their values; what is left is taken the next time. Allocates
+     * nothing, compiled or not, if there is at least one.
+     *
+     * @param fd connected socket.
+     * @return false at the end of file, or if the connection is broken.
+     */
+    public static boolean drainDoorbell(int fd) {
+        long scratchAddress = CallState.current().scratchAddress;
+        long count;
+        try {
+            count = (long) drain$mh.invokeExact(fd, scratchAddress, (long) CallState.SCRATCH_BYTES, MSG_DONTWAIT);
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+        if (count < 0) {
+            // once more, to learn why; a reset that was told already is the end of file now
+            count = recv(fd, scratchAddress, CallState.SCRATCH_BYTES, MSG_DONTWAIT);
+        }
+        return count > 0 || count == -LinuxErrno.EAGAIN || count == -LinuxErrno.EINTR;
     }
 
     /**

@@ -31,7 +31,6 @@ final class ClientSocket {
     }
 
     private static final int MIN_MESSAGE = 8;
-    private static final int DRAIN_BYTES = 4096;
 
     private final int fd;
     private final long deadlineNs;
@@ -132,30 +131,12 @@ final class ClientSocket {
     }
 
     /**
-     * Takes all doorbell bytes, whatever their value.
+     * Takes doorbell bytes, whatever their value; what is left is taken the next time.
      *
      * @return false at the end of file.
      */
     boolean drain() {
-        for (;;) {
-            int count = UnixSocket.recv(fd, buffer.addressOffset(), DRAIN_BYTES, UnixSocket.MSG_DONTWAIT);
-            if (count <= 0) {
-                return isTransient(count);
-            }
-            if (count < DRAIN_BYTES) {
-                return true;
-            }
-        }
-    }
-
-    /**
-     * Takes some bytes, whatever their value; what is left is taken the next time.
-     *
-     * @return false at the end of file.
-     */
-    boolean drainOnce() {
-        int count = UnixSocket.recv(fd, buffer.addressOffset(), DRAIN_BYTES, UnixSocket.MSG_DONTWAIT);
-        return count > 0 || isTransient(count);
+        return UnixSocket.drainDoorbell(fd);
     }
 
     /**

@@ -89,7 +89,7 @@ public final class WaitChannels {
 
     /** Bytes or the end of file at an attached channel. */
     void onReadable(ClientSocket socket) {
-        if (!socket.drainOnce()) {
+        if (!socket.drain()) {
             detach(socket);
             return;
         }

@@ -169,8 +169,7 @@ final class ShmConnection {
 
     /** The socket is readable: doorbells, or its end. */
     void onReadable(int fd) {
-        int received = UnixSocket.recv(fd, link.scratchAddress(), ShmLink.SCRATCH_LENGTH, UnixSocket.MSG_DONTWAIT);
-        if (received > 0 || received == -FabricErrno.EAGAIN || received == -FabricErrno.EINTR) {
+        if (UnixSocket.drainDoorbell(fd)) {
             services.rearm(fd);
             return;
         }
