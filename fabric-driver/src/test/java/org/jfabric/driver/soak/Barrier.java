@@ -115,6 +115,10 @@ final class Barrier {
             if (!sent) {
                 sent = send();
             }
+            if (!sent && from.tx == from.rx && rounds > PATIENT_ROUNDS) {
+                // receives may have taken all slots of the queue that is for both
+                drainOf(from).makeRoom();
+            }
             if (rounds > PATIENT_ROUNDS) {
                 // what keeps the last message back may wait for receives
                 drainOf(to).keepOpen();
