@@ -66,6 +66,7 @@ public final class CompletionQueue implements Fid {
     private final int size;
     private final WaitObject waitObject;
     private final CompletionWait wait;
+    private final Waitable events = this::mayHaveEvents;
     private WaitSet waitSet;
     private final List<Endpoint> endpoints = new ArrayList<>();
     private long drainBegin;
@@ -102,7 +103,7 @@ public final class CompletionQueue implements Fid {
         this.reader = new CompletionReader(
             memory, capacity, this.format, credits, driver, domain != null && domain.fabric().keepsErrData());
         this.waitObject = attr.waitObject();
-        this.wait = !blocks(waitObject) ? null : new CompletionWait(
+        this.wait = !waitObject.blocksCalls() ? null : new CompletionWait(
             reader, new WaitLine(memory.address() + CompletionQueueDescriptor.WAIT_OFFSET, memory), attr, driver,
             invoker, waitSpinNs, waitSliceNs);
         this.access = new CompletionAccess(reader, wait, invoker,
@@ -463,9 +464,9 @@ public final class CompletionQueue implements Fid {
         return reader;
     }
 
-    /** Whether a read may find something, the driver's end included; any thread. */
-    boolean mayHaveEvents() {
-        return access.isReadable() && reader.mayHaveEvents();
+    /** What a poll set looks at: whether a read may find something, the driver's end included. */
+    Waitable events() {
+        return events;
     }
 
     Domain domain() {
@@ -500,6 +501,10 @@ public final class CompletionQueue implements Fid {
         access.close();
     }
 
+    private boolean mayHaveEvents() {
+        return access.isReadable() && reader.mayHaveEvents();
+    }
+
     private CompletionWait nativeWait() {
         if (wait == null) {
             throw new FabricException(FabricErrno.ENODATA, "wait object " + waitObject
@@ -511,13 +516,5 @@ public final class CompletionQueue implements Fid {
     /** Gives back what a batch holds. */
     void release() {
         access.release();
-    }
-
-    /** With these objects a reader may block in a call of the queue itself. */
-    private static boolean blocks(WaitObject waitObject) {
-        return switch (waitObject) {
-            case UNSPEC, FD, MUTEX_COND, YIELD -> true;
-            default -> false;
-        };
     }
 }
