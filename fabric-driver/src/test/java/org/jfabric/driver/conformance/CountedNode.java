@@ -15,6 +15,7 @@ import org.jfabric.WaitObject;
 
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
 
 /** An endpoint with a counter for its sends, another one for its receives, and a queue for both. */
 final class CountedNode implements AutoCloseable {
@@ -71,7 +72,7 @@ final class CountedNode implements AutoCloseable {
     }
 
     /** Posts until it is taken. */
-    static void post(java.util.function.IntSupplier call, CountedNode... nodes) {
+    static void post(IntSupplier call, CountedNode... nodes) {
         int[] result = new int[1];
         await("room", () -> (result[0] = call.getAsInt()) != -FabricErrno.EAGAIN, nodes);
         if (result[0] != 0) {
