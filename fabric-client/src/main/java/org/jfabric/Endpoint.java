@@ -81,6 +81,22 @@ public final class Endpoint extends TaggedCalls implements Fid {
     }
 
     /**
+     * Binds a counter for kinds of operations, before the endpoint is enabled (EP-049 to EP-056). It counts besides the
+     * completion queue, which each direction needs all the same, for its errors (EP-037, EP-038).
+     *
+     * @param counter of the same domain; it may serve several endpoints.
+     * @param flags   {@link Flags#SEND} for sends and/or {@link Flags#RECV} for receives, tagged and untagged.
+     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other bits, {@link FabricErrno#EOPNOTSUPP} for
+     *     {@link Flags#READ}, {@link Flags#WRITE}, {@link Flags#REMOTE_READ} and {@link Flags#REMOTE_WRITE}, because
+     *     remote memory access is not offered yet, {@link FabricErrno#EINVAL} without a flag or if there is a counter
+     *     for the kind, {@link FabricErrno#EOPBADSTATE} once enabled (AMB-59) or if one of both is closed,
+     *     {@link FabricErrno#EDOMAIN} for another domain's (AMB-61).
+     */
+    public void bind(Counter counter, long flags) {
+        bind((Fid) counter, flags);
+    }
+
+    /**
      * Binds the address vector, before the endpoint is enabled (EP-034).
      *
      * @param vector of the same domain.

@@ -6,25 +6,29 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.CounterWriter;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 /**
- * The completion entries of one endpoint's receives.
+ * The completion entries of one endpoint's receives, and what is counted of them.
  *
  * <p>Owner: progress agent.
  */
 final class ReceiveEntries {
     private final CompletionWriter completions;
     private final int completionIndex;
+    private final CounterWriter counter;
     private final boolean sources;
     private final boolean unknownSources;
 
-    ReceiveEntries(EndpointSettings settings, CompletionWriter completions, int completionIndex) {
+    ReceiveEntries(
+        EndpointSettings settings, CompletionWriter completions, int completionIndex, CounterWriter counter) {
         this.sources = settings.reportsSource();
         this.unknownSources = settings.reportsUnknownSource();
         this.completions = completions;
         this.completionIndex = completionIndex;
+        this.counter = counter;
     }
 
     /** Operations end without entries. */
@@ -45,6 +49,9 @@ final class ReceiveEntries {
             return;
         }
         operation.reported = true;
+        if (counter != null) {
+            counter.success();
+        }
         if ((operation.flags & Flags.COMPLETION) != 0) {
             completions.success(
                 completionIndex,
@@ -91,6 +98,9 @@ final class ReceiveEntries {
     private void error(
         ReceiveOperation operation, long placed, long overflow, int errno, DirectBuffer errData) {
         operation.reported = true;
+        if (counter != null) {
+            counter.error();
+        }
         completions.error(
             completionIndex,
             share(operation),

@@ -5,6 +5,7 @@ import org.jfabric.Flags;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.CounterWriter;
 import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.match.UnexpectedMessage;
@@ -53,6 +54,7 @@ public final class Receiver {
      * @param peers           of the endpoint.
      * @param completions     receive completion queue.
      * @param completionIndex the endpoint's index in it.
+     * @param counter         counts what ends, or null.
      */
     public Receiver(
         EndpointSettings settings,
@@ -60,10 +62,11 @@ public final class Receiver {
         RegionTable regions,
         PeerTable peers,
         CompletionWriter completions,
-        int completionIndex) {
+        int completionIndex,
+        CounterWriter counter) {
         this.regions = regions;
         this.peers = peers;
-        this.entries = new ReceiveEntries(settings, completions, completionIndex);
+        this.entries = new ReceiveEntries(settings, completions, completionIndex, counter);
         this.directed = settings.directedReceive();
         this.pool = new ReceivePool(settings.rxSize(), MultiReceives.parts(settings));
         this.tagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
