@@ -14,16 +14,19 @@ import org.jfabric.client.TransmitQueue;
  * <p>Use: open by {@link Domain#openEndpoint(Info)}, {@link #bind(CompletionQueue, long)} queues and
  * {@link #bind(AddressVector)} the vector, {@link #enable()}, transfer, {@link #close()}.
  *
- * <p>Data-path calls (send, recv, inject, their tagged forms and {@link #cancel(long)}) never throw, block or allocate.
- * They return 0, or a negative fabric errno and then nothing was posted:
+ * <p>Data-path calls (send, recv, inject, their tagged and vector forms and {@link #cancel(long)}) never throw, block
+ * or allocate. They return 0, or a negative fabric errno and then nothing was posted:
  *
  * <ul>
  * <li>{@code -FI_EAGAIN}: the completion queue has no slot left (not asked in a domain with
  *     {@link ResourceManagement#DISABLED}), as many operations as
  *     {@link #txSizeLeft()} or {@link #rxSizeLeft()} allow are outstanding, or the submission queue is full: read the
  *     completion queue and post again;</li>
- * <li>{@code -FI_EINVAL}: the message is longer than {@link #maxMsgSize()}, an inject longer than {@link #injectSize()}
- *     (TAG-028, AMB-42), a range outside of its buffer, or no destination (AMB-29);</li>
+ * <li>{@code -FI_EINVAL}: the message is longer than {@link #maxMsgSize()}, an inject, also by {@link Flags#INJECT},
+ *     longer than {@link #injectSize()} (TAG-028, TAG-042, AMB-42, AMB-96), a range outside of its buffer, no
+ *     destination (AMB-29), no {@link IoVec}, one with more pieces than {@code iov_limit} of the attributes, or with a
+ *     piece without address (TAG-023, TAG-072);</li>
+ * <li>{@code -FI_EFAULT}: memory that is to be copied before the return ({@link Flags#INJECT}) is not registered;</li>
  * <li>{@code -FI_EBADFLAGS}: a flag that the call does not offer (TAG-048, AMB-39);</li>
  * <li>{@code -FI_EOPBADSTATE}: not enabled, or closed (EP-060);</li>
  * <li>{@code -FI_EOPNOTSUPP}: the endpoint was opened without that direction;</li>
@@ -147,8 +150,8 @@ public final class Endpoint extends TaggedCalls implements Fid {
      * Replaces the default operation flags of one direction (FI_SETOPSFLAG, EP-080, AMB-71); for calls that the calling
      * thread makes from now on.
      *
-     * @param flags {@link Flags#TRANSMIT} with {@link Flags#COMPLETION} and levels, or {@link Flags#RECV} with
-     *              {@link Flags#COMPLETION}; the direction's bit alone clears them.
+     * @param flags {@link Flags#TRANSMIT} with {@link Flags#COMPLETION}, {@link Flags#INJECT} (OPF-007) and levels, or
+     *              {@link Flags#RECV} with {@link Flags#COMPLETION}; the direction's bit alone clears them.
      * @throws FabricException {@link FabricErrno#EINVAL} for both directions or none, {@link FabricErrno#EBADFLAGS} for
      *     flags that are not offered as default (EP-082, AMB-39), {@link FabricErrno#EOPBADSTATE} if closed.
      */
@@ -299,14 +302,15 @@ public final class Endpoint extends TaggedCalls implements Fid {
     /** Takes the driver's answer; the last step of enabling, under the fabric's lock. */
     void onEnabled(
         DriverEvent.EndpointReady ready, EndpointPort enginePort, TransmitQueue transmitQueue,
-        ReceiveQueue receiveQueue) {
+        ReceiveQueue receiveQueue, LocalMemory memory) {
         id = ready.endpointId();
         name = ready.address();
         maxMsgSize = ready.maxMsgSize();
         injectSize = ready.injectSize();
         applyOpFlags();
         transmit = info.transmits() ? new TransmitSide(
-            enginePort, transmitQueue, bindings.txCq().credits(), maxMsgSize, injectSize, ready.txSize()) : null;
+            enginePort, transmitQueue, bindings.txCq().credits(), memory, maxMsgSize, injectSize,
+            ready.txSize()) : null;
         receive = info.receives() ? new ReceiveSide(
             enginePort, receiveQueue, bindings.rxCq().credits(), ready.rxSize()) : null;
         // the queues were made above: a thread that sees the state must see them

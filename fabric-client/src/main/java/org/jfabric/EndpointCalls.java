@@ -38,14 +38,30 @@ abstract sealed class EndpointCalls permits MessageCalls {
         if (state != ENABLED || driver.isGone() || transmit == null) {
             return refused();
         }
-        return transmit.post(flags, buf, len, destAddr, tag, data, opContext);
+        return (flags & Flags.INJECT) != 0 ? transmit.postCopied(flags, buf, len, destAddr, tag, data, opContext)
+            : transmit.post(flags, buf, len, destAddr, tag, data, opContext);
     }
 
-    final int postInject(long flags, DirectBuffer source, int offset, int len, long destAddr, long tag) {
+    final int post(long flags, IoVec iov, long destAddr, long tag, long data, long opContext) {
         if (state != ENABLED || driver.isGone() || transmit == null) {
             return refused();
         }
-        return transmit.postInject(flags, source, offset, len, destAddr, tag, context);
+        if (iov == null || !iov.isValid()) {
+            return -FabricErrno.EINVAL;
+        }
+        if (iov.count() <= 1) {
+            return post(flags, iov.firstAddress(), iov.lengthBytes(), destAddr, tag, data, opContext);
+        }
+        return (flags & Flags.INJECT) != 0
+            ? transmit.postCopied(flags, iov.pieces(), iov.count(), iov.lengthBytes(), destAddr, tag, data, opContext)
+            : transmit.post(flags, iov, destAddr, tag, data, opContext);
+    }
+
+    final int postInject(long flags, DirectBuffer source, int offset, int len, long destAddr, long tag, long data) {
+        if (state != ENABLED || driver.isGone() || transmit == null) {
+            return refused();
+        }
+        return transmit.postInject(flags, source, offset, len, destAddr, tag, data, context);
     }
 
     final int postRecv(long flags, long buf, long len, long srcAddr, long tag, long ignore, long opContext) {
@@ -53,6 +69,18 @@ abstract sealed class EndpointCalls permits MessageCalls {
             return refused();
         }
         return receive.post(flags, buf, len, srcAddr, tag, ignore, opContext);
+    }
+
+    final int postRecv(long flags, IoVec iov, long srcAddr, long tag, long ignore, long opContext) {
+        if (state != ENABLED || driver.isGone() || receive == null) {
+            return refused();
+        }
+        if (iov == null || !iov.isValid()) {
+            return -FabricErrno.EINVAL;
+        }
+        return iov.count() <= 1
+            ? receive.post(flags, iov.firstAddress(), iov.lengthBytes(), srcAddr, tag, ignore, opContext)
+            : receive.post(flags, iov, srcAddr, tag, ignore, opContext);
     }
 
     final int badFlags() {

@@ -3,7 +3,9 @@ package org.jfabric.client;
 import org.agrona.DirectBuffer;
 import org.agrona.UnsafeApi;
 import org.jfabric.codec.queue.SendRequestEncoder;
+import org.jfabric.codec.queue.SendVectorRequestEncoder;
 import org.jfabric.layout.RecordRingDescriptor;
+import org.jfabric.layout.VectorRequestDescriptor;
 import org.jfabric.layout.Words;
 
 /**
@@ -54,6 +56,38 @@ public final class TransmitQueue extends RequestQueue {
         }
         block(ring + offset, flags, buf, len, destAddr, tag, data, context);
         commit(offset, HEAD_LENGTH, SEND_TYPE);
+        return 0;
+    }
+
+    /**
+     * Submits a send of several pieces.
+     *
+     * @param flags    kind and operation flags.
+     * @param pieces   address and length of each, one after the other.
+     * @param count    of pieces, at most {@link VectorRequestDescriptor#MAX_PIECES}.
+     * @param destAddr destination.
+     * @param tag      tag.
+     * @param data     remote CQ data.
+     * @param context  returned in the entry.
+     * @return as {@link #send}.
+     */
+    public int sendVector(
+        long flags, long[] pieces, int count, long destAddr, long tag, long data, long context) {
+        int length = VectorRequestDescriptor.length(count);
+        int offset = claim(length);
+        if (offset < 0) {
+            return offset;
+        }
+        long record = ring + offset;
+        writePieces(record, pieces, count);
+        long body = record + RecordRingDescriptor.WORD_LENGTH;
+        UnsafeApi.putLong(body + SendVectorRequestEncoder.contextEncodingOffset(), context);
+        UnsafeApi.putLong(body + SendVectorRequestEncoder.destAddrEncodingOffset(), destAddr);
+        UnsafeApi.putLong(body + SendVectorRequestEncoder.tagEncodingOffset(), tag);
+        UnsafeApi.putLong(body + SendVectorRequestEncoder.dataEncodingOffset(), data);
+        UnsafeApi.putLong(body + SendVectorRequestEncoder.flagsEncodingOffset(), flags);
+        UnsafeApi.putLong(body + SendVectorRequestEncoder.reservedEncodingOffset(), 0);
+        commit(offset, length, SendVectorRequestEncoder.TEMPLATE_ID);
         return 0;
     }
 

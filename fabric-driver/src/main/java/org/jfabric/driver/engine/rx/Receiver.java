@@ -28,8 +28,7 @@ import java.util.List;
  * <p>Owner: progress agent.
  */
 public final class Receiver {
-    private static final long KIND_BITS = Flags.TAGGED | Flags.MSG;
-    static final long MESSAGE_BITS = KIND_BITS | Flags.REMOTE_CQ_DATA;
+    static final long MESSAGE_BITS = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA;
 
     private final RegionTable regions;
     private final PeerTable peers;
@@ -91,12 +90,7 @@ public final class Receiver {
         if (operation == null) {
             return -FabricErrno.EAGAIN;
         }
-        operation.state = ReceiveOperation.POSTED;
-        operation.flags = flags;
-        operation.context = context;
-        operation.buf = buf;
-        operation.length = len;
-        operation.message(null, flags & KIND_BITS, 0, 0, 0);
+        operation.posted(flags, buf, len, context);
         if (len != 0) {
             RegisteredRegion region = regions.find(buf, len);
             if (region == null) {
@@ -107,21 +101,52 @@ public final class Receiver {
             operation.region = region;
             operation.address = region.address() + MemoryRegionDescriptor.offset(buf);
         }
+        post(operation, srcAddr, tag, ignore);
+        return 0;
+    }
+
+    /**
+     * Takes a receive that is scattered over pieces of registered memory.
+     *
+     * @param flags   operation flags and kind.
+     * @param pieces  address and length of each, one after the other.
+     * @param count   of pieces, at most {@link org.jfabric.driver.link.PieceList#MAX_PIECES}.
+     * @param srcAddr source or -1.
+     * @param tag     tag.
+     * @param ignore  bits of the tag that do not count.
+     * @param context context.
+     * @return 0 or {@code -FI_EAGAIN}.
+     */
+    public int receiveVector(
+        long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
+        ReceiveOperation operation = pool.take();
+        if (operation == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        operation.posted(flags, 0, 0, context);
+        if (!operation.scatterOver(regions, pieces, count)) {
+            fail(operation, 0, FabricErrno.EFAULT);
+            return 0;
+        }
+        post(operation, srcAddr, tag, ignore);
+        return 0;
+    }
+
+    private void post(ReceiveOperation operation, long srcAddr, long tag, long ignore) {
         int source = TagMatcher.ANY_SOURCE;
         if (directed && srcAddr != -1L) {
             if (!peers.isValid(srcAddr)) {
                 fail(operation, 0, FabricErrno.EINVAL);
-                return 0;
+                return;
             }
             source = (int) srcAddr;
         }
-        boolean isTagged = (flags & Flags.TAGGED) != 0;
+        boolean isTagged = (operation.flags & Flags.TAGGED) != 0;
         operation.accept(isTagged ? tag : 0, isTagged ? ignore : 0, source);
         UnexpectedMessage message = (isTagged ? tagged : untagged).postReceive(operation);
         if (message != null) {
             deliver(operation, (StoredMessage) message);
         }
-        return 0;
     }
 
     /**
@@ -152,7 +177,7 @@ public final class Receiver {
         ReceiveOperation operation = arrive(peer, flags, tag);
         if (operation != null) {
             operation.message(peer, flags & MESSAGE_BITS, tag, data, length);
-            Words.copy(address, operation.address, operation.placedBytes());
+            operation.place(0, address, operation.placedBytes());
             peer.passed(length);
             complete(operation);
             release(operation);
@@ -408,10 +433,7 @@ public final class Receiver {
             if (!operation.reported) {
                 unfinished++;
             }
-            if (operation.region != null) {
-                operation.region.release();
-                operation.region = null;
-            }
+            operation.releaseMemory();
         }
         entries.retire(unfinished);
         pool.close();
@@ -436,11 +458,7 @@ public final class Receiver {
 
     /** Gives the record back; its entry is written. */
     void release(ReceiveOperation operation) {
-        RegisteredRegion region = operation.region;
-        operation.region = null;
-        if (region != null) {
-            region.release();
-        }
+        operation.releaseMemory();
         pool.give(operation);
     }
 
@@ -466,7 +484,7 @@ public final class Receiver {
                 if (awaited) {
                     levels.taking(message);
                 }
-                Words.copy(message.block, operation.address, operation.placedBytes());
+                operation.place(0, message.block, operation.placedBytes());
                 Peer peer = message.peer;
                 message.peer = null;
                 peer.left(message.length, message.epoch);
