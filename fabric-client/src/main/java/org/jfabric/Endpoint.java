@@ -27,6 +27,7 @@ import org.jfabric.client.TransmitQueue;
  *     destination (AMB-29), no {@link IoVec}, one with more pieces than {@code iov_limit} of the attributes, or with a
  *     piece without address (TAG-023, TAG-072);</li>
  * <li>{@code -FI_EFAULT}: memory that is to be copied before the return ({@link Flags#INJECT}) is not registered;</li>
+ * <li>{@code -FI_EBUSY}: a {@link SendClaim} of this endpoint is open;</li>
  * <li>{@code -FI_EBADFLAGS}: a flag that the call does not offer (TAG-048, AMB-39);</li>
  * <li>{@code -FI_EOPBADSTATE}: not enabled, or closed (EP-060);</li>
  * <li>{@code -FI_EOPNOTSUPP}: the endpoint was opened without that direction;</li>
@@ -180,6 +181,9 @@ public final class Endpoint extends TaggedCalls implements Fid {
         if (opContext == 0) {
             return 0;
         }
+        if (transmit == null && transmitSide() != null) {
+            return -FabricErrno.EBUSY;
+        }
         return transmit != null
             ? transmit.cancel(opContext, receive == null ? 0 : receive.position()) : receive.cancel(opContext);
     }
@@ -222,7 +226,8 @@ public final class Endpoint extends TaggedCalls implements Fid {
         if (state != ENABLED) {
             return -FabricErrno.EOPBADSTATE;
         }
-        return transmit == null ? -FabricErrno.EOPNOTSUPP : transmit.sizeLeft();
+        TransmitSide side = transmitSide();
+        return side == null ? -FabricErrno.EOPNOTSUPP : side.sizeLeft();
     }
 
     /**
@@ -329,8 +334,9 @@ public final class Endpoint extends TaggedCalls implements Fid {
     /** Forgets what it was bound to; under the fabric's lock. */
     void markClosed() {
         state = CLOSED;
-        if (transmit != null) {
-            transmit.close();
+        TransmitSide side = transmitSide();
+        if (side != null) {
+            side.close();
         }
         if (receive != null) {
             receive.close();
@@ -340,8 +346,9 @@ public final class Endpoint extends TaggedCalls implements Fid {
 
     /** The driver has closed it: what it did not take out of the queues gives its completion credit back. */
     void onClosedInDriver() {
-        if (transmit != null) {
-            transmit.onClosedInDriver();
+        TransmitSide side = transmitSide();
+        if (side != null) {
+            side.onClosedInDriver();
         }
         if (receive != null) {
             receive.onClosedInDriver();
@@ -350,7 +357,8 @@ public final class Endpoint extends TaggedCalls implements Fid {
 
     /** Sends that have not reached their level. */
     long outstandingSends() {
-        return state != ENABLED || transmit == null ? 0 : transmit.outstanding();
+        TransmitSide side = transmitSide();
+        return state != ENABLED || side == null ? 0 : side.outstanding();
     }
 
     int state() {

@@ -18,7 +18,9 @@ abstract sealed class EndpointCalls permits MessageCalls {
     final long context;
     final DriverState driver;
     int state;
+    /** Null while a claim is open, so that the other calls find out without a test of their own. */
     TransmitSide transmit;
+    private TransmitSide claimed;
     ReceiveSide receive;
     /** Carried by sends without flags of their own. */
     long sendFlags;
@@ -83,6 +85,37 @@ abstract sealed class EndpointCalls permits MessageCalls {
             : receive.post(flags, iov, srcAddr, tag, ignore, opContext);
     }
 
+    final int claim(int length, SendClaim claim) {
+        if (state != ENABLED || driver.isGone() || transmit == null) {
+            return refused();
+        }
+        return claim == null ? -FabricErrno.EINVAL : claim.open(this, transmit, length);
+    }
+
+    /** A claim is open: where one thread posts nothing else gets through; several are kept apart under their lock. */
+    final void onClaimed(TransmitSide side) {
+        if (!side.isShared()) {
+            claimed = side;
+            transmit = null;
+        }
+    }
+
+    final void onClaimEnded() {
+        if (claimed != null) {
+            transmit = claimed;
+            claimed = null;
+        }
+    }
+
+    /** The transmitting half, also while a claim is open; null if the endpoint only receives. */
+    final TransmitSide transmitSide() {
+        return transmit != null ? transmit : claimed;
+    }
+
+    final boolean isEnabled() {
+        return state == ENABLED && !driver.isGone();
+    }
+
     final int badFlags() {
         return state != ENABLED || driver.isGone() ? refused() : -FabricErrno.EBADFLAGS;
     }
@@ -91,6 +124,9 @@ abstract sealed class EndpointCalls permits MessageCalls {
         if (state != ENABLED) {
             return -FabricErrno.EOPBADSTATE;
         }
-        return driver.isGone() ? -FabricErrno.ENODEV : -FabricErrno.EOPNOTSUPP;
+        if (driver.isGone()) {
+            return -FabricErrno.ENODEV;
+        }
+        return claimed != null ? -FabricErrno.EBUSY : -FabricErrno.EOPNOTSUPP;
     }
 }

@@ -125,6 +125,20 @@ abstract sealed class TaggedCalls extends MessageCalls permits Endpoint {
     }
 
     /**
+     * Claims room for a tagged message that is to be encoded in place, and posted by {@link SendClaim#commit}. Until
+     * then nothing else can be sent from this endpoint.
+     *
+     * @param lengthBytes bytes of the longest message that may be committed, 0 to {@link Endpoint#injectSize()}: that
+     *                    much the driver can keep of each message that it cannot pass on at once.
+     * @param claim       not open; opened if the call is accepted.
+     * @return 0 or a negative errno of this class; {@code -FI_EBUSY} while this endpoint has an open claim, or if the
+     *     object is open already.
+     */
+    public int tryClaim(int lengthBytes, SendClaim claim) {
+        return claim(lengthBytes, claim);
+    }
+
+    /**
      * Posts a receive of a tagged message (TAG-007 to TAG-018).
      *
      * @param buf     address in registered memory; it belongs to the driver until the entry is read.

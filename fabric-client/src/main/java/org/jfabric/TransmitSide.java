@@ -30,7 +30,10 @@ final class TransmitSide {
     private final long maxMsgSize;
     private final int injectSize;
     private final int size;
-    private boolean closed;
+    /** Why nothing is posted now, a positive errno: closed, or a claim is open; 0 otherwise. */
+    private int refusal;
+    private int claimOffset;
+    private int claimLength;
 
     /** Exactly one of port and queue is not null. */
     TransmitSide(
@@ -57,8 +60,7 @@ final class TransmitSide {
         }
         lock.enter();
         try {
-            return closed
-                ? -FabricErrno.EOPBADSTATE : submit(flags, buf, len, destAddr, tag, data, context);
+            return refusal != 0 ? -refusal : submit(flags, buf, len, destAddr, tag, data, context);
         } finally {
             lock.exit();
         }
@@ -89,7 +91,7 @@ final class TransmitSide {
         }
         lock.enter();
         try {
-            return closed ? -FabricErrno.EOPBADSTATE : submit(flags, iov, destAddr, tag, data, context);
+            return refusal != 0 ? -refusal : submit(flags, iov, destAddr, tag, data, context);
         } finally {
             lock.exit();
         }
@@ -117,8 +119,7 @@ final class TransmitSide {
         }
         lock.enter();
         try {
-            return closed
-                ? -FabricErrno.EOPBADSTATE : submitCopied(flags, buf, len, destAddr, tag, data, context);
+            return refusal != 0 ? -refusal : submitCopied(flags, buf, len, destAddr, tag, data, context);
         } finally {
             lock.exit();
         }
@@ -138,7 +139,7 @@ final class TransmitSide {
         }
         lock.enter();
         try {
-            return closed ? -FabricErrno.EOPBADSTATE
+            return refusal != 0 ? -refusal
                 : submitCopied(flags, pieces, count, len, destAddr, tag, data, context);
         } finally {
             lock.exit();
@@ -165,8 +166,7 @@ final class TransmitSide {
         }
         lock.enter();
         try {
-            return closed
-                ? -FabricErrno.EOPBADSTATE : submitInject(flags, source, offset, len, destAddr, tag, data, context);
+            return refusal != 0 ? -refusal : submitInject(flags, source, offset, len, destAddr, tag, data, context);
         } finally {
             lock.exit();
         }
@@ -194,6 +194,76 @@ final class TransmitSide {
         return result;
     }
 
+    /** Whether several threads may post, one after the other under the lock. */
+    boolean isShared() {
+        return lock != null;
+    }
+
+    /** Claims room for a payload and shows it; the slot for its entry is taken already here. */
+    int claim(int length, UnsafeBuffer buffer) {
+        if (length < 0 || length > injectSize) {
+            return -FabricErrno.EINVAL;
+        }
+        enter();
+        try {
+            return refusal != 0 ? -refusal : submitClaim(length, buffer);
+        } finally {
+            exit();
+        }
+    }
+
+    private int submitClaim(int length, UnsafeBuffer buffer) {
+        assert credits.guard().enter();
+        int offset = -FabricErrno.EAGAIN;
+        if (credits.available()) {
+            offset = port == null ? queue.claimInject(length) : port.outstandingSends() < size ? 0 : offset;
+        }
+        if (offset >= 0) {
+            credits.take();
+            refusal = FabricErrno.EBUSY;
+            claimOffset = offset;
+            claimLength = length;
+            buffer.wrap(port == null ? queue.payloadAddress(offset) : injectScratch.address(), length);
+        }
+        assert credits.guard().exit();
+        return Math.min(0, offset);
+    }
+
+    /** Posts what was claimed, with a length that is not greater; the claim ends whatever the answer is. */
+    int commitClaim(long flags, int length, long destAddr, long tag, long data, long context) {
+        enter();
+        try {
+            if (refusal != FabricErrno.EBUSY) {
+                return -refusal;
+            }
+            assert credits.guard().enter();
+            int result = 0;
+            if (port == null) {
+                queue.commitInject(claimOffset, claimLength, flags, length, destAddr, tag, data, context);
+            } else {
+                result = port.inject(flags, injectScratch.address(), length, destAddr, tag, data, context);
+            }
+            refusal = 0;
+            if (result != 0) {
+                credits.giveBack(1);
+            }
+            assert credits.guard().exit();
+            return result;
+        } finally {
+            exit();
+        }
+    }
+
+    /** Ends the claim without a message, if it is still open. */
+    void abortClaim() {
+        enter();
+        if (refusal == FabricErrno.EBUSY) {
+            refusal = 0;
+            credits.giveBack(1);
+        }
+        exit();
+    }
+
     /**
      * Asks the driver to cancel an operation of the endpoint, for which the receiving half was at that position. It
      * takes no credit, because it makes no entry of its own.
@@ -204,7 +274,7 @@ final class TransmitSide {
         }
         lock.enter();
         try {
-            return closed ? -FabricErrno.EOPBADSTATE : submitCancel(context, receivePosition);
+            return refusal != 0 ? -refusal : submitCancel(context, receivePosition);
         } finally {
             lock.exit();
         }
@@ -248,7 +318,11 @@ final class TransmitSide {
     /** Takes nothing any more: a thread that is on its way here comes before, or is refused. */
     void close() {
         enter();
-        closed = true;
+        if (refusal == FabricErrno.EBUSY) {
+            // the slot that the open claim has taken
+            credits.giveBack(1);
+        }
+        refusal = FabricErrno.EOPBADSTATE;
         exit();
     }
 

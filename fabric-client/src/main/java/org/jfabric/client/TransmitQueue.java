@@ -119,6 +119,50 @@ public final class TransmitQueue extends RequestQueue {
     }
 
     /**
+     * Claims the record of a send whose payload is encoded in it.
+     *
+     * @param len bytes of the longest payload, at most the endpoint's inject size.
+     * @return offset of the record, or as {@link #send}.
+     */
+    public int claimInject(int len) {
+        return claim(HEAD_LENGTH + len);
+    }
+
+    /**
+     * Where the payload of a claimed record goes.
+     *
+     * @param offset from {@link #claimInject}.
+     * @return native address, on a cache line of its own.
+     */
+    public long payloadAddress(int offset) {
+        return ring + offset + HEAD_LENGTH;
+    }
+
+    /**
+     * Submits a claimed record.
+     *
+     * @param offset   from {@link #claimInject}.
+     * @param claimed  bytes that were claimed.
+     * @param flags    kind and operation flags, with {@code Flags.INJECT}.
+     * @param len      bytes of the payload, at most those claimed.
+     * @param destAddr destination.
+     * @param tag      tag.
+     * @param data     remote CQ data.
+     * @param context  returned in the entry.
+     */
+    public void commitInject(
+        int offset, int claimed, long flags, int len, long destAddr, long tag, long data, long context) {
+        int length = HEAD_LENGTH + len;
+        int taken = RecordRingDescriptor.alignedLength(length);
+        if (taken != RecordRingDescriptor.alignedLength(HEAD_LENGTH + claimed)) {
+            // the next record starts where the claim was encoded into: it must read as empty
+            UnsafeApi.putLong(ring + offset + taken, 0L);
+        }
+        block(ring + offset, flags, 0, len, destAddr, tag, data, context);
+        commit(offset, length, SEND_TYPE);
+    }
+
+    /**
      * Copies out of any buffer into native memory.
      *
      * @param source holds the bytes.

@@ -16,6 +16,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.IoVec;
+import org.jfabric.SendClaim;
 import org.jfabric.Threading;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
@@ -58,6 +59,7 @@ class MessageAllocationTest implements CompletionHandler {
     private final UnsafeBuffer entries = new UnsafeBuffer(new byte[4 * 48]);
     private final UnsafeBuffer injected = new UnsafeBuffer(new byte[SMALL]);
     private final long[] sources = new long[4];
+    private final SendClaim claim = new SendClaim();
     private final IoVec gathered = new IoVec();
     private final IoVec scattered = new IoVec();
     private ThreadMXBean threads;
@@ -203,6 +205,7 @@ class MessageAllocationTest implements CompletionHandler {
             vector(pair.a, pair.b, pair.toB, SMALL);
             vector(pair.b, pair.a, pair.toA, LARGE);
             injectByFlag(pair.b, pair.a, pair.toA);
+            inPlace(pair.a, pair.b, pair.toB);
         }
     }
 
@@ -260,6 +263,17 @@ class MessageAllocationTest implements CompletionHandler {
         accepted(from.endpoint.sendmsg(gathered, destination, 5, 2, Flags.REMOTE_CQ_DATA));
         pollEmpty(to);
         accepted(to.endpoint.recvmsg(scattered, FabricAddress.ADDR_UNSPEC, 1, 0));
+        await(from, to, 2);
+    }
+
+    private void inPlace(FabricNode from, FabricNode to, long destination) {
+        accepted(to.endpoint.trecv(to.memory.address() + LARGE, SMALL, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
+        accepted(from.endpoint.tryClaim(SMALL, claim));
+        claim.buffer().putLong(0, 5);
+        claim.abort();
+        accepted(from.endpoint.tryClaim(SMALL, claim));
+        claim.buffer().putLong(0, 6);
+        accepted(claim.commit(8, destination, 7, 2));
         await(from, to, 2);
     }
 

@@ -31,7 +31,7 @@ class VectorMessageTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
-    @Requirement({"TAG-022", "TAG-023"})
+    @Requirement("TAG-022")
     void shouldSendSeveralPiecesAsOneMessageInOrder(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             for (int[] lengths : new int[][] {{10, 20, 30}, {1, 1}, {3, 0, 5, 0}, {40, 41, 42, 43}, {1000, 7, 2000, 1},
