@@ -164,6 +164,22 @@ class VectorMessageTest {
         assertTrue(result.explain().contains(member), result::explain);
     }
 
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldRefuseABufferOfManyMessagesInPieces(Setup setup) {
+        Info hints = new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.MULTI_RECV);
+        try (FabricPair pair = new FabricPair(setup, hints, 64)) {
+            IoVec iov = pieces(pair.b, RECEIVE, 64, 1000, 1000);
+            assertEquals(-FabricErrno.EBADFLAGS, pair.b.endpoint.recvmsg(iov, ANY, 1, Flags.MULTI_RECV));
+            pair.b.endpoint.setOpFlags(Flags.RECV | Flags.MULTI_RECV);
+            assertEquals(-FabricErrno.EBADFLAGS, pair.b.endpoint.recvv(iov, ANY, 1));
+            assertEquals(0, pair.b.endpoint.recvmsg(iov, ANY, 1, 0));
+            assertEquals(0, pair.a.endpoint.send(pair.a.memory.address(), 1500, pair.toB, 2));
+            assertEquals(1500, pair.b.await(1).len());
+            pair.a.await(2);
+        }
+    }
+
     /** What one piece names is found out by the driver: an error entry, and nothing else is disturbed. */
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)

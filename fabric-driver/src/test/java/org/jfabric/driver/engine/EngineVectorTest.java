@@ -173,6 +173,18 @@ class EngineVectorTest {
         b.assertAtRest();
     }
 
+    /** Whatever a client writes: parts of such a buffer lie one behind the other. */
+    @Test
+    void shouldRefuseABufferOfManyMessagesInSeveralPieces() {
+        rig.caps |= Flags.MULTI_RECV;
+        start();
+        long flags = Flags.MSG | Flags.COMPLETION | Flags.MULTI_RECV;
+        assertEquals(0, b.receiveVector(flags, Pieces.of(RECEIVE, 100, 100), -1, 0, 8, 5));
+        assertEquals(FabricErrno.EBADFLAGS, b.next().errno());
+        assertEquals(0, b.region.useCount() + b.twin.useCount());
+        b.assertAtRest();
+    }
+
     @Test
     void shouldSendNoPiecesAsAnEmptyMessage() {
         start();

@@ -13,7 +13,6 @@ import org.jfabric.driver.engine.peer.PeerTable;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.resource.RegionTable;
-import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.Words;
 
@@ -30,16 +29,16 @@ import java.util.List;
 public final class Receiver {
     static final long MESSAGE_BITS = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA;
 
-    private final RegionTable regions;
-    private final PeerTable peers;
     private final ReceiveEntries entries;
     private final boolean directed;
     private final ReceivePool pool;
     private final TagMatcher tagged;
     private final TagMatcher untagged;
+    private final MultiReceives multi;
     private final UnexpectedStore store;
     private final Pulls pulls;
     private final Streams streams;
+    private final ReceivePosts posts;
     private final ReachedLevels levels;
 
     /**
@@ -59,17 +58,17 @@ public final class Receiver {
         PeerTable peers,
         CompletionWriter completions,
         int completionIndex) {
-        this.regions = regions;
-        this.peers = peers;
         this.entries = new ReceiveEntries(settings, completions, completionIndex);
         this.directed = settings.directedReceive();
-        this.pool = new ReceivePool(settings.rxSize());
+        this.pool = new ReceivePool(settings.rxSize(), MultiReceives.parts(settings));
         this.tagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
         this.untagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
+        this.multi = new MultiReceives(this, settings, pool, untagged, entries, completions.driverShare());
         this.store = new UnexpectedStore(
             engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes());
         this.pulls = new Pulls(this);
         this.streams = new Streams(this, pool, store);
+        this.posts = new ReceivePosts(this, regions, peers, pool, directed, tagged, untagged, multi);
         this.levels = new ReachedLevels(this, store);
     }
 
@@ -81,28 +80,12 @@ public final class Receiver {
      * @param len     bytes.
      * @param srcAddr source or -1.
      * @param tag     tag.
-     * @param ignore  bits of the tag that do not count.
+     * @param ignore  bits of the tag that do not count; of a multi-receive buffer its least free room in bytes.
      * @param context context.
      * @return 0 or {@code -FI_EAGAIN}.
      */
     public int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
-        ReceiveOperation operation = pool.take();
-        if (operation == null) {
-            return -FabricErrno.EAGAIN;
-        }
-        operation.posted(flags, buf, len, context);
-        if (len != 0) {
-            RegisteredRegion region = regions.find(buf, len);
-            if (region == null) {
-                fail(operation, 0, FabricErrno.EFAULT);
-                return 0;
-            }
-            region.retain();
-            operation.region = region;
-            operation.address = region.address() + MemoryRegionDescriptor.offset(buf);
-        }
-        post(operation, srcAddr, tag, ignore);
-        return 0;
+        return posts.receive(flags, buf, len, srcAddr, tag, ignore, context);
     }
 
     /**
@@ -119,34 +102,7 @@ public final class Receiver {
      */
     public int receiveVector(
         long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
-        ReceiveOperation operation = pool.take();
-        if (operation == null) {
-            return -FabricErrno.EAGAIN;
-        }
-        operation.posted(flags, 0, 0, context);
-        if (!operation.scatterOver(regions, pieces, count)) {
-            fail(operation, 0, FabricErrno.EFAULT);
-            return 0;
-        }
-        post(operation, srcAddr, tag, ignore);
-        return 0;
-    }
-
-    private void post(ReceiveOperation operation, long srcAddr, long tag, long ignore) {
-        int source = TagMatcher.ANY_SOURCE;
-        if (directed && srcAddr != -1L) {
-            if (!peers.isValid(srcAddr)) {
-                fail(operation, 0, FabricErrno.EINVAL);
-                return;
-            }
-            source = (int) srcAddr;
-        }
-        boolean isTagged = (operation.flags & Flags.TAGGED) != 0;
-        operation.accept(isTagged ? tag : 0, isTagged ? ignore : 0, source);
-        UnexpectedMessage message = (isTagged ? tagged : untagged).postReceive(operation);
-        if (message != null) {
-            deliver(operation, (StoredMessage) message);
-        }
+        return posts.receiveVector(flags, pieces, count, srcAddr, tag, ignore, context);
     }
 
     /**
@@ -174,7 +130,7 @@ public final class Receiver {
 
     /** Places a message in the buffer of a receive, or keeps it; the kept one, or null. */
     StoredMessage take(Peer peer, long flags, long tag, long data, long address, int length) {
-        ReceiveOperation operation = arrive(peer, flags, tag);
+        ReceiveOperation operation = arrive(peer, flags, tag, length);
         if (operation != null) {
             operation.message(peer, flags & MESSAGE_BITS, tag, data, length);
             operation.place(0, address, operation.placedBytes());
@@ -210,7 +166,7 @@ public final class Receiver {
         if ((flags & Flags.FENCE) != 0 && !levels.fence(peer, payload.operation())) {
             return;
         }
-        ReceiveOperation operation = arrive(peer, flags, tag);
+        ReceiveOperation operation = arrive(peer, flags, tag, payload.lengthBytes());
         if (operation != null) {
             operation.message(peer, flags & MESSAGE_BITS, tag, data, payload.lengthBytes());
             pulls.start(operation, payload);
@@ -419,6 +375,7 @@ public final class Receiver {
      */
     public void recover(List<Peer> all) {
         new ReceiveRecovery(this, pool, store, pulls).run(all);
+        multi.recover();
         levels.recover();
     }
 
@@ -430,11 +387,12 @@ public final class Receiver {
             if (operation.state == ReceiveOperation.FREE) {
                 continue;
             }
-            if (!operation.reported) {
+            if (!operation.reported && !operation.isPart) {
                 unfinished++;
             }
             operation.releaseMemory();
         }
+        multi.close();
         entries.retire(unfinished);
         pool.close();
         store.close();
@@ -442,22 +400,38 @@ public final class Receiver {
 
     /** Writes the entry of a receive whose message is placed. */
     void complete(ReceiveOperation operation) {
-        entries.complete(operation);
+        if (operation.isPart) {
+            multi.complete(operation);
+        } else {
+            entries.complete(operation);
+        }
     }
 
     /** Writes the error entry of a receive and ends it. */
     void fail(ReceiveOperation operation, long placed, int errno) {
+        if (operation.isBuffer()) {
+            multi.cancel(operation, errno);
+            return;
+        }
         writeError(operation, placed, errno);
         release(operation);
     }
 
     /** Writes the error entry of a receive, which goes on to tell its peer. */
     void writeError(ReceiveOperation operation, long placed, int errno) {
-        entries.error(operation, placed, 0, errno);
+        if (operation.isPart) {
+            multi.fail(operation, placed, errno);
+        } else {
+            entries.error(operation, placed, 0, errno);
+        }
     }
 
     /** Gives the record back; its entry is written. */
     void release(ReceiveOperation operation) {
+        if (operation.isPart) {
+            multi.release(operation);
+            return;
+        }
         operation.releaseMemory();
         pool.give(operation);
     }
@@ -470,10 +444,9 @@ public final class Receiver {
         return (flags & Flags.TAGGED) != 0 ? tagged : untagged;
     }
 
-    ReceiveOperation arrive(Peer peer, long flags, long tag) {
+    ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
         return (flags & Flags.TAGGED) != 0
-            ? (ReceiveOperation) tagged.arrive(tag, peer.source())
-            : (ReceiveOperation) untagged.arrive(0, peer.source());
+            ? (ReceiveOperation) tagged.arrive(tag, peer.source()) : multi.arrive(peer, length);
     }
 
     void deliver(ReceiveOperation operation, StoredMessage message) {

@@ -254,6 +254,7 @@ public final class Sender {
             0,
             0,
             0,
+            0,
             -1L,
             0,
             errno,
