@@ -369,11 +369,12 @@ public final class Domain implements Fid {
         try {
             EmbeddedDriver embedded = connection().embedded();
             if (embedded != null) {
-                endpoint.onEnabled(ready, embedded.port(ready.endpointId()), null, null);
+                endpoint.onEnabled(ready, embedded.port(ready.endpointId()), null, null, regions.memory());
             } else {
                 QueueSignal signal = connection().signal(ready.activityIndex());
                 bindings.driverSignal(signal);
-                endpoint.onEnabled(ready, null, transmitQueue(ready, signal), receiveQueue(ready, signal));
+                endpoint.onEnabled(
+                    ready, null, transmitQueue(ready, signal), receiveQueue(ready, signal), regions.memory());
             }
             enabled = true;
             fabric.onEnabled(endpoint);

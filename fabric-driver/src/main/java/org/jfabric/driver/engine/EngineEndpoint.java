@@ -69,6 +69,17 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     @Override
+    public int sendVector(
+        long flags, long[] pieces, int count, long destAddr, long tag, long data, long context) {
+        try {
+            return closed ? -FabricErrno.EOPBADSTATE
+                : sender.sendVector(flags, pieces, count, destAddr, tag, data, context);
+        } catch (InternalError ex) {
+            return inHand(ex);
+        }
+    }
+
+    @Override
     public int inject(long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context) {
         try {
             return closed
@@ -82,6 +93,17 @@ public final class EngineEndpoint extends EndpointPort {
     public int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
         try {
             return closed ? -FabricErrno.EOPBADSTATE : receiver.receive(flags, buf, len, srcAddr, tag, ignore, context);
+        } catch (InternalError ex) {
+            return inHand(ex);
+        }
+    }
+
+    @Override
+    public int receiveVector(
+        long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
+        try {
+            return closed ? -FabricErrno.EOPBADSTATE
+                : receiver.receiveVector(flags, pieces, count, srcAddr, tag, ignore, context);
         } catch (InternalError ex) {
             return inHand(ex);
         }

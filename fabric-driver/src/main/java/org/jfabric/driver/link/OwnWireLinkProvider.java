@@ -112,10 +112,10 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
         info.caps(caps).mode(0).addrFormat(AddressFormat.ADDR_STR).linkName(name);
         info.txAttr().caps(caps & ~RECEIVE_CAPS).msgOrder(order)
             .compOrder(Order.NONE).opFlags(Flags.TRANSMIT_COMPLETE)
-            .size(size(hints.txAttr().size(), config.queue().txSize())).iovLimit(1)
+            .size(size(hints.txAttr().size(), config.queue().txSize())).iovLimit(PieceList.MAX_PIECES)
             .injectSize(config.queue().injectSizeBytes());
         info.rxAttr().caps(caps & ~(Flags.SEND | Flags.FENCE)).msgOrder(order).compOrder(Order.NONE)
-            .size(size(hints.rxAttr().size(), config.queue().rxSize())).iovLimit(1)
+            .size(size(hints.rxAttr().size(), config.queue().rxSize())).iovLimit(PieceList.MAX_PIECES)
             .totalBufferedRecv(config.engine().unexpectedBudgetBytes());
         info.epAttr().type(EndpointType.RDM).protocol(protocol).protocolVersion(1)
             .maxMsgSize(limits.maxMessageBytes()).memTagFormat(FabricAddress.TAG_FORMAT_GENERIC)

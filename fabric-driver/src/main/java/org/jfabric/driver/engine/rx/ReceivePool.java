@@ -60,6 +60,7 @@ final class ReceivePool {
         operation.state = ReceiveOperation.FREE;
         operation.reported = false;
         operation.region = null;
+        operation.pieces = null;
         operation.peer = null;
         operation.filling = null;
         if (operation.isPart) {

@@ -101,6 +101,11 @@ final class ShmConnection {
         return (files.peerFeatures() & ShmHello.FEATURE_ACKNOWLEDGES) != 0;
     }
 
+    /** Whether the peer's driver knows announcements of several pieces. */
+    boolean peerTakesVectors() {
+        return (files.peerFeatures() & ShmHello.FEATURE_VECTORS) != 0;
+    }
+
     // ---- life ----
 
     /** Both rings are mapped. */

@@ -5,6 +5,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.codec.wire.AcknowledgeDecoder;
 import org.jfabric.codec.wire.AnnounceDecoder;
+import org.jfabric.codec.wire.AnnounceVectorDecoder;
 import org.jfabric.codec.wire.CloseDecoder;
 import org.jfabric.codec.wire.CreditDecoder;
 import org.jfabric.codec.wire.EagerDataDecoder;
@@ -41,7 +42,8 @@ final class ShmFrameReader {
     static final int CLOSE = CloseDecoder.TEMPLATE_ID;
     static final int EAGER_TO_ACKNOWLEDGE = EagerToAcknowledgeDecoder.TEMPLATE_ID;
     static final int ACKNOWLEDGE = AcknowledgeDecoder.TEMPLATE_ID;
-    static final int MAX_TYPE = ACKNOWLEDGE;
+    static final int ANNOUNCE_VECTOR = AnnounceVectorDecoder.TEMPLATE_ID;
+    static final int MAX_TYPE = ANNOUNCE_VECTOR;
 
     private static final int EAGER_HEADER = WORD_LENGTH + EagerDecoder.BLOCK_LENGTH;
     private static final int EAGER_DATA_HEADER = WORD_LENGTH + EagerDataDecoder.BLOCK_LENGTH;
@@ -65,6 +67,7 @@ final class ShmFrameReader {
     private final CloseDecoder close = new CloseDecoder();
     private final EagerToAcknowledgeDecoder toAcknowledge = new EagerToAcknowledgeDecoder();
     private final AcknowledgeDecoder acknowledge = new AcknowledgeDecoder();
+    private final ShmVectorFrames vectorFrames = new ShmVectorFrames();
     private final RemotePayload payload = new RemotePayload();
 
     ShmFrameReader(ShmConnection connection, RecordConsumer consumer, DirectBuffer ring) {
@@ -128,6 +131,7 @@ final class ShmFrameReader {
             case OPEN_ACK -> onOpenAck(offset, length);
             case EAGER_TO_ACKNOWLEDGE -> onEagerToAcknowledge(offset, length);
             case ACKNOWLEDGE -> onAcknowledge(offset, length);
+            case ANNOUNCE_VECTOR -> onAnnounceVector(offset, length);
             default -> onClose(offset, length);
         };
     }
@@ -234,6 +238,29 @@ final class ShmFrameReader {
                 announce.tag(),
                 announce.data(),
                 payload);
+        }
+        return true;
+    }
+
+    private boolean onAnnounceVector(int offset, int length) {
+        AnnounceVectorDecoder frame = vectorFrames.read(ring, offset, length);
+        if (frame == null) {
+            return tooShort("ANNOUNCE_VECTOR", length);
+        }
+        ShmChannel channel = connection.channel(frame.channel());
+        if (channel != null) {
+            long flags = frame.flags();
+            long messageLength = frame.length();
+            payload.begin(frame.operation());
+            if (messageLength < 0 || messageLength > channel.limits().maxMessageBytes()
+                || !ShmVectorFrames.readPieces(frame, length, messageLength, payload)) {
+                connection.broken("announced a message of " + Long.toUnsignedString(messageLength)
+                    + " bytes whose pieces do not fit it, in a record of " + length);
+                return false;
+            }
+            channel.handler().onGrant((int) frame.grant());
+            channel.handler().onAnnounce(
+                flags(flags) | (flags & (Flags.REMOTE_CQ_DATA | Flags.FENCE)), frame.tag(), frame.data(), payload);
         }
         return true;
     }
