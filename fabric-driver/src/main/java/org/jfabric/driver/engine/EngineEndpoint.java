@@ -52,7 +52,7 @@ public final class EngineEndpoint extends EndpointPort {
         this.sender = new Sender(settings, session.regions(), peers, transmitCompletions, transmitIndex);
         this.receiveIndex = receiveCompletions.addEndpoint();
         this.receiver = new Receiver(
-            settings, engine.settings(), session.regions(), peers, receiveCompletions, receiveIndex);
+            settings, engine.settings(), session.regions(), peers, receiveCompletions, receiveIndex, engine.clock());
     }
 
     @Override
@@ -164,12 +164,31 @@ public final class EngineEndpoint extends EndpointPort {
         return sender;
     }
 
-    Receiver receiver() {
+    /**
+     * Its receive side.
+     *
+     * @return the receiver.
+     */
+    public Receiver receiver() {
         return receiver;
     }
 
-    PeerTable peers() {
+    /**
+     * Its peers.
+     *
+     * @return the table.
+     */
+    public PeerTable peers() {
         return peers;
+    }
+
+    /**
+     * Whether it is gone.
+     *
+     * @return true for ever after its close.
+     */
+    public boolean isClosed() {
+        return closed;
     }
 
     void open() {
@@ -280,8 +299,19 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
-        public void closeHeldBackCounter(long address) {
+        public long openHoldingCounter(Peer peer) {
+            return engine.counters().open(
+                "messages of " + peer.address() + " without a receive at " + settings.address() + " hold it back");
+        }
+
+        @Override
+        public void closeCounter(long address) {
             engine.counters().close(address);
+        }
+
+        @Override
+        public long nowNs() {
+            return engine.clock().nowNs();
         }
 
         @Override

@@ -9,6 +9,7 @@ import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.EndpointResource;
 import org.jfabric.driver.conductor.RegionResource;
 import org.jfabric.driver.conductor.ServiceNames;
+import org.jfabric.driver.conductor.ViewResource;
 import org.jfabric.driver.conductor.WaitChannels;
 import org.jfabric.driver.conductor.WaitResource;
 import org.jfabric.driver.conductor.WaitSetResource;
@@ -32,6 +33,8 @@ public final class CloseObjectCommand extends Command {
     public static final int ENDPOINT = 4;
     /** Code of the kind wait set. */
     public static final int WAIT_SET = 9;
+    /** Code of the kind view. */
+    public static final int VIEW = 10;
 
     private enum State {
         BEGIN,
@@ -100,9 +103,10 @@ public final class CloseObjectCommand extends Command {
             case MEMORY_REGION -> closeRegion();
             case ENDPOINT -> closeEndpoint();
             case WAIT_SET -> closeWaitSet();
+            case VIEW -> closeView();
             default -> throw new FabricException(FabricErrno.EINVAL,
                 "objects of kind " + kind + " are not known",
-                "Known are 1 to 4: queue, vector, region, endpoint; and 9: wait set.");
+                "Known are 1 to 4: queue, vector, region, endpoint; 9 and 10: wait set, view.");
         }
     }
 
@@ -132,6 +136,14 @@ public final class CloseObjectCommand extends Command {
         unwatched = waitSet.waitResource();
         // a channel may just be on its way to the progress thread: it must have come back before it is closed
         onProgress(unwatched.point()::clearChannel);
+    }
+
+    private void closeView() {
+        ViewResource view = session().views().remove(objectId);
+        requireOpen("view", view);
+        view.file().delete();
+        unmapped = List.of(view.file());
+        onProgress(() -> context().progress().removeView(view.view()));
     }
 
     private void closeAddressVector() {

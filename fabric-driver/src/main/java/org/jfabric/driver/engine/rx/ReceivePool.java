@@ -1,5 +1,7 @@
 package org.jfabric.driver.engine.rx;
 
+import org.jfabric.driver.resource.CycleClock;
+
 import java.util.Set;
 
 /**
@@ -9,9 +11,11 @@ final class ReceivePool {
     private final ReceiveOperation[] operations;
     private ReceiveOperation free;
     private int freeCount;
+    private final CycleClock clock;
     private long given;
 
-    ReceivePool(int size) {
+    ReceivePool(int size, CycleClock clock) {
+        this.clock = clock;
         operations = new ReceiveOperation[size];
         for (int i = size - 1; i >= 0; i--) {
             ReceiveOperation operation = new ReceiveOperation(i);
@@ -27,6 +31,7 @@ final class ReceivePool {
         if (operation != null) {
             free = operation.nextFree;
             operation.nextFree = null;
+            operation.sinceNs = clock.nowNs();
             freeCount--;
         }
         return operation;

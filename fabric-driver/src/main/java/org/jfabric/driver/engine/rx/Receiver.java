@@ -12,6 +12,7 @@ import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.engine.peer.PeerTable;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.layout.MemoryRegionDescriptor;
@@ -42,6 +43,7 @@ public final class Receiver {
     private final Pulls pulls;
     private final Streams streams;
     private final ReachedLevels levels;
+    private final ReceiveScan scan;
 
     /**
      * A receiver without operations.
@@ -52,6 +54,7 @@ public final class Receiver {
      * @param peers           of the endpoint.
      * @param completions     receive completion queue.
      * @param completionIndex the endpoint's index in it.
+     * @param clock           of the duty cycle.
      */
     public Receiver(
         EndpointSettings settings,
@@ -59,16 +62,18 @@ public final class Receiver {
         RegionTable regions,
         PeerTable peers,
         CompletionWriter completions,
-        int completionIndex) {
+        int completionIndex,
+        CycleClock clock) {
         this.regions = regions;
         this.peers = peers;
         this.entries = new ReceiveEntries(settings, completions, completionIndex);
         this.directed = settings.directedReceive();
-        this.pool = new ReceivePool(settings.rxSize());
+        this.pool = new ReceivePool(settings.rxSize(), clock);
         this.tagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
         this.untagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
         this.store = new UnexpectedStore(
-            engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes());
+            engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes(), clock);
+        this.scan = new ReceiveScan(pool, store);
         this.pulls = new Pulls(this);
         this.streams = new Streams(this, pool, store);
         this.levels = new ReachedLevels(this, store);
@@ -376,6 +381,15 @@ public final class Receiver {
      */
     public int unexpectedMessages() {
         return tagged.unexpectedCount() + untagged.unexpectedCount();
+    }
+
+    /**
+     * The records, for those who look at them.
+     *
+     * @return the one scan.
+     */
+    public ReceiveScan scan() {
+        return scan;
     }
 
     /**
