@@ -324,7 +324,12 @@ public final class ControlClient implements AutoCloseable {
     }
 
     public Queues open(String name, String service) {
-        openCompletionQueue(0, 4, 0);
+        return open(name, service, 0, 0);
+    }
+
+    /** An endpoint with capabilities and a completion queue of that size, or those that nobody asked for. */
+    public Queues open(String name, String service, long caps, long cqSize) {
+        openCompletionQueue(cqSize, 4, 0);
         CompletionQueueReadyDecoder queue = new CompletionQueueReadyDecoder().wrap(
             expect(CompletionQueueReadyDecoder.TEMPLATE_ID).body(), 0, CompletionQueueReadyDecoder.BLOCK_LENGTH, 0);
         Queues queues = new Queues();
@@ -332,8 +337,8 @@ public final class ControlClient implements AutoCloseable {
         queues.cqCapacity = queue.capacity();
         queues.cq = map(FileType.COMPLETION_QUEUE.fileName(queue.fileNumber()));
         queues.avId = openAddressVector();
-        enable(queues.cqId, queues.cqId, queues.avId, name, service, buffer -> {
-        });
+        enable(queues.cqId, queues.cqId, queues.avId, name, service,
+            buffer -> buffer.putLong(EnableEndpointEncoder.capsEncodingOffset(), caps));
         EndpointReadyDecoder ready = new EndpointReadyDecoder().wrap(
             expect(EndpointReadyDecoder.TEMPLATE_ID).body(), 0, EndpointReadyDecoder.BLOCK_LENGTH, 0);
         queues.endpointId = ready.endpointId();

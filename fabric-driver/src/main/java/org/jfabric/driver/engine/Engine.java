@@ -98,6 +98,7 @@ public final class Engine {
         }
         CompletionWriter[] flushed = polledWriters;
         for (int i = 0; i < flushed.length; i++) {
+            work += flushed[i].retryHeldBack();
             flushed[i].flush();
         }
         return work;

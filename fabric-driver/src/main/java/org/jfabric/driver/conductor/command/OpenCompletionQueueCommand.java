@@ -80,7 +80,8 @@ public final class OpenCompletionQueueCommand extends Command {
                 background(this::make);
             }
             case MADE -> {
-                writer = new CompletionWriter(file.address(), capacity, waitPoint(), this::onOverrun);
+                writer = new CompletionWriter(
+                    file.address(), capacity, driverShare, waitPoint(), this::onOverrun);
                 state = State.SERVED;
                 onProgress(() -> context().progress().addCompletionQueue(session().progress(), writer));
             }

@@ -220,6 +220,7 @@ public final class Sender {
             0,
             0,
             0,
+            0,
             -1L,
             0,
             errno,
