@@ -109,7 +109,7 @@ class QueueViewTest {
         assertEquals(1, peer.announced());
         assertEquals(3 * (1024 + 64), peer.heldBytes());
         assertEquals(1, peer.directed());
-        assertEquals(b.endpoint.receiver().unreservedBytes(), seen.unreservedBytes());
+        assertEquals(b.endpoint.receiver().scan().unreservedBytes(), seen.unreservedBytes());
         assertEquals(rig.settings.unexpectedBudgetBytes(), seen.budgetBytes());
         assertEquals(b.address, seen.address());
     }

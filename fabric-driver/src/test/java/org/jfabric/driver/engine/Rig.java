@@ -178,7 +178,7 @@ final class Rig {
             assertEquals(0, endpoint.outstandingSends(), where);
             assertEquals(0, endpoint.receiver().outstanding(), where);
             assertEquals(0, endpoint.receiver().unexpectedMessages(), where);
-            assertEquals(0, endpoint.receiver().storedBlocks(), where);
+            assertEquals(0, endpoint.receiver().scan().storedBlocks(), where);
             assertEquals(0, region.useCount(), where);
             completions.takeAll();
             assertEquals(posted, completions.taken() + completions.retired(), where);

@@ -65,4 +65,22 @@ public final class ReceiveScan {
                 message.state == StoredMessage.ANNOUNCED, message.length, message.sinceNs);
         }
     }
+
+    /**
+     * Messages whose payload is in the unexpected store.
+     *
+     * @return a count; empty messages hold no block.
+     */
+    public int storedBlocks() {
+        return store.storedBlocks();
+    }
+
+    /**
+     * Bytes of the budget that are no peer's credit.
+     *
+     * @return bytes.
+     */
+    public long unreservedBytes() {
+        return store.unreservedBytes();
+    }
 }

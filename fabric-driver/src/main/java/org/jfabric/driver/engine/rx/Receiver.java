@@ -371,15 +371,6 @@ public final class Receiver {
     }
 
     /**
-     * Messages whose payload is in the unexpected store.
-     *
-     * @return a count; empty messages hold no block.
-     */
-    public int storedBlocks() {
-        return store.storedBlocks();
-    }
-
-    /**
      * Messages that wait for a receive, stored or announced.
      *
      * @return a count.
@@ -395,15 +386,6 @@ public final class Receiver {
      */
     public ReceiveScan scan() {
         return scan;
-    }
-
-    /**
-     * Bytes of the budget that are no peer's credit.
-     *
-     * @return bytes.
-     */
-    public long unreservedBytes() {
-        return store.unreservedBytes();
     }
 
     /**

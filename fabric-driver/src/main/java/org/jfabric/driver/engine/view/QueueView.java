@@ -192,7 +192,7 @@ public final class QueueView {
         file.putLong(ViewDescriptor.STORED_BYTES_OFFSET, totals.storedBytes);
         file.putLong(ViewDescriptor.ANNOUNCED_OFFSET, totals.announced);
         file.putLong(ViewDescriptor.BUDGET_OFFSET, budgetBytes);
-        file.putLong(ViewDescriptor.UNRESERVED_OFFSET, endpoint.receiver().unreservedBytes());
+        file.putLong(ViewDescriptor.UNRESERVED_OFFSET, endpoint.receiver().scan().unreservedBytes());
         file.putLong(ViewDescriptor.SENDS_OFFSET, endpoint.outstandingSends());
         file.putLong(ViewDescriptor.PEERS_OFFSET, totals.peers.peers());
         RowTable.Sum rest = totals.posted.rest();
