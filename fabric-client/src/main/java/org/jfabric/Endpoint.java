@@ -263,7 +263,8 @@ public final class Endpoint extends TaggedCalls implements Fid {
     /**
      * Asks to cancel one operation; if it has not begun, it ends with {@link FabricErrno#ECANCELED} (EP-064 to EP-071).
      * Sends and receives posted before by this thread are looked at; if several have the context one of them is
-     * cancelled. It counts as posting a send, or as posting a receive on an endpoint that only receives.
+     * cancelled. It counts as posting a send, or as posting a receive on an endpoint that only receives. A receive
+     * whose message was matched and a send whose message was announced go on and end in one entry, as if not asked.
      *
      * @param opContext as posted; 0 cancels nothing (AMB-67), nor does one that matches no operation (AMB-66).
      * @return 0 if the request was submitted, else a negative errno of this class.

@@ -55,7 +55,8 @@ public final class EngineEndpoint extends EndpointPort {
         this.sender = new Sender(settings, session.regions(), peers, transmitCompletions, transmitIndex, sendCounter);
         this.receiveIndex = receiveCompletions.addEndpoint();
         this.receiver = new Receiver(
-            settings, engine.settings(), session.regions(), peers, receiveCompletions, receiveIndex, receiveCounter);
+            settings, engine.settings(), session.regions(), peers, receiveCompletions, receiveIndex, receiveCounter,
+            engine.clock());
     }
 
     @Override
@@ -189,12 +190,31 @@ public final class EngineEndpoint extends EndpointPort {
         return sender;
     }
 
-    Receiver receiver() {
+    /**
+     * Its receive side.
+     *
+     * @return the receiver.
+     */
+    public Receiver receiver() {
         return receiver;
     }
 
-    PeerTable peers() {
+    /**
+     * Its peers.
+     *
+     * @return the table.
+     */
+    public PeerTable peers() {
         return peers;
+    }
+
+    /**
+     * Whether it is gone.
+     *
+     * @return true for ever after its close.
+     */
+    public boolean isClosed() {
+        return closed;
     }
 
     void open() {
@@ -305,8 +325,19 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
-        public void closeHeldBackCounter(long address) {
+        public long openHoldingCounter(Peer peer) {
+            return engine.counters().open(
+                "messages of " + peer.address() + " without a receive at " + settings.address() + " hold it back");
+        }
+
+        @Override
+        public void closeCounter(long address) {
             engine.counters().close(address);
+        }
+
+        @Override
+        public long nowNs() {
+            return engine.clock().nowNs();
         }
 
         @Override

@@ -63,6 +63,8 @@ public final class TransmitOperation {
     public long segmentEnd;
     /** Bytes sent in segments so far. */
     public long sent;
+    /** Time of the cycle in which it began to wait for its turn, or was announced; for those who look. */
+    public long sinceNs;
     /** Next in whatever list the record is in. */
     public TransmitOperation next;
     /** Previous in the list of operations that a peer's failure must find. */

@@ -514,7 +514,7 @@ class EngineModelTest {
             }
             assertEquals(
                 rig.settings.unexpectedBudgetBytes() - reserved,
-                rig.nodes.get(i).endpoint.receiver().unreservedBytes(), where());
+                rig.nodes.get(i).endpoint.receiver().scan().unreservedBytes(), where());
         }
     }
 

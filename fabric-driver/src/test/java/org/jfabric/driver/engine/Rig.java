@@ -201,7 +201,7 @@ final class Rig {
             assertEquals(0, endpoint.outstandingSends(), where);
             assertEquals(0, endpoint.receiver().outstanding(), where);
             assertEquals(0, endpoint.receiver().unexpectedMessages(), where);
-            assertEquals(0, endpoint.receiver().storedBlocks(), where);
+            assertEquals(0, endpoint.receiver().scan().storedBlocks(), where);
             assertEquals(0, region.useCount(), where);
             assertEquals(0, twin.useCount(), where);
             completions.takeAll();

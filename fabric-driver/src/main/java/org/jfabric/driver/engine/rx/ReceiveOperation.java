@@ -43,6 +43,8 @@ public final class ReceiveOperation extends PostedReceive {
 
     /** Low 32 bits: index in the pool; high: how often the record was used. */
     long id;
+    /** Time of the cycle in which it was posted; for those who look. */
+    long sinceNs;
     int state;
     long context;
     long flags;

@@ -13,6 +13,7 @@ import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.engine.peer.PeerTable;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.Words;
@@ -41,6 +42,7 @@ public final class Receiver {
     private final Streams streams;
     private final ReceivePosts posts;
     private final ReachedLevels levels;
+    private final ReceiveScan scan;
 
     /**
      * A receiver without operations.
@@ -52,6 +54,7 @@ public final class Receiver {
      * @param completions     receive completion queue.
      * @param completionIndex the endpoint's index in it.
      * @param counter         counts what ends, or null.
+     * @param clock           of the duty cycle.
      */
     public Receiver(
         EndpointSettings settings,
@@ -60,15 +63,17 @@ public final class Receiver {
         PeerTable peers,
         CompletionWriter completions,
         int completionIndex,
-        CounterWriter counter) {
+        CounterWriter counter,
+        CycleClock clock) {
         this.entries = new ReceiveEntries(settings, completions, completionIndex, counter);
         this.directed = settings.directedReceive();
-        this.pool = new ReceivePool(settings.rxSize(), MultiReceives.parts(settings));
+        this.pool = new ReceivePool(settings.rxSize(), MultiReceives.parts(settings), clock);
         this.tagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
         this.untagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
         this.multi = new MultiReceives(this, settings, pool, untagged, entries, completions.driverShare());
         this.store = new UnexpectedStore(
-            engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes());
+            engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes(), clock);
+        this.scan = new ReceiveScan(pool, store);
         this.pulls = new Pulls(this);
         this.streams = new Streams(this, pool, store);
         this.posts = new ReceivePosts(this, regions, peers, pool, directed, tagged, untagged, multi);
@@ -345,15 +350,6 @@ public final class Receiver {
     }
 
     /**
-     * Messages whose payload is in the unexpected store.
-     *
-     * @return a count; empty messages hold no block.
-     */
-    public int storedBlocks() {
-        return store.storedBlocks();
-    }
-
-    /**
      * Messages that wait for a receive, stored or announced.
      *
      * @return a count.
@@ -363,12 +359,12 @@ public final class Receiver {
     }
 
     /**
-     * Bytes of the budget that are no peer's credit.
+     * The records, for those who look at them.
      *
-     * @return bytes.
+     * @return the one scan.
      */
-    public long unreservedBytes() {
-        return store.unreservedBytes();
+    public ReceiveScan scan() {
+        return scan;
     }
 
     /**
