@@ -6,6 +6,7 @@ import org.agrona.UnsafeApi;
 import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.Invoker;
+import org.jfabric.client.QueueSignal;
 import org.jfabric.client.UseGuard;
 import org.jfabric.client.UseLock;
 import org.jfabric.client.WaitChannel;
@@ -471,6 +472,11 @@ public final class CompletionQueue implements Fid {
 
     Domain domain() {
         return domain;
+    }
+
+    /** What wakes the driver when entries were read for whose slots messages wait. */
+    void driverSignal(QueueSignal signal) {
+        reader.driverSignal(signal);
     }
 
     CompletionCredits credits() {

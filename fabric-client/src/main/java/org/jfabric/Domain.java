@@ -269,6 +269,8 @@ public final class Domain implements Fid {
             throw new FabricException(FabricErrno.EOPNOTSUPP, "tx_attr.op_flags has INJECT, which is not offered as "
                 + "default", "Call inject or tinject where the payload shall be taken at once.");
         }
+        // completion queues are shared by the domain's endpoints, so who keeps room in them is one decision
+        wanted.domainAttr().resourceManagement(info.domainAttr().resourceManagement());
         synchronized (lock()) {
             requireOpen();
             Endpoint endpoint = new Endpoint(this, wanted, context, driver);
@@ -370,6 +372,7 @@ public final class Domain implements Fid {
                 endpoint.onEnabled(ready, embedded.port(ready.endpointId()), null, null);
             } else {
                 QueueSignal signal = connection().signal(ready.activityIndex());
+                bindings.driverSignal(signal);
                 endpoint.onEnabled(ready, null, transmitQueue(ready, signal), receiveQueue(ready, signal));
             }
             enabled = true;

@@ -1,5 +1,7 @@
 package org.jfabric;
 
+import org.jfabric.client.QueueSignal;
+
 /**
  * What an endpoint is bound to, and the rules of binding.
  *
@@ -136,6 +138,13 @@ final class EndpointBindings {
         }
         if (addressVector == null) {
             throw new FabricException(FabricErrno.ENOAV, "no address vector is bound");
+        }
+    }
+
+    /** What wakes the driver when entries of receives were read. */
+    void driverSignal(QueueSignal signal) {
+        if (rxCq != null) {
+            rxCq.driverSignal(signal);
         }
     }
 

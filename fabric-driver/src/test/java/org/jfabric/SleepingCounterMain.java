@@ -10,8 +10,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 
 /**
- * The waiting process of {@link CounterSleepAndWakeTest}: sleeps for each threshold, without a look before the sleep and
- * without any limit to it, and tells in a spare word of the file for which one it is about to wait.
+ * The waiting process of {@link CounterSleepAndWakeTest}: sleeps for each threshold, without a look before the sleep
+ * and without any limit to it, and tells in a spare word of the file for which one it is about to wait.
  */
 final class SleepingCounterMain {
     /** In the file, which nobody else uses; the test's own word. */

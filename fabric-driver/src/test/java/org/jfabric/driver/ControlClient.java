@@ -48,8 +48,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
-import static java.nio.ByteOrder.LITTLE_ENDIAN;
-
 /**
  * The least that a client can be: it says hello, writes commands and requests into the shared files, and reads what
  * comes back. It checks nothing and spares nothing, so that tests can be as wrong as a client can be.
@@ -57,7 +55,6 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 public final class ControlClient implements AutoCloseable {
     public static final long DEADLINE_NS = 10_000_000_000L;
 
-    private static final UnsafeBuffer BELL = new UnsafeBuffer(ByteBuffer.allocateDirect(1));
 
     public final Path directory;
     public final int fd;
@@ -188,8 +185,7 @@ public final class ControlClient implements AutoCloseable {
     }
 
     public void doorbell() {
-        // not from a file that a test may have cut
-        UnixSocket.send(fd, BELL.addressOffset(), 1, UnixSocket.MSG_DONTWAIT);
+        UnixSocket.ring(fd);
     }
 
     /** Whether the driver has closed the connection; takes doorbell bytes on the way. */
@@ -349,12 +345,21 @@ public final class ControlClient implements AutoCloseable {
     }
 
     public Queues open(String name, String service) {
-        return open(name, service, null);
+        return open(name, service, 0, 0, null);
     }
 
-    /** With a counter of its sends, or null. */
+    /** With a counter of its sends. */
     public Queues open(String name, String service, Count sends) {
-        openCompletionQueue(0, 4, 0);
+        return open(name, service, 0, 0, sends);
+    }
+
+    /** An endpoint with capabilities and a completion queue of that size, or those that nobody asked for. */
+    public Queues open(String name, String service, long caps, long cqSize) {
+        return open(name, service, caps, cqSize, null);
+    }
+
+    private Queues open(String name, String service, long caps, long cqSize, Count sends) {
+        openCompletionQueue(cqSize, 4, 0);
         CompletionQueueReadyDecoder queue = new CompletionQueueReadyDecoder().wrap(
             expect(CompletionQueueReadyDecoder.TEMPLATE_ID).body(), 0, CompletionQueueReadyDecoder.BLOCK_LENGTH, 0);
         Queues queues = new Queues();
@@ -362,8 +367,10 @@ public final class ControlClient implements AutoCloseable {
         queues.cqCapacity = queue.capacity();
         queues.cq = map(FileType.COMPLETION_QUEUE.fileName(queue.fileNumber()));
         queues.avId = openAddressVector();
-        enable(queues.cqId, queues.cqId, queues.avId, name, service, buffer -> buffer.putLong(
-            EnableEndpointEncoder.sendCounterIdEncodingOffset(), sends == null ? 0 : sends.id(), LITTLE_ENDIAN));
+        enable(queues.cqId, queues.cqId, queues.avId, name, service, buffer -> {
+            buffer.putLong(EnableEndpointEncoder.capsEncodingOffset(), caps);
+            buffer.putLong(EnableEndpointEncoder.sendCounterIdEncodingOffset(), sends == null ? 0 : sends.id());
+        });
         EndpointReadyDecoder ready = new EndpointReadyDecoder().wrap(
             expect(EndpointReadyDecoder.TEMPLATE_ID).body(), 0, EndpointReadyDecoder.BLOCK_LENGTH, 0);
         queues.endpointId = ready.endpointId();

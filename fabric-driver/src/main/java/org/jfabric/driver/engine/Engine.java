@@ -89,6 +89,7 @@ public final class Engine {
         }
         CompletionWriter[] flushed = polledWriters;
         for (int i = 0; i < flushed.length; i++) {
+            work += flushed[i].retryHeldBack();
             flushed[i].flush();
         }
         CounterWriter[] counted = polledCounters;

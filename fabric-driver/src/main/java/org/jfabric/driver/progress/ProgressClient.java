@@ -10,8 +10,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What the progress thread holds for one client: its session, its completion queues, its counters and the queues of its endpoints by
- * the index of their activity bytes.
+ * What the progress thread holds for one client: its session, its completion queues, its counters and the queues of its
+ * endpoints by the index of their activity bytes.
  *
  * <p>Owner: progress agent.
  */

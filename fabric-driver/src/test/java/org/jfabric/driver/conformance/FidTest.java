@@ -69,7 +69,8 @@ class FidTest {
     @Requirement("REF-016")
     void shouldTellClassAndContextOfEveryObject() {
         assertEquals(List.of(FidClass.EP, FidClass.CQ, FidClass.CNTR, FidClass.EQ, FidClass.AV, FidClass.MR,
-            FidClass.MR, FidClass.WAIT, FidClass.POLL, FidClass.DOMAIN, FidClass.FABRIC), all.stream().map(Fid::fidClass).toList());
+            FidClass.MR, FidClass.WAIT, FidClass.POLL, FidClass.DOMAIN, FidClass.FABRIC),
+            all.stream().map(Fid::fidClass).toList());
         assertEquals(List.of(3L, 4L, 9L, 5L, 6L, 7L, 8L, 0L, 0L, 2L, 1L), all.stream().map(Fid::context).toList());
         assertEquals(0, domain.openEndpoint(info).context());
         assertEquals(0, domain.openAddressVector(new AddressVectorAttr()).context());

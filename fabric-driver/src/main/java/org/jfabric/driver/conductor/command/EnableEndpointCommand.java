@@ -6,6 +6,7 @@ import org.jfabric.FabricException;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Reason;
+import org.jfabric.ResourceManagement;
 import org.jfabric.Verdict;
 import org.jfabric.codec.queue.SendRequestDecoder;
 import org.jfabric.driver.conductor.AddressVectorResource;
@@ -334,7 +335,8 @@ public final class EnableEndpointCommand extends Command {
             config.injectSizeBytes(),
             offer.epAttr().maxMsgSize(),
             request.hints().caps(),
-            Math.min(context().config().engine().eagerLimitBytes(), MAX_EAGER_BYTES));
+            Math.min(context().config().engine().eagerLimitBytes(), MAX_EAGER_BYTES),
+            request.hints().domainAttr().resourceManagement() == ResourceManagement.DISABLED);
     }
 
     private void takeNames() {

@@ -71,7 +71,7 @@ public final class OpenCompletionQueueCommand extends Command {
                 background(this::make);
             }
             case MADE -> {
-                writer = new CompletionWriter(file.address(), capacity,
+                writer = new CompletionWriter(file.address(), capacity, driverShare,
                     wait.point(file.address() + CompletionQueueDescriptor.WAIT_OFFSET), this::onOverrun);
                 state = State.SERVED;
                 onProgress(() -> context().progress().addCompletionQueue(session().progress(), writer));

@@ -6,8 +6,8 @@ import static org.jfabric.layout.CounterDescriptor.COUNTED_ERRORS_OFFSET;
 import static org.jfabric.layout.CounterDescriptor.COUNTED_OFFSET;
 
 /**
- * The driver's end of one counter. An operation costs an increment of a private field; the file is written once for each
- * batch, behind the entries of the same operations.
+ * The driver's end of one counter. An operation costs an increment of a private field; the file is written once for
+ * each batch, behind the entries of the same operations.
  *
  * <p>Owner: progress agent.
  */

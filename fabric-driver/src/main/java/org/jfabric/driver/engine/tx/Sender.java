@@ -231,6 +231,7 @@ public final class Sender {
             0,
             0,
             0,
+            0,
             -1L,
             0,
             errno,
