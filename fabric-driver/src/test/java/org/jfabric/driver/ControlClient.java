@@ -48,6 +48,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
 /**
  * The least that a client can be: it says hello, writes commands and requests into the shared files, and reads what
  * comes back. It checks nothing and spares nothing, so that tests can be as wrong as a client can be.
@@ -348,17 +350,8 @@ public final class ControlClient implements AutoCloseable {
         return open(name, service, 0, 0, null);
     }
 
-    /** With a counter of its sends. */
-    public Queues open(String name, String service, Count sends) {
-        return open(name, service, 0, 0, sends);
-    }
-
-    /** An endpoint with capabilities and a completion queue of that size, or those that nobody asked for. */
-    public Queues open(String name, String service, long caps, long cqSize) {
-        return open(name, service, caps, cqSize, null);
-    }
-
-    private Queues open(String name, String service, long caps, long cqSize, Count sends) {
+    /** With capabilities, a completion queue of that size (0: the default), and a counter of its sends or null. */
+    public Queues open(String name, String service, long caps, long cqSize, Count sends) {
         openCompletionQueue(cqSize, 4, 0);
         CompletionQueueReadyDecoder queue = new CompletionQueueReadyDecoder().wrap(
             expect(CompletionQueueReadyDecoder.TEMPLATE_ID).body(), 0, CompletionQueueReadyDecoder.BLOCK_LENGTH, 0);
@@ -368,8 +361,9 @@ public final class ControlClient implements AutoCloseable {
         queues.cq = map(FileType.COMPLETION_QUEUE.fileName(queue.fileNumber()));
         queues.avId = openAddressVector();
         enable(queues.cqId, queues.cqId, queues.avId, name, service, buffer -> {
-            buffer.putLong(EnableEndpointEncoder.capsEncodingOffset(), caps);
-            buffer.putLong(EnableEndpointEncoder.sendCounterIdEncodingOffset(), sends == null ? 0 : sends.id());
+            buffer.putLong(EnableEndpointEncoder.capsEncodingOffset(), caps, LITTLE_ENDIAN);
+            buffer.putLong(
+                EnableEndpointEncoder.sendCounterIdEncodingOffset(), sends == null ? 0 : sends.id(), LITTLE_ENDIAN);
         });
         EndpointReadyDecoder ready = new EndpointReadyDecoder().wrap(
             expect(EndpointReadyDecoder.TEMPLATE_ID).body(), 0, EndpointReadyDecoder.BLOCK_LENGTH, 0);

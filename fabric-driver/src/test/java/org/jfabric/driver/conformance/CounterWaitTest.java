@@ -211,7 +211,7 @@ class CounterWaitTest {
     void shouldBeReadableWhenSomethingIsCounted(WaitSetup setup) throws Exception {
         try (var place = setup.open(); CountedNode b = new CountedNode(place.owner(), true, WaitObject.FD);
              CountedNode a = new CountedNode(place.peer(), true, WaitObject.NONE);
-             Selector selector = Selector.open()) {
+            Selector selector = Selector.open()) {
             long toB = a.insert(b);
             Counter counter = b.receives;
             WaitObjectHandle handle = new WaitObjectHandle();

@@ -109,7 +109,7 @@ abstract class CutFiles {
         for (int round = 0; round < 5; round++) {
             ControlClient client = new ControlClient(rig.directory(), () -> { });
             ControlClient.Count count = client.openCounter(round % 2 == 0 ? WaitObj.NONE : WaitObj.UNSPEC);
-            ControlClient.Queues queues = client.open(name(), "", count);
+            ControlClient.Queues queues = client.open(name(), "", 0, 0, count);
             ControlClient.Region region = client.register(LENGTH);
             long self = client.insert(queues, queues.address);
             client.send(queues, KIND, region.address(0), 64, self, 9, 1);
@@ -131,7 +131,7 @@ abstract class CutFiles {
     void shouldNeverReadWhatAClientWritesIntoItsCounter() {
         ControlClient client = rig.client();
         ControlClient.Count count = client.openCounter(WaitObj.UNSPEC);
-        ControlClient.Queues queues = client.open(name(), "", count);
+        ControlClient.Queues queues = client.open(name(), "", 0, 0, count);
         ControlClient.Region region = client.register(LENGTH);
         long self = client.insert(queues, queues.address);
         for (int i = 1; i <= 50; i++) {

@@ -239,7 +239,8 @@ final class Barrier {
         /** Posts receives of everything until that many are open, or no more room is; false if none is open. */
         private boolean open(boolean tagged, long count) {
             long open = endpoint.receives.stream()
-                .filter(each -> each.tagged == tagged && !each.ended && !each.cancelRequested && takesAll(each)).count();
+                .filter(each -> each.tagged == tagged && !each.ended && !each.cancelRequested
+                    && takesAll(each)).count();
             for (; open < count; open++) {
                 int length = world.random.nextInt(4) == 0 ? SoakMemory.ROOM[1] : world.random.nextInt(200);
                 if (receive(endpoint, 0, tagged ? ~SoakWorld.BARRIER_TAG : 0, length) == null) {
@@ -254,7 +255,8 @@ final class Barrier {
 
         /** And is known to be open: one without an entry may have ended. */
         private boolean takesAll(SoakReceive receive) {
-            return receive.wantsEntry && receive.source == Receive.ANY_SOURCE && (!receive.tagged || receive.ignore == ~SoakWorld.BARRIER_TAG);
+            return receive.wantsEntry && receive.source == Receive.ANY_SOURCE
+                && (!receive.tagged || receive.ignore == ~SoakWorld.BARRIER_TAG);
         }
 
         /** Gives up the oldest receives that are not the barrier's own, of all that share the room. */

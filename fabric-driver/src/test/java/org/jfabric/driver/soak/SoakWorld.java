@@ -13,9 +13,9 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
- * Some clients with endpoints that all reach each other, and one thread that does with them what the seed says. It works
- * in windows: random operations, then a {@link Barrier} at which everything that was posted must be accounted for, then
- * the {@link Judge}.
+ * Some clients with endpoints that all reach each other, and one thread that does with them what the seed says. It
+ * works in windows: random operations, then a {@link Barrier} at which everything that was posted must be accounted
+ * for, then the {@link Judge}.
  */
 final class SoakWorld implements AutoCloseable {
     /** Contexts of endpoints are apart from those of operations. */
