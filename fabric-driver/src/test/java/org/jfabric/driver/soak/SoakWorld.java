@@ -36,6 +36,8 @@ final class SoakWorld implements AutoCloseable {
     final Long2ObjectHashMap<SoakMessage> sends = new Long2ObjectHashMap<>();
     final Long2ObjectHashMap<SoakReceive> receives = new Long2ObjectHashMap<>();
     final long[] tags;
+    /** Domains that are embedded in one driver are all for one thread, or all for several. */
+    final boolean locks;
     /** Untagged receives may end without an entry; untagged messages then carry their id. */
     final boolean untaggedSilent;
     long nextId = 1;
@@ -58,6 +60,7 @@ final class SoakWorld implements AutoCloseable {
             tags[i] = base | random.nextInt(8) | (random.nextInt(4) == 0 ? SILENT_TAG : 0);
         }
         untaggedSilent = random.nextBoolean();
+        locks = random.nextInt(3) == 0;
         try {
             open();
         } catch (RuntimeException | Error e) {
@@ -125,6 +128,8 @@ final class SoakWorld implements AutoCloseable {
             while (operations < limit) {
                 runWindow();
             }
+            checkMemory();
+            checkErrors();
         } catch (AssertionError | RuntimeException e) {
             throw failure(e);
         }
@@ -165,6 +170,12 @@ final class SoakWorld implements AutoCloseable {
         }
         sends.clear();
         receives.clear();
+    }
+
+    /** Drivers that nobody mistreats have nothing to complain of. */
+    void checkErrors() {
+        List<String> errors = drivers.errors();
+        check(errors.isEmpty(), () -> "the drivers' error logs say " + errors);
     }
 
     void checkMemory() {

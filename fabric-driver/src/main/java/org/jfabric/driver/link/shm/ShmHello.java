@@ -94,12 +94,15 @@ record ShmHello(
                 return null;
             }
             UnsafeBuffer buffer = new UnsafeBuffer(memory, MAX_LENGTH);
-            if (received <= LENGTH_PREFIX || buffer.getInt(0) != received - LENGTH_PREFIX) {
+            int length = received <= LENGTH_PREFIX ? 0 : buffer.getInt(0);
+            // doorbells may follow: who answers is up, and may have written and rung before the answer is read. They are
+            // not missed, because the ring is looked at when it is mapped
+            if (length <= 0 || length > received - LENGTH_PREFIX) {
                 throw new FabricException(
                     FabricErrno.ECONNRESET, "a peer driver closed the connection or sent no hello (" + received
                     + " bytes)");
             }
-            return decode(new UnsafeBuffer(memory + LENGTH_PREFIX, received - LENGTH_PREFIX), received - LENGTH_PREFIX);
+            return decode(new UnsafeBuffer(memory + LENGTH_PREFIX, length), length);
         } finally {
             UnsafeApi.freeMemory(memory);
         }
