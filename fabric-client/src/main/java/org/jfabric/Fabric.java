@@ -362,6 +362,11 @@ public final class Fabric implements Fid {
                 "Leave it 0, or open the fabric with FabricConfig.apiVersion.");
         }
         info.fabricAttr().apiVersion(apiVersion);
+        if (info.fabricAttr().precedes(1, 5)) {
+            // the members did not exist: whatever is there means nothing (EP-155, EP-157)
+            info.epAttr().authKey(null);
+            info.domainAttr().authKey(null);
+        }
     }
 
     /** The one lock of control calls. */

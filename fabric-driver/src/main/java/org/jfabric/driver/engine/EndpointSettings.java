@@ -15,6 +15,7 @@ import org.jfabric.Flags;
  * @param maxMessageBytes longest message.
  * @param caps            capabilities; those that change what the engine does have methods here.
  * @param eagerLimitBytes longest payload that is sent at once; 0 to 65536.
+ * @param authKey         only endpoints with the same key communicate; empty for none (EP-156).
  */
 public record EndpointSettings(
     long id,
@@ -26,7 +27,8 @@ public record EndpointSettings(
     int injectSizeBytes,
     long maxMessageBytes,
     long caps,
-    int eagerLimitBytes) {
+    int eagerLimitBytes,
+    byte[] authKey) {
     /**
      * Whether a receive's source counts.
      *
