@@ -35,34 +35,36 @@ abstract sealed class EndpointCalls permits MessageCalls {
     }
 
     final int post(long flags, long buf, long len, long destAddr, long tag, long data, long opContext) {
-        if (state != ENABLED || driver.isGone() || transmit == null) {
+        if (!isUsable() || transmit == null) {
             return refused();
         }
         return transmit.post(flags, buf, len, destAddr, tag, data, opContext);
     }
 
     final int postInject(long flags, DirectBuffer source, int offset, int len, long destAddr, long tag) {
-        if (state != ENABLED || driver.isGone() || transmit == null) {
+        if (!isUsable() || transmit == null) {
             return refused();
         }
         return transmit.postInject(flags, source, offset, len, destAddr, tag, context);
     }
 
     final int postRecv(long flags, long buf, long len, long srcAddr, long tag, long ignore, long opContext) {
-        if (state != ENABLED || driver.isGone() || receive == null) {
+        if (!isUsable() || receive == null) {
             return refused();
         }
         return receive.post(flags, buf, len, srcAddr, tag, ignore, opContext);
     }
 
     final int badFlags() {
-        return state != ENABLED || driver.isGone() ? refused() : -FabricErrno.EBADFLAGS;
+        return isUsable() ? -FabricErrno.EBADFLAGS : refused();
+    }
+
+    /** Enabled, and not put back to disabled by the one critical error there is: the end of the driver (EP-016). */
+    final boolean isUsable() {
+        return state == ENABLED && !driver.isGone();
     }
 
     final int refused() {
-        if (state != ENABLED) {
-            return -FabricErrno.EOPBADSTATE;
-        }
-        return driver.isGone() ? -FabricErrno.ENODEV : -FabricErrno.EOPNOTSUPP;
+        return isUsable() ? -FabricErrno.EOPNOTSUPP : -FabricErrno.EOPBADSTATE;
     }
 }

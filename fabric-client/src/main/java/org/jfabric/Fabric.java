@@ -533,6 +533,12 @@ public final class Fabric implements Fid {
 
         @Override
         public void onDriverGone(FabricException why) {
+            for (Endpoint endpoint : endpoints.values()) {
+                EventQueue queue = endpoint.bindings().eventQueue();
+                if (queue != null) {
+                    guarded(() -> queue.reportError(endpoint, endpoint.context(), 0, why.errno(), ""));
+                }
+            }
             for (EventQueue queue : eventQueues) {
                 guarded(queue::onDriverGone);
             }
