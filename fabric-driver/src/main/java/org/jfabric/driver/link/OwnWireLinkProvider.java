@@ -116,7 +116,7 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
     private Info offer(Info hints, String driverName, DriverConfig config) {
         ChannelLimits limits = limits(config);
         long caps = Flags.MSG | Flags.TAGGED | Flags.SEND | Flags.RECV | Flags.DIRECTED_RECV | Flags.SOURCE
-            | Flags.SOURCE_ERR | Flags.FENCE | Flags.LOCAL_COMM;
+            | Flags.SOURCE_ERR | Flags.MULTI_RECV | Flags.FENCE | Flags.LOCAL_COMM;
         long order = limits.messageOrder();
         Info info = new Info();
         info.caps(caps).mode(0).addrFormat(AddressFormat.ADDR_STR).linkName(name);
@@ -165,6 +165,7 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
         if (hints.txAttr().opFlags() != 0) {
             offered.txAttr().opFlags(hints.txAttr().opFlags() | offered.txAttr().opFlags());
         }
+        offered.rxAttr().opFlags(hints.rxAttr().opFlags());
         if (hints.domainAttr().threading() != Threading.UNSPEC) {
             // the client's own matter: it locks where the level asks for it
             offered.domainAttr().threading(hints.domainAttr().threading());

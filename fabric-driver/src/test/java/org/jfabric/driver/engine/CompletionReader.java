@@ -12,7 +12,8 @@ import java.util.List;
 final class CompletionReader {
     /** One entry; {@code errno} is 0 for a success. */
     record Entry(
-        int endpoint, long context, long flags, long length, long data, long tag, long source, int errno, long olen) {
+        int endpoint, long context, long flags, long length, long buf, long data, long tag, long source, int errno,
+        long olen) {
     }
 
     final CompletionWriter writer;
@@ -20,14 +21,20 @@ final class CompletionReader {
     private final int capacity;
     private long position;
     private long errors;
+    private long ofDriver;
 
     CompletionReader(int capacity) {
+        this(capacity, capacity / 4);
+    }
+
+    CompletionReader(int capacity, int driverShare) {
         this.capacity = capacity;
         long length = CompletionQueueDescriptor.fileLength(capacity);
         memory = UnsafeApi.allocateMemory(length);
         UnsafeApi.setMemory(memory, length, (byte) 0);
         writer = new CompletionWriter(
-            memory, capacity, new WaitPoint(memory + CompletionQueueDescriptor.WAIT_OFFSET));
+            memory, capacity, driverShare, new WaitPoint(memory + CompletionQueueDescriptor.WAIT_OFFSET), () -> {
+            });
     }
 
     void free() {
@@ -49,6 +56,7 @@ final class CompletionReader {
             UnsafeApi.getLong(record + 8),
             UnsafeApi.getLong(record + 16),
             UnsafeApi.getLong(record + 24),
+            UnsafeApi.getLong(record + 32),
             UnsafeApi.getLong(record + 40),
             UnsafeApi.getLong(record + 48),
             UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET),
@@ -75,8 +83,14 @@ final class CompletionReader {
         return true;
     }
 
+    /** Entries whose slots were the client's. */
     long taken() {
-        return position;
+        return position - ofDriver;
+    }
+
+    /** Whether the driver says that messages wait for slots of its share. */
+    boolean isHeldBack() {
+        return UnsafeApi.getIntAcquire(null, memory + CompletionQueueDescriptor.HELD_BACK_OFFSET) != 0;
     }
 
     long errors() {
@@ -97,9 +111,11 @@ final class CompletionReader {
 
     private void release() {
         long record = record();
-        if ((int) (UnsafeApi.getLong(record) >>> 48 & 0xFF) == CompletionQueueDescriptor.KIND_ERROR) {
+        long word = UnsafeApi.getLong(record);
+        if ((int) (word >>> 48 & 0xFF) == CompletionQueueDescriptor.KIND_ERROR) {
             errors++;
         }
+        ofDriver += word >>> 56 & CompletionQueueDescriptor.FLAG_DRIVER_SHARE;
         position++;
         UnsafeApi.putLongRelease(null, memory + CompletionQueueDescriptor.READ_POSITION_OFFSET, position);
     }

@@ -5,6 +5,7 @@ import org.jfabric.Flags;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.CounterWriter;
 import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.match.UnexpectedMessage;
@@ -38,6 +39,7 @@ public final class Receiver {
     private final ReceivePool pool;
     private final TagMatcher tagged;
     private final TagMatcher untagged;
+    private final MultiReceives multi;
     private final UnexpectedStore store;
     private final Pulls pulls;
     private final Streams streams;
@@ -52,6 +54,7 @@ public final class Receiver {
      * @param peers           of the endpoint.
      * @param completions     receive completion queue.
      * @param completionIndex the endpoint's index in it.
+     * @param counter         counts what ends, or null.
      */
     public Receiver(
         EndpointSettings settings,
@@ -59,14 +62,16 @@ public final class Receiver {
         RegionTable regions,
         PeerTable peers,
         CompletionWriter completions,
-        int completionIndex) {
+        int completionIndex,
+        CounterWriter counter) {
         this.regions = regions;
         this.peers = peers;
-        this.entries = new ReceiveEntries(settings, completions, completionIndex);
+        this.entries = new ReceiveEntries(settings, completions, completionIndex, counter);
         this.directed = settings.directedReceive();
-        this.pool = new ReceivePool(settings.rxSize());
+        this.pool = new ReceivePool(settings.rxSize(), MultiReceives.parts(settings));
         this.tagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
         this.untagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
+        this.multi = new MultiReceives(this, settings, pool, untagged, entries, completions.driverShare());
         this.store = new UnexpectedStore(
             engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes());
         this.pulls = new Pulls(this);
@@ -82,7 +87,7 @@ public final class Receiver {
      * @param len     bytes.
      * @param srcAddr source or -1.
      * @param tag     tag.
-     * @param ignore  bits of the tag that do not count.
+     * @param ignore  bits of the tag that do not count; of a multi-receive buffer its least free room in bytes.
      * @param context context.
      * @return 0 or {@code -FI_EAGAIN}.
      */
@@ -117,6 +122,9 @@ public final class Receiver {
         }
         boolean isTagged = (flags & Flags.TAGGED) != 0;
         operation.accept(isTagged ? tag : 0, isTagged ? ignore : 0, source);
+        if ((!isTagged || operation.isBuffer()) && multi.post(operation, ignore)) {
+            return 0;
+        }
         UnexpectedMessage message = (isTagged ? tagged : untagged).postReceive(operation);
         if (message != null) {
             deliver(operation, (StoredMessage) message);
@@ -149,7 +157,7 @@ public final class Receiver {
 
     /** Places a message in the buffer of a receive, or keeps it; the kept one, or null. */
     StoredMessage take(Peer peer, long flags, long tag, long data, long address, int length) {
-        ReceiveOperation operation = arrive(peer, flags, tag);
+        ReceiveOperation operation = arrive(peer, flags, tag, length);
         if (operation != null) {
             operation.message(peer, flags & MESSAGE_BITS, tag, data, length);
             Words.copy(address, operation.address, operation.placedBytes());
@@ -185,7 +193,7 @@ public final class Receiver {
         if ((flags & Flags.FENCE) != 0 && !levels.fence(peer, payload.operation())) {
             return;
         }
-        ReceiveOperation operation = arrive(peer, flags, tag);
+        ReceiveOperation operation = arrive(peer, flags, tag, payload.lengthBytes());
         if (operation != null) {
             operation.message(peer, flags & MESSAGE_BITS, tag, data, payload.lengthBytes());
             pulls.start(operation, payload);
@@ -394,6 +402,7 @@ public final class Receiver {
      */
     public void recover(List<Peer> all) {
         new ReceiveRecovery(this, pool, store, pulls).run(all);
+        multi.recover();
         levels.recover();
     }
 
@@ -405,7 +414,7 @@ public final class Receiver {
             if (operation.state == ReceiveOperation.FREE) {
                 continue;
             }
-            if (!operation.reported) {
+            if (!operation.reported && !operation.isPart) {
                 unfinished++;
             }
             if (operation.region != null) {
@@ -413,6 +422,7 @@ public final class Receiver {
                 operation.region = null;
             }
         }
+        multi.close();
         entries.retire(unfinished);
         pool.close();
         store.close();
@@ -420,22 +430,38 @@ public final class Receiver {
 
     /** Writes the entry of a receive whose message is placed. */
     void complete(ReceiveOperation operation) {
-        entries.complete(operation);
+        if (operation.isPart) {
+            multi.complete(operation);
+        } else {
+            entries.complete(operation);
+        }
     }
 
     /** Writes the error entry of a receive and ends it. */
     void fail(ReceiveOperation operation, long placed, int errno) {
+        if (operation.isBuffer()) {
+            multi.cancel(operation, errno);
+            return;
+        }
         writeError(operation, placed, errno);
         release(operation);
     }
 
     /** Writes the error entry of a receive, which goes on to tell its peer. */
     void writeError(ReceiveOperation operation, long placed, int errno) {
-        entries.error(operation, placed, 0, errno);
+        if (operation.isPart) {
+            multi.fail(operation, placed, errno);
+        } else {
+            entries.error(operation, placed, 0, errno);
+        }
     }
 
     /** Gives the record back; its entry is written. */
     void release(ReceiveOperation operation) {
+        if (operation.isPart) {
+            multi.release(operation);
+            return;
+        }
         RegisteredRegion region = operation.region;
         operation.region = null;
         if (region != null) {
@@ -452,10 +478,9 @@ public final class Receiver {
         return (flags & Flags.TAGGED) != 0 ? tagged : untagged;
     }
 
-    ReceiveOperation arrive(Peer peer, long flags, long tag) {
+    ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
         return (flags & Flags.TAGGED) != 0
-            ? (ReceiveOperation) tagged.arrive(tag, peer.source())
-            : (ReceiveOperation) untagged.arrive(0, peer.source());
+            ? (ReceiveOperation) tagged.arrive(tag, peer.source()) : multi.arrive(peer, length);
     }
 
     void deliver(ReceiveOperation operation, StoredMessage message) {
