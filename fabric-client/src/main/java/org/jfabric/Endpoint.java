@@ -31,9 +31,9 @@ import org.jfabric.client.TransmitQueue;
  * <li>{@code -FI_EFAULT}: memory that is to be copied before the return ({@link Flags#INJECT}) is not registered;</li>
  * <li>{@code -FI_EBUSY}: a {@link SendClaim} of this endpoint is open;</li>
  * <li>{@code -FI_EBADFLAGS}: a flag that the call does not offer (TAG-048, AMB-39);</li>
- * <li>{@code -FI_EOPBADSTATE}: not enabled, or closed (EP-060);</li>
- * <li>{@code -FI_EOPNOTSUPP}: the endpoint was opened without that direction;</li>
- * <li>{@code -FI_ENODEV}: the driver is gone.</li>
+ * <li>{@code -FI_EOPBADSTATE}: not enabled (EP-060), closed, or disabled because the driver is gone (EP-016), which the
+ *     event queue tells by an error that names the endpoint, and the completion queues by {@code -FI_ENODEV};</li>
+ * <li>{@code -FI_EOPNOTSUPP}: the endpoint was opened without that direction.</li>
  * </ul>
  *
  * <p><b>Flags.</b> {@link #sendmsg}, {@link #tsendmsg}, {@link #recvmsg} and {@link #trecvmsg} take flags that replace
@@ -135,15 +135,17 @@ public final class Endpoint extends TaggedCalls implements Fid {
 
     /**
      * Makes the endpoint ready to transfer: the driver reserves its queues and gives it its address. Enabling an
-     * enabled endpoint does nothing (EP-060, EP-063).
+     * enabled endpoint does nothing (EP-060, EP-063). One that the end of the driver disabled stays so (EP-062).
      *
      * @throws FabricException {@link FabricErrno#ENOCQ} without a completion queue for a direction that the endpoint
      *     has (EP-037, EP-038), {@link FabricErrno#ENOAV} without an address vector, {@link FabricErrno#EADDRINUSE} if
-     *     the name asked for is taken, {@link FabricErrno#EOPBADSTATE} if closed, or what the driver answers.
+     *     the name asked for is taken, {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#ENODEV} or
+     *     {@link FabricErrno#ESHUTDOWN} if the driver is gone, or what the driver answers.
      */
     public void enable() {
         synchronized (domain.lock()) {
             if (state == ENABLED) {
+                driver.requireAlive();
                 return;
             }
             if (state == CLOSED) {
@@ -270,7 +272,7 @@ public final class Endpoint extends TaggedCalls implements Fid {
      * @return 0 if the request was submitted, else a negative errno of this class.
      */
     public int cancel(long opContext) {
-        if (state != ENABLED || driver.isGone()) {
+        if (!isUsable()) {
             return refused();
         }
         if (opContext == 0) {
@@ -318,7 +320,7 @@ public final class Endpoint extends TaggedCalls implements Fid {
      * @return a count, or a negative errno of this class.
      */
     public long txSizeLeft() {
-        if (state != ENABLED) {
+        if (!isUsable()) {
             return -FabricErrno.EOPBADSTATE;
         }
         TransmitSide side = transmitSide();
@@ -331,7 +333,7 @@ public final class Endpoint extends TaggedCalls implements Fid {
      * @return a count, or a negative errno of this class.
      */
     public long rxSizeLeft() {
-        if (state != ENABLED) {
+        if (!isUsable()) {
             return -FabricErrno.EOPBADSTATE;
         }
         return receive == null ? -FabricErrno.EOPNOTSUPP : receive.sizeLeft();

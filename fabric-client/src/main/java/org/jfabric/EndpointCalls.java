@@ -43,7 +43,7 @@ abstract sealed class EndpointCalls permits MessageCalls {
     }
 
     final int post(long flags, long buf, long len, long destAddr, long tag, long data, long opContext) {
-        if (state != ENABLED || driver.isGone() || transmit == null) {
+        if (!isUsable() || transmit == null) {
             return refused();
         }
         return (flags & Flags.INJECT) != 0 ? transmit.postCopied(flags, buf, len, destAddr, tag, data, opContext)
@@ -51,7 +51,7 @@ abstract sealed class EndpointCalls permits MessageCalls {
     }
 
     final int post(long flags, IoVec iov, long destAddr, long tag, long data, long opContext) {
-        if (state != ENABLED || driver.isGone() || transmit == null) {
+        if (!isUsable() || transmit == null) {
             return refused();
         }
         if (iov == null || !iov.isValid()) {
@@ -66,21 +66,21 @@ abstract sealed class EndpointCalls permits MessageCalls {
     }
 
     final int postInject(long flags, DirectBuffer source, int offset, int len, long destAddr, long tag, long data) {
-        if (state != ENABLED || driver.isGone() || transmit == null) {
+        if (!isUsable() || transmit == null) {
             return refused();
         }
         return transmit.postInject(flags, source, offset, len, destAddr, tag, data, context);
     }
 
     final int postRecv(long flags, long buf, long len, long srcAddr, long tag, long ignore, long opContext) {
-        if (state != ENABLED || driver.isGone() || receive == null) {
+        if (!isUsable() || receive == null) {
             return refused();
         }
         return receive.post(flags, buf, len, srcAddr, tag, ignore, opContext);
     }
 
     final int postRecv(long flags, IoVec iov, long srcAddr, long tag, long ignore, long opContext) {
-        if (state != ENABLED || driver.isGone() || receive == null) {
+        if (!isUsable() || receive == null) {
             return refused();
         }
         if (iov == null || !iov.isValid()) {
@@ -92,7 +92,7 @@ abstract sealed class EndpointCalls permits MessageCalls {
     }
 
     final int claim(int length, SendClaim claim) {
-        if (state != ENABLED || driver.isGone() || transmit == null) {
+        if (!isUsable() || transmit == null) {
             return refused();
         }
         return claim == null ? -FabricErrno.EINVAL : claim.open(this, transmit, length);
@@ -118,20 +118,18 @@ abstract sealed class EndpointCalls permits MessageCalls {
         return transmit != null ? transmit : claimed;
     }
 
-    final boolean isEnabled() {
+    final int badFlags() {
+        return isUsable() ? -FabricErrno.EBADFLAGS : refused();
+    }
+
+    /** Enabled, and not put back to disabled by the one critical error there is: the end of the driver (EP-016). */
+    final boolean isUsable() {
         return state == ENABLED && !driver.isGone();
     }
 
-    final int badFlags() {
-        return state != ENABLED || driver.isGone() ? refused() : -FabricErrno.EBADFLAGS;
-    }
-
     final int refused() {
-        if (state != ENABLED) {
+        if (!isUsable()) {
             return -FabricErrno.EOPBADSTATE;
-        }
-        if (driver.isGone()) {
-            return -FabricErrno.ENODEV;
         }
         return claimed != null ? -FabricErrno.EBUSY : -FabricErrno.EOPNOTSUPP;
     }

@@ -99,7 +99,7 @@ public final class SendClaim {
 
     private int commit(
         EndpointCalls owner, long flags, int lengthBytes, long destAddr, long tag, long data, long opContext) {
-        if (!owner.isEnabled()) {
+        if (!owner.isUsable()) {
             int why = owner.refused();
             abort();
             return why;

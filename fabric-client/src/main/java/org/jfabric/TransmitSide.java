@@ -157,7 +157,7 @@ final class TransmitSide {
 
     int postInject(
         long flags, DirectBuffer source, int offset, int len, long destAddr, long tag, long data, long context) {
-        if (len < 0 || len > injectSize || destAddr == FabricAddress.ADDR_UNSPEC
+        if (len < 0 || len > injectSize || destAddr == FabricAddress.ADDR_UNSPEC || source == null
             || offset < 0 || offset > source.capacity() - len) {
             return -FabricErrno.EINVAL;
         }

@@ -278,6 +278,11 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
+        public byte[] authKey() {
+            return settings.authKey();
+        }
+
+        @Override
         public ChannelHandler handlerFor(String remoteAddress) {
             return peers.inbound(remoteAddress);
         }

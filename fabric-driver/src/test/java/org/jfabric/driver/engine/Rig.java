@@ -91,7 +91,8 @@ final class Rig {
         void enable() {
             EndpointSettings endpointSettings = new EndpointSettings(
                 3, address, address, 0, txSize, rxSize, INJECT_SIZE, MEMORY,
-                caps | (directed ? Flags.DIRECTED_RECV : 0), eagerLimitBytes, mayOverrun);
+                caps | (directed ? Flags.DIRECTED_RECV : 0), eagerLimitBytes, mayOverrun,
+                new byte[0]);
             endpoint = engine.addEndpoint(
                 session, endpointSettings, List.of(ScriptedLink.NAME), addresses, completions.writer,
                 completions.writer);

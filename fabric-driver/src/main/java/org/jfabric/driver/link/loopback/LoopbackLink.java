@@ -96,6 +96,8 @@ final class LoopbackLink extends Link {
             LocalEndpoint remote = endpoints.get(FabricName.endpointOf(opening.remoteAddress));
             if (remote == null) {
                 opening.channel.handler().onDown(FabricErrno.ECONNREFUSED);
+            } else if (!remote.admits(opening.local.authKey())) {
+                opening.channel.handler().onDown(FabricErrno.EKEYREJECTED);
             } else {
                 up(opening, remote);
             }

@@ -16,6 +16,7 @@ import org.jfabric.codec.wire.SegmentEncoder;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
@@ -52,7 +53,7 @@ final class ShmChannel extends Channel {
 
     private final ShmConnection connection;
     private final String remoteAddress;
-    private final String localAddress;
+    private final LocalEndpoint endpoint;
     private final EagerEncoder eager = new EagerEncoder();
     private final EagerDataEncoder eagerData = new EagerDataEncoder();
     private final EagerToAcknowledgeEncoder toAcknowledge = new EagerToAcknowledgeEncoder();
@@ -76,16 +77,20 @@ final class ShmChannel extends Channel {
         ChannelLimits limits,
         ChannelHandler handler,
         ShmConnection connection,
-        String localAddress,
+        LocalEndpoint endpoint,
         String remoteAddress) {
         super(limits, handler);
         this.connection = connection;
-        this.localAddress = localAddress;
+        this.endpoint = endpoint;
         this.remoteAddress = remoteAddress;
     }
 
     String localAddress() {
-        return localAddress;
+        return endpoint.address();
+    }
+
+    byte[] authKey() {
+        return endpoint.authKey();
     }
 
     String remoteAddress() {

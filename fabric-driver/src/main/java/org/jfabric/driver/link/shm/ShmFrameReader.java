@@ -329,13 +329,15 @@ final class ShmFrameReader {
         int source = open.source();
         int grant = (int) open.grant();
         String sourceName = text(offset + texts, offset + length);
-        String destName = sourceName == null ? null : text(
-            offset + texts + OpenDecoder.sourceNameHeaderLength() + sourceName.length(), offset + length);
-        if (destName == null) {
+        int dest = offset + texts + OpenDecoder.sourceNameHeaderLength() + lengthOf(sourceName);
+        String destName = sourceName == null ? null : text(dest, offset + length);
+        int key = dest + OpenDecoder.destNameHeaderLength() + lengthOf(destName);
+        byte[] authKey = destName == null ? null : authKey(key, offset + length);
+        if (authKey == null) {
             connection.broken("sent an OPEN whose texts do not fit its length of " + length);
             return false;
         }
-        connection.onOpen(source, grant, sourceName, destName);
+        connection.onOpen(source, grant, sourceName, destName, authKey);
         return true;
     }
 
@@ -364,6 +366,24 @@ final class ShmFrameReader {
         }
         int length = ring.getInt(offset);
         return length < 0 || length > end - start ? null : ring.getStringWithoutLengthAscii(start, length);
+    }
+
+    private static int lengthOf(String text) {
+        return text == null ? 0 : text.length();
+    }
+
+    private byte[] authKey(int offset, int end) {
+        int start = offset + OpenDecoder.authKeyHeaderLength();
+        if (start > end) {
+            return null;
+        }
+        int length = ring.getInt(offset);
+        if (length < 0 || length > end - start) {
+            return null;
+        }
+        byte[] key = new byte[length];
+        ring.getBytes(start, key);
+        return key;
     }
 
     private boolean tooShort(String type, int length) {
