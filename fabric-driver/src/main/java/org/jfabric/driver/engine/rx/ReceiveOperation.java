@@ -24,6 +24,8 @@ public final class ReceiveOperation extends PostedReceive {
     static final int SEGMENTS = 6;
     /** The entry is written; the peer has yet to be told that its payload was taken. */
     static final int FINISHING = 7;
+    /** A peek has claimed its message and has yet to say so. */
+    static final int CLAIMED = 8;
 
     /** Next receive that takes an announced payload of the same peer; {@link Peer}'s list. */
     public ReceiveOperation nextPull;
