@@ -142,6 +142,10 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
         if (hints.txAttr().opFlags() != 0) {
             offered.txAttr().opFlags(hints.txAttr().opFlags() | offered.txAttr().opFlags());
         }
+        if (hints.epAttr().memTagFormat() != 0) {
+            // every bit of a tag counts and every mask is allowed: whatever the fields are, they are here (EP-147)
+            offered.epAttr().memTagFormat(hints.epAttr().memTagFormat());
+        }
         if (hints.domainAttr().threading() != Threading.UNSPEC) {
             // the client's own matter: it locks where the level asks for it
             offered.domainAttr().threading(hints.domainAttr().threading());

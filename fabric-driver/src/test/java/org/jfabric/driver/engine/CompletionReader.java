@@ -12,7 +12,8 @@ import java.util.List;
 final class CompletionReader {
     /** One entry; {@code errno} is 0 for a success. */
     record Entry(
-        int endpoint, long context, long flags, long length, long data, long tag, long source, int errno, long olen) {
+        int endpoint, long context, long flags, long length, long buf, long data, long tag, long source, int errno,
+        long olen) {
     }
 
     final CompletionWriter writer;
@@ -49,6 +50,7 @@ final class CompletionReader {
             UnsafeApi.getLong(record + 8),
             UnsafeApi.getLong(record + 16),
             UnsafeApi.getLong(record + 24),
+            UnsafeApi.getLong(record + 32),
             UnsafeApi.getLong(record + 40),
             UnsafeApi.getLong(record + 48),
             UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET),

@@ -46,6 +46,7 @@ public final class Receiver {
     private final ReachedLevels levels;
     private final Peeks peeks;
     private final UnfinishedMessages unfinished;
+    private final Sources sources;
 
     /**
      * A receiver without operations.
@@ -78,6 +79,7 @@ public final class Receiver {
         this.levels = new ReachedLevels(this, store);
         this.peeks = new Peeks(this, entries, store, pulls, levels, settings.rxSize());
         this.unfinished = new UnfinishedMessages(store);
+        this.sources = new Sources(this, directed, tagged, untagged);
     }
 
     /**
@@ -315,10 +317,7 @@ public final class Receiver {
         }
         unfinished.failPeer(tagged, peer, errno);
         unfinished.failPeer(untagged, peer, errno);
-        if (directed && peer.source() >= 0) {
-            failDirected(tagged, peer.source(), errno);
-            failDirected(untagged, peer.source(), errno);
-        }
+        sources.failDirected(peer.source(), errno);
     }
 
     /**
@@ -328,12 +327,16 @@ public final class Receiver {
      * @param source the removed {@code fi_addr}.
      */
     public void forgetSource(int source) {
-        tagged.forgetSource(source);
-        untagged.forgetSource(source);
-        if (directed) {
-            failDirected(tagged, source, FabricErrno.ECANCELED);
-            failDirected(untagged, source, FabricErrno.ECANCELED);
-        }
+        sources.forget(source);
+    }
+
+    /**
+     * A peer that was unknown has a place in the address vector: its messages that wait match receives that name it.
+     *
+     * @param peer with its new {@link Peer#source()}.
+     */
+    public void learnSource(Peer peer) {
+        sources.learn(peer);
     }
 
     /**
@@ -560,16 +563,6 @@ public final class Receiver {
             release(receive);
         } else if (receive != null) {
             fail(receive, 0, errno);
-        }
-    }
-
-    private void failDirected(TagMatcher matcher, int source, int errno) {
-        PostedReceive receive = matcher.nextDirected(null, source);
-        while (receive != null) {
-            PostedReceive next = matcher.nextDirected(receive, source);
-            matcher.cancel(receive);
-            fail((ReceiveOperation) receive, 0, errno);
-            receive = next;
         }
     }
 
