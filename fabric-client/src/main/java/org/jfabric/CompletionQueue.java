@@ -6,6 +6,7 @@ import org.agrona.UnsafeApi;
 import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.Invoker;
+import org.jfabric.client.QueueSignal;
 import org.jfabric.client.UseGuard;
 import org.jfabric.client.UseLock;
 import org.jfabric.client.WaitChannel;
@@ -66,6 +67,7 @@ public final class CompletionQueue implements Fid {
     private final int size;
     private final WaitObject waitObject;
     private final CompletionWait wait;
+    private final Waitable events = this::mayHaveEvents;
     private WaitSet waitSet;
     private final List<Endpoint> endpoints = new ArrayList<>();
     private long drainBegin;
@@ -102,7 +104,7 @@ public final class CompletionQueue implements Fid {
         this.reader = new CompletionReader(
             memory, capacity, this.format, credits, driver, domain != null && domain.fabric().keepsErrData());
         this.waitObject = attr.waitObject();
-        this.wait = !blocks(waitObject) ? null : new CompletionWait(
+        this.wait = !waitObject.blocksCalls() ? null : new CompletionWait(
             reader, new WaitLine(memory.address() + CompletionQueueDescriptor.WAIT_OFFSET, memory), attr, driver,
             invoker, waitSpinNs, waitSliceNs);
         this.access = new CompletionAccess(reader, wait, invoker,
@@ -463,13 +465,18 @@ public final class CompletionQueue implements Fid {
         return reader;
     }
 
-    /** Whether a read may find something, the driver's end included; any thread. */
-    boolean mayHaveEvents() {
-        return access.isReadable() && reader.mayHaveEvents();
+    /** What a poll set looks at: whether a read may find something, the driver's end included. */
+    Waitable events() {
+        return events;
     }
 
     Domain domain() {
         return domain;
+    }
+
+    /** What wakes the driver when entries were read for whose slots messages wait. */
+    void driverSignal(QueueSignal signal) {
+        reader.driverSignal(signal);
     }
 
     CompletionCredits credits() {
@@ -500,6 +507,10 @@ public final class CompletionQueue implements Fid {
         access.close();
     }
 
+    private boolean mayHaveEvents() {
+        return access.isReadable() && reader.mayHaveEvents();
+    }
+
     private CompletionWait nativeWait() {
         if (wait == null) {
             throw new FabricException(FabricErrno.ENODATA, "wait object " + waitObject
@@ -511,13 +522,5 @@ public final class CompletionQueue implements Fid {
     /** Gives back what a batch holds. */
     void release() {
         access.release();
-    }
-
-    /** With these objects a reader may block in a call of the queue itself. */
-    private static boolean blocks(WaitObject waitObject) {
-        return switch (waitObject) {
-            case UNSPEC, FD, MUTEX_COND, YIELD -> true;
-            default -> false;
-        };
     }
 }

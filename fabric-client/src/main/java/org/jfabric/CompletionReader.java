@@ -6,6 +6,7 @@ import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.DriverState;
+import org.jfabric.client.QueueSignal;
 import org.jfabric.codec.queue.ErrorCellDecoder;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
@@ -38,6 +39,7 @@ final class CompletionReader implements WaitSource {
     private final long mask;
     private final long readPositionAddress;
     private final long stateAddress;
+    private final long heldBackAddress;
     private final long errorCells;
     private final int entryLongs;
     private final boolean mayOverrun;
@@ -48,6 +50,7 @@ final class CompletionReader implements WaitSource {
     private int idlePolls;
     private boolean handling;
     private boolean overrun;
+    private QueueSignal driverSignal;
     private CompletionBatch held;
     private int heldOfClient;
 
@@ -65,6 +68,7 @@ final class CompletionReader implements WaitSource {
         this.records = memory.address() + CompletionQueueDescriptor.RECORDS_OFFSET;
         this.readPositionAddress = memory.address() + CompletionQueueDescriptor.READ_POSITION_OFFSET;
         this.stateAddress = memory.address() + CompletionQueueDescriptor.STATE_OFFSET;
+        this.heldBackAddress = memory.address() + CompletionQueueDescriptor.HELD_BACK_OFFSET;
         this.errorCells = memory.address() + CompletionQueueDescriptor.errorCellsOffset(capacity);
     }
 
@@ -85,7 +89,7 @@ final class CompletionReader implements WaitSource {
     }
 
     @Override
-    public long wakeAt(int needed) {
+    public long wakeAt(long needed) {
         // there is one word for all sleepers: of several threads each may want another number
         return credits.lock() == null ? position + needed : 0;
     }
@@ -108,10 +112,11 @@ final class CompletionReader implements WaitSource {
     /**
      * Whether a blocking read has something to return: that many entries, an error among fewer, or the overrun state.
      *
-     * @param needed entries, 1 to {@link #capacity()}.
+     * @param needed     entries, 1 to {@link #capacity()}.
+     * @param seenErrors has no meaning here: errors are entries.
      */
     @Override
-    public boolean isReady(int needed) {
+    public boolean isReady(long needed, long seenErrors) {
         long last = position + needed - 1;
         if (kind(last) != 0) {
             return true;
@@ -277,7 +282,7 @@ final class CompletionReader implements WaitSource {
         int kind;
         for (long number = from; (kind = kind(number)) != 0; number++) {
             long flags = UnsafeApi.getLong(records + (number & mask) * RECORD_LENGTH + BODY_OFFSET + 8);
-            failed += kind != KIND_SUCCESS && (flags & Flags.RECV) == 0 ? 1 : 0;
+            failed += kind != KIND_SUCCESS && (flags & (Flags.RECV | Flags.MULTI_RECV)) == 0 ? 1 : 0;
         }
         return failed;
     }
@@ -289,9 +294,18 @@ final class CompletionReader implements WaitSource {
     }
 
     private void release(long next, int ofClient) {
+        boolean ofDriver = next - position != ofClient;
         position = next;
         UnsafeApi.putLongRelease(null, readPositionAddress, next);
         credits.release(ofClient);
+        if (ofDriver && driverSignal != null) {
+            driverSignal.onRoom(heldBackAddress);
+        }
+    }
+
+    /** Wakes the driver when entries of its share were read while messages wait for the slots. */
+    void driverSignal(QueueSignal signal) {
+        driverSignal = signal;
     }
 
     private int whenNothing(int limit, int kind) {

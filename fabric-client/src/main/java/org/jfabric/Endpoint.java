@@ -1,5 +1,7 @@
 package org.jfabric;
 
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
 import org.agrona.UnsafeApi;
 import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
@@ -49,6 +51,7 @@ public final class Endpoint extends TaggedCalls implements Fid {
     private final Info info;
     private final EndpointBindings bindings = new EndpointBindings(this);
     private final OperationFlags opFlags;
+    private final EndpointOptions options;
 
     private long maxMsgSize;
     private int injectSize;
@@ -59,7 +62,8 @@ public final class Endpoint extends TaggedCalls implements Fid {
         super(context, driver);
         this.domain = domain;
         this.info = info;
-        this.opFlags = new OperationFlags(info.txAttr().opFlags(), info.rxAttr().opFlags());
+        this.opFlags = new OperationFlags(info.txAttr().opFlags(), info.rxAttr().opFlags(), info.caps());
+        this.options = new EndpointOptions(info);
     }
 
     /**
@@ -74,6 +78,22 @@ public final class Endpoint extends TaggedCalls implements Fid {
      */
     public void bind(CompletionQueue queue, long flags) {
         bind((Fid) queue, flags);
+    }
+
+    /**
+     * Binds a counter for kinds of operations, before the endpoint is enabled (EP-049 to EP-056). It counts besides the
+     * completion queue, which each direction needs all the same, for its errors (EP-037, EP-038).
+     *
+     * @param counter of the same domain; it may serve several endpoints.
+     * @param flags   {@link Flags#SEND} for sends and/or {@link Flags#RECV} for receives, tagged and untagged.
+     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other bits, {@link FabricErrno#EOPNOTSUPP} for
+     *     {@link Flags#READ}, {@link Flags#WRITE}, {@link Flags#REMOTE_READ} and {@link Flags#REMOTE_WRITE}, because
+     *     remote memory access is not offered yet, {@link FabricErrno#EINVAL} without a flag or if there is a counter
+     *     for the kind, {@link FabricErrno#EOPBADSTATE} once enabled (AMB-59) or if one of both is closed,
+     *     {@link FabricErrno#EDOMAIN} for another domain's (AMB-61).
+     */
+    public void bind(Counter counter, long flags) {
+        bind((Fid) counter, flags);
     }
 
     /**
@@ -148,18 +168,92 @@ public final class Endpoint extends TaggedCalls implements Fid {
      * thread makes from now on.
      *
      * @param flags {@link Flags#TRANSMIT} with {@link Flags#COMPLETION} and levels, or {@link Flags#RECV} with
-     *              {@link Flags#COMPLETION}; the direction's bit alone clears them.
+     *              {@link Flags#COMPLETION} and, with that capability, {@link Flags#MULTI_RECV}; the direction's bit
+     *              alone clears them.
      * @throws FabricException {@link FabricErrno#EINVAL} for both directions or none, {@link FabricErrno#EBADFLAGS} for
      *     flags that are not offered as default (EP-082, AMB-39), {@link FabricErrno#EOPBADSTATE} if closed.
      */
     public void setOpFlags(long flags) {
         synchronized (domain.lock()) {
-            if (state == CLOSED) {
-                throw closed();
-            }
+            requireOpen();
             opFlags.set(flags);
             applyOpFlags();
         }
+    }
+
+    /**
+     * The value of an option (fi_getopt, EP-083 to EP-111).
+     *
+     * @param option to be read.
+     * @return its value; counts and sizes as they are, {@link EndpointOption#FI_HMEM_P2P} as a code of
+     *     {@link HmemPeerToPeer}.
+     * @throws FabricException {@link FabricErrno#ENOPROTOOPT} for an option that this endpoint does not have or that
+     *     can only be set (EP-084, AMB-76), {@link FabricErrno#EOPNOTSUPP} for {@link EndpointOption#XPU_TRIGGER},
+     *     whatever the device (EP-105), {@link FabricErrno#EOPBADSTATE} if closed.
+     */
+    public long getopt(EndpointOption option) {
+        Codes.required(option, "option");
+        synchronized (domain.lock()) {
+            requireOpen();
+            return options.get(option);
+        }
+    }
+
+    /**
+     * Sets an option (fi_setopt, EP-083 to EP-111). {@link EndpointOption#MIN_MULTI_RECV} holds for receives that the
+     * calling thread posts from now on (EP-097).
+     *
+     * @param option to be set.
+     * @param value  as {@link #getopt(EndpointOption)} returns it.
+     * @throws FabricException {@link FabricErrno#ENOPROTOOPT} for an option that this endpoint does not have or that
+     *     can only be read (EP-084, AMB-76), {@link FabricErrno#EINVAL} for a value out of its range,
+     *     {@link FabricErrno#EOPNOTSUPP} for {@link HmemPeerToPeer#REQUIRED} (EP-100), {@link FabricErrno#EOPBADSTATE}
+     *     if closed, or enabled where the option says so.
+     */
+    public void setopt(EndpointOption option, long value) {
+        Codes.required(option, "option");
+        synchronized (domain.lock()) {
+            requireOpen();
+            options.set(option, value, state == ENABLED);
+            minMultiRecvBytes = options.minMultiRecvBytes();
+        }
+    }
+
+    /**
+     * As {@link #getopt(EndpointOption)}, with numbers and bytes as libfabric has them.
+     *
+     * @param level  {@link EndpointOption#LEVEL_ENDPOINT}.
+     * @param name   a code of {@link EndpointOption}.
+     * @param value  receives the value in the byte order of this machine.
+     * @param offset of the value.
+     * @param length room in bytes.
+     * @return bytes stored.
+     * @throws FabricException as {@link #getopt(EndpointOption)}; {@link FabricErrno#ENOPROTOOPT} also for an unknown
+     *     level or name, {@link FabricErrno#ETOOSMALL} if the room is less than {@link EndpointOption#lengthBytes()}
+     *     (AMB-75), {@link FabricErrno#EINVAL} if it is outside of the buffer.
+     */
+    public int getopt(int level, int name, MutableDirectBuffer value, int offset, int length) {
+        EndpointOption option = EndpointOptions.option(level, name);
+        long content = getopt(option);
+        EndpointOptions.requireRoom(option, value, offset, length);
+        return EndpointOptions.store(option, content, value, offset);
+    }
+
+    /**
+     * As {@link #setopt(EndpointOption, long)}, with numbers and bytes as libfabric has them.
+     *
+     * @param level  {@link EndpointOption#LEVEL_ENDPOINT}.
+     * @param name   a code of {@link EndpointOption}.
+     * @param value  holds the value in the byte order of this machine.
+     * @param offset of the value.
+     * @param length bytes of the value.
+     * @throws FabricException as {@link #setopt(EndpointOption, long)}; {@link FabricErrno#ENOPROTOOPT} also for an
+     *     unknown level or name, {@link FabricErrno#EINVAL} if the length is not
+     *     {@link EndpointOption#lengthBytes()} (AMB-75) or the value is outside of the buffer.
+     */
+    public void setopt(int level, int name, DirectBuffer value, int offset, int length) {
+        EndpointOption option = EndpointOptions.option(level, name);
+        setopt(option, EndpointOptions.load(option, value, offset, length));
     }
 
     /**
@@ -292,6 +386,12 @@ public final class Endpoint extends TaggedCalls implements Fid {
         return "Endpoint{" + (name == null ? "not enabled" : name) + (state == CLOSED ? ", closed" : "") + '}';
     }
 
+    private void requireOpen() {
+        if (state == CLOSED) {
+            throw closed();
+        }
+    }
+
     private static FabricException closed() {
         return new FabricException(FabricErrno.EOPBADSTATE, "the endpoint is closed", "Open another one.");
     }
@@ -304,6 +404,7 @@ public final class Endpoint extends TaggedCalls implements Fid {
         name = ready.address();
         maxMsgSize = ready.maxMsgSize();
         injectSize = ready.injectSize();
+        options.onEnabled(ready.txSize(), ready.rxSize());
         applyOpFlags();
         transmit = info.transmits() ? new TransmitSide(
             enginePort, transmitQueue, bindings.txCq().credits(), maxMsgSize, injectSize, ready.txSize()) : null;
@@ -321,6 +422,8 @@ public final class Endpoint extends TaggedCalls implements Fid {
         alwaysForRecvs = OperationFlags.always(bindings.rxSelective());
         sendFlags = opFlags.sendDefault(bindings.txSelective());
         recvFlags = opFlags.recvDefault(bindings.rxSelective());
+        untaggedRecvFlags = opFlags.untaggedRecvDefault();
+        untaggedRecvCall = opFlags.untaggedRecvCall();
     }
 
     /** Forgets what it was bound to; under the fabric's lock. */

@@ -25,6 +25,12 @@ abstract sealed class EndpointCalls permits MessageCalls {
     long sendFlags;
     /** Carried by receives without flags of their own. */
     long recvFlags;
+    /** Carried by untagged receives without flags of their own, besides. */
+    long untaggedRecvFlags;
+    /** What untagged receives with flags of their own may carry. */
+    long untaggedRecvCall;
+    /** Least free room of multi-receive buffers that are posted from now on. */
+    long minMultiRecvBytes = EndpointOptions.DEFAULT_MIN_MULTI_RECV;
     /** Carried by sends with flags of their own, besides these. */
     long alwaysForSends;
     /** Carried by receives with flags of their own, besides these. */

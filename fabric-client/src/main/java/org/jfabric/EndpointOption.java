@@ -1,47 +1,48 @@
 package org.jfabric;
 
 /**
- * Options of an endpoint, read and set at {@link #LEVEL_ENDPOINT}.
+ * Options of an endpoint, read and set at {@link #LEVEL_ENDPOINT} by {@link Endpoint#getopt(EndpointOption)} and
+ * {@link Endpoint#setopt(EndpointOption, long)}.
  *
  * <p>Source: Appendix A.4, EP 5.10. An option that is not supported, or not in this direction, answers
  * {@link FabricErrno#ENOPROTOOPT}.
  */
 public enum EndpointOption {
     /** Free space in bytes below which a multi-receive buffer is released (EP-096). */
-    MIN_MULTI_RECV(0),
+    MIN_MULTI_RECV(0, Long.BYTES),
 
     /** Space in bytes for user data in connection messages; read only (EP-093, EP-095). */
-    CM_DATA_SIZE(1),
+    CM_DATA_SIZE(1, Long.BYTES),
 
     /** Bytes of a message that a buffered completion references at least (EP-091). */
-    BUFFERED_MIN(2),
+    BUFFERED_MIN(2, Long.BYTES),
 
     /**
      * Largest message in bytes that is buffered whole (EP-086); {@link FabricAddress#BUFFERED_LIMIT_MAX} selects
      * the maximum.
      */
-    BUFFERED_LIMIT(3),
+    BUFFERED_LIMIT(3, Long.BYTES),
 
     /** Size in bytes of the send buffer of a socket endpoint. */
-    SEND_BUF_SIZE(4),
+    SEND_BUF_SIZE(4, Long.BYTES),
 
     /** Size in bytes of the receive buffer of a socket endpoint. */
-    RECV_BUF_SIZE(5),
+    RECV_BUF_SIZE(5, Long.BYTES),
 
-    /** Size of the transmit queue. */
-    TX_SIZE(6),
+    /** Operations that the transmit queue holds; set before the endpoint is enabled. */
+    TX_SIZE(6, Long.BYTES),
 
-    /** Size of the receive queue. */
-    RX_SIZE(7),
+    /** Operations that the receive queue holds; set before the endpoint is enabled. */
+    RX_SIZE(7, Long.BYTES),
 
     /** Peer-to-peer policy for device memory, a {@link HmemPeerToPeer} code (EP-098). */
-    FI_HMEM_P2P(8),
+    FI_HMEM_P2P(8, Integer.BYTES),
 
     /** Variables for operations triggered by an accelerator; read only (EP-104). */
-    XPU_TRIGGER(9),
+    XPU_TRIGGER(9, 24),
 
     /** Whether the endpoint may call the CUDA interface; set only (EP-108). */
-    CUDA_API_PERMITTED(10);
+    CUDA_API_PERMITTED(10, 1);
 
     /** The defined option level (EP-083). */
     public static final int LEVEL_ENDPOINT = 0;
@@ -49,9 +50,21 @@ public enum EndpointOption {
     private static final EndpointOption[] VALUES = values();
 
     private final int code;
+    private final int lengthBytes;
 
-    EndpointOption(int code) {
+    EndpointOption(int code, int lengthBytes) {
         this.code = code;
+        this.lengthBytes = lengthBytes;
+    }
+
+    /**
+     * Length of the option's value where it is given as bytes: 8 for a {@code size_t}, 4 for an {@code int}, 1 for a
+     * {@code bool}, 24 for a {@code struct fi_trigger_xpu}.
+     *
+     * @return bytes.
+     */
+    public int lengthBytes() {
+        return lengthBytes;
     }
 
     /**

@@ -406,7 +406,7 @@ public final class Fabric implements Fid {
                 return;
             }
             if (waitSet.isUsed()) {
-                throw new FabricException(FabricErrno.EBUSY, waitSet + " is used by queues that are open",
+                throw new FabricException(FabricErrno.EBUSY, waitSet + " is used by queues or counters that are open",
                     "Close them first.");
             }
             waitSet.markClosed();

@@ -71,7 +71,7 @@ abstract sealed class MessageCalls extends EndpointCalls permits TaggedCalls {
     }
 
     /**
-     * Posts a receive of an untagged message.
+     * Posts a receive of an untagged message, or of many with {@link Flags#MULTI_RECV} among the default flags.
      *
      * @param buf     address in registered memory; it belongs to the driver until the entry is read.
      * @param len     bytes.
@@ -81,7 +81,8 @@ abstract sealed class MessageCalls extends EndpointCalls permits TaggedCalls {
      * @return 0 or a negative errno of this class.
      */
     public int recv(long buf, long len, long srcAddr, long opContext) {
-        return postRecv(recvFlags | Flags.MSG, buf, len, srcAddr, 0, 0, opContext);
+        return postRecv(
+            recvFlags | untaggedRecvFlags | Flags.MSG, buf, len, srcAddr, 0, minMultiRecvBytes, opContext);
     }
 
     /**
@@ -91,14 +92,18 @@ abstract sealed class MessageCalls extends EndpointCalls permits TaggedCalls {
      * @param len     bytes.
      * @param srcAddr as for {@link #recv}.
      * @param opContext returned in the entry.
-     * @param flags   as for {@link TaggedCalls#trecvmsg}; a claimed message is fetched by the call that claimed it.
+     * @param flags   as for {@link TaggedCalls#trecvmsg}, and a claimed message is fetched by the call that claimed it;
+     *                also {@link Flags#MULTI_RECV}, with that capability: the
+     *                buffer takes messages until less than {@link EndpointOption#MIN_MULTI_RECV} is free in it, each
+     *                with an entry whose {@code buf} says where it is, and an entry whose only flag is MULTI_RECV gives
+     *                it back (OPF-011 to OPF-016).
      * @return as {@link TaggedCalls#trecvmsg}.
      */
     public int recvmsg(long buf, long len, long srcAddr, long opContext, long flags) {
         if ((flags & PeekFlags.ANY) != 0) {
             return postPeek(flags, buf, len, srcAddr, 0, 0, opContext, Flags.MSG);
         }
-        return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
-            : postRecv(flags | alwaysForRecvs | Flags.MSG, buf, len, srcAddr, 0, 0, opContext);
+        return (flags & ~untaggedRecvCall) != 0 ? badFlags() : postRecv(
+            flags | alwaysForRecvs | Flags.MSG, buf, len, srcAddr, 0, minMultiRecvBytes, opContext);
     }
 }

@@ -17,7 +17,7 @@ final class OperationFlags {
         | Flags.MATCH_COMPLETE;
     /** What a send call may carry. */
     static final long SEND_CALL = Flags.COMPLETION | Flags.REMOTE_CQ_DATA | Flags.MORE | Flags.FENCE | LEVELS;
-    /** What a receive call may carry. */
+    /** What a receive call may carry; an untagged one also {@link Flags#MULTI_RECV}, with that capability. */
     static final long RECV_CALL = Flags.COMPLETION | Flags.MORE;
     /** What a receive call may carry that looks at messages which wait. */
     static final long PEEK_CALL = Flags.COMPLETION | Flags.MORE | PeekFlags.ANY;
@@ -26,12 +26,15 @@ final class OperationFlags {
     private static final long RECV_DEFAULT = Flags.COMPLETION;
     private static final long DIRECTIONS = Flags.TRANSMIT | Flags.RECV;
 
+    private final long multiReceive;
     private long transmit;
     private long receive;
 
-    OperationFlags(long transmit, long receive) {
+    /** The flags of an endpoint with these capabilities. */
+    OperationFlags(long transmit, long receive, long caps) {
         this.transmit = transmit;
         this.receive = receive;
+        this.multiReceive = caps & Flags.MULTI_RECV;
     }
 
     /** The flags of one direction, without its bit (AMB-70). */
@@ -43,7 +46,7 @@ final class OperationFlags {
     void set(long flags) {
         boolean isTransmit = isTransmit(flags & DIRECTIONS);
         long operation = flags & ~DIRECTIONS;
-        long offered = isTransmit ? SEND_DEFAULT : RECV_DEFAULT;
+        long offered = isTransmit ? SEND_DEFAULT : RECV_DEFAULT | multiReceive;
         if ((operation & ~offered) != 0) {
             throw new FabricException(FabricErrno.EBADFLAGS, "operation flags are "
                 + Flags.toString(flags, Flags.Kind.OPERATION_DEFAULT) + ", offered as default are "
@@ -64,6 +67,16 @@ final class OperationFlags {
     /** What each receive without flags of its own carries. */
     long recvDefault(boolean selective) {
         return receive & RECV_DEFAULT | always(selective);
+    }
+
+    /** What each untagged receive without flags of its own carries besides; tagged ones ignore it (AMB-55). */
+    long untaggedRecvDefault() {
+        return receive & multiReceive;
+    }
+
+    /** What an untagged receive call may carry. */
+    long untaggedRecvCall() {
+        return RECV_CALL | multiReceive;
     }
 
     /** A queue that is not selective gets an entry for each operation, whatever its flags say (AMB-52, OPF-005). */

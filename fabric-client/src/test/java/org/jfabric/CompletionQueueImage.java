@@ -31,6 +31,19 @@ final class CompletionQueueImage {
         commit(CompletionQueueDescriptor.KIND_SUCCESS, recordFlags);
     }
 
+    /** Entry of a receive, without data, tag and source. */
+    void entry(long context, long flags, long length, long buf, int recordFlags) {
+        long body = record() + BODY_OFFSET;
+        UnsafeApi.putLong(body, context);
+        UnsafeApi.putLong(body + 8, flags);
+        UnsafeApi.putLong(body + 16, length);
+        UnsafeApi.putLong(body + 24, buf);
+        UnsafeApi.putLong(body + 32, 0);
+        UnsafeApi.putLong(body + 40, 0);
+        UnsafeApi.putLong(record() + CompletionQueueDescriptor.SOURCE_OFFSET, -1L);
+        commit(CompletionQueueDescriptor.KIND_SUCCESS, recordFlags);
+    }
+
     void error(long context, int err, int provErrno, byte[] errData) {
         long cell = memory.address() + CompletionQueueDescriptor.errorCellsOffset(capacity)
             + (next & (capacity - 1)) * CompletionQueueDescriptor.ERROR_CELL_LENGTH;

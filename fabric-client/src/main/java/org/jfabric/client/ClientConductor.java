@@ -3,6 +3,7 @@ package org.jfabric.client;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVectorAttr;
 import org.jfabric.CompletionQueueAttr;
+import org.jfabric.CounterAttr;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Info;
@@ -159,6 +160,16 @@ public final class ClientConductor implements AutoCloseable {
     }
 
     /**
+     * Opens a counter.
+     *
+     * @param attr attributes.
+     * @return the answer.
+     */
+    public DriverEvent.CounterReady openCounter(CounterAttr attr) {
+        return (DriverEvent.CounterReady) call("opening a counter", id -> proxy.openCounter(id, attr));
+    }
+
+    /**
      * Opens a wait set.
      *
      * @param attr attributes.
@@ -171,7 +182,7 @@ public final class ClientConductor implements AutoCloseable {
     /**
      * Opens the wait channel of an object that was just opened.
      *
-     * @param objectId completion queue or wait set.
+     * @param objectId completion queue, counter or wait set.
      * @param token    that the driver told; 0 if the object has no channel.
      * @return the channel, or null if there is none.
      */
@@ -485,6 +496,8 @@ public final class ClientConductor implements AutoCloseable {
             abandon(ObjectKind.COMPLETION_QUEUE, ready.cqId());
         } else if (event instanceof DriverEvent.AddressVectorReady ready) {
             abandon(ObjectKind.ADDRESS_VECTOR, ready.avId());
+        } else if (event instanceof DriverEvent.CounterReady ready) {
+            abandon(ObjectKind.COUNTER, ready.counterId());
         } else if (event instanceof DriverEvent.WaitSetReady ready) {
             abandon(ObjectKind.WAIT_SET, ready.waitSetId());
         } else if (event instanceof DriverEvent.RegionReady ready) {

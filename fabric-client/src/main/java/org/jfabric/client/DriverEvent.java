@@ -49,6 +49,17 @@ public sealed interface DriverEvent {
     }
 
     /**
+     * A counter is open.
+     *
+     * @param correlationId of the command.
+     * @param counterId     its id.
+     * @param fileNumber    of its file.
+     * @param waitToken     for the wait channel, 0 if there is none.
+     */
+    record CounterReady(long correlationId, long counterId, long fileNumber, long waitToken) implements DriverEvent {
+    }
+
+    /**
      * A wait set is open.
      *
      * @param correlationId of the command.

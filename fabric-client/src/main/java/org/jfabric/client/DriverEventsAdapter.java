@@ -12,6 +12,7 @@ import org.jfabric.codec.control.ClientEndedDecoder;
 import org.jfabric.codec.control.CommandFailedDecoder;
 import org.jfabric.codec.control.CompletionQueueOverrunDecoder;
 import org.jfabric.codec.control.CompletionQueueReadyDecoder;
+import org.jfabric.codec.control.CounterReadyDecoder;
 import org.jfabric.codec.control.DoneDecoder;
 import org.jfabric.codec.control.EndpointReadyDecoder;
 import org.jfabric.codec.control.InfoEndDecoder;
@@ -35,6 +36,7 @@ public final class DriverEventsAdapter {
     private final CommandFailedDecoder commandFailed = new CommandFailedDecoder();
     private final CompletionQueueReadyDecoder completionQueueReady = new CompletionQueueReadyDecoder();
     private final AddressVectorReadyDecoder addressVectorReady = new AddressVectorReadyDecoder();
+    private final CounterReadyDecoder counterReady = new CounterReadyDecoder();
     private final WaitSetReadyDecoder waitSetReady = new WaitSetReadyDecoder();
     private final AddressReadyDecoder addressReady = new AddressReadyDecoder();
     private final RegionReadyDecoder regionReady = new RegionReadyDecoder();
@@ -143,6 +145,11 @@ public final class DriverEventsAdapter {
                 texts(block, InfoEndDecoder.BLOCK_LENGTH, end);
                 infoEnd.wrap(ring, block, InfoEndDecoder.BLOCK_LENGTH, 0);
                 return new DriverEvent.InfoEnd(infoEnd.correlationId(), infoEnd.errno());
+            case CounterReadyDecoder.TEMPLATE_ID:
+                texts(block, CounterReadyDecoder.BLOCK_LENGTH, end);
+                counterReady.wrap(ring, block, CounterReadyDecoder.BLOCK_LENGTH, 0);
+                return new DriverEvent.CounterReady(counterReady.correlationId(), counterReady.counterId(),
+                    counterReady.fileNumber(), counterReady.waitToken());
             case WaitSetReadyDecoder.TEMPLATE_ID:
                 texts(block, WaitSetReadyDecoder.BLOCK_LENGTH, end);
                 waitSetReady.wrap(ring, block, WaitSetReadyDecoder.BLOCK_LENGTH, 0);

@@ -5,6 +5,7 @@ import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVectorAttr;
 import org.jfabric.CompletionQueueAttr;
+import org.jfabric.CounterAttr;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Info;
@@ -15,6 +16,7 @@ import org.jfabric.codec.control.InsertAddressEncoder;
 import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.codec.control.OpenAddressVectorEncoder;
 import org.jfabric.codec.control.OpenCompletionQueueEncoder;
+import org.jfabric.codec.control.OpenCounterEncoder;
 import org.jfabric.codec.control.OpenWaitSetEncoder;
 import org.jfabric.codec.control.PublishServiceEncoder;
 import org.jfabric.codec.control.QueryInfoEncoder;
@@ -36,6 +38,7 @@ public final class DriverProxy {
 
     private final MutableDirectBuffer body = new ExpandableArrayBuffer(INITIAL_LENGTH);
     private final OpenCompletionQueueEncoder openCompletionQueue = new OpenCompletionQueueEncoder();
+    private final OpenCounterEncoder openCounter = new OpenCounterEncoder();
     private final OpenWaitSetEncoder openWaitSet = new OpenWaitSetEncoder();
     private final OpenAddressVectorEncoder openAddressVector = new OpenAddressVectorEncoder();
     private final InsertAddressEncoder insertAddress = new InsertAddressEncoder();
@@ -80,6 +83,20 @@ public final class DriverProxy {
         putInt(OpenCompletionQueueEncoder.waitObjEncodingOffset(), attr.waitObject().code());
         putInt(OpenCompletionQueueEncoder.waitCondEncodingOffset(), attr.waitCondition().code());
         return submit(OpenCompletionQueueEncoder.TEMPLATE_ID, OpenCompletionQueueEncoder.BLOCK_LENGTH);
+    }
+
+    /**
+     * Opens a counter.
+     *
+     * @param correlationId of the answer.
+     * @param attr          attributes.
+     * @return 0 or {@code -FI_EAGAIN}.
+     */
+    public int openCounter(long correlationId, CounterAttr attr) {
+        openCounter.wrap(body, 0).correlationId(correlationId).flags(attr.flags()).waitSetId(attr.waitSetId());
+        putInt(OpenCounterEncoder.eventsEncodingOffset(), attr.events().code());
+        putInt(OpenCounterEncoder.waitObjEncodingOffset(), attr.waitObject().code());
+        return submit(OpenCounterEncoder.TEMPLATE_ID, OpenCounterEncoder.BLOCK_LENGTH);
     }
 
     /**
@@ -177,7 +194,9 @@ public final class DriverProxy {
             .txCqId(request.txCqId())
             .rxCqId(request.rxCqId())
             .avId(request.avId())
-            .eqId(0);
+            .eqId(0)
+            .sendCounterId(request.sendCounterId())
+            .receiveCounterId(request.receiveCounterId());
         putLong(EnableEndpointEncoder.txCqFlagsEncodingOffset(), request.txCqFlags());
         putLong(EnableEndpointEncoder.rxCqFlagsEncodingOffset(), request.rxCqFlags());
         InfoCodec.putFixed(body, EnableEndpointEncoder.capsEncodingOffset(), info);

@@ -6,7 +6,7 @@ import org.agrona.UnsafeApi;
  * What follows a commit to a transmit or receive queue: the endpoint's activity byte and, if the driver sleeps, the
  * doorbell.
  *
- * <p>Owner: the submitting thread of the endpoint's queue.
+ * <p>Owner: the submitting thread of the endpoint's queue, unless a method says otherwise.
  */
 public final class QueueSignal {
     private final long activityAddress;
@@ -24,6 +24,23 @@ public final class QueueSignal {
         this.activityAddress = activityAddress;
         this.parkedAddress = parkedAddress;
         this.doorbell = doorbell;
+    }
+
+    /**
+     * Tells the driver that entries were read, if messages wait for their slots. Any thread.
+     *
+     * @param heldBackAddress native address of the word that says so.
+     */
+    public void onRoom(long heldBackAddress) {
+        if (parkedAddress == 0) {
+            return;
+        }
+        // The driver sets the word, later parked, fences and looks at the read position once more.
+        UnsafeApi.fullFence();
+        if (UnsafeApi.getIntAcquire(null, heldBackAddress) != 0
+            && UnsafeApi.getIntAcquire(null, parkedAddress) != 0) {
+            doorbell.ring();
+        }
     }
 
     /** Tells the driver of a commit that was just made. */

@@ -11,6 +11,7 @@ package org.jfabric.layout;
  *  384  written, 8 bytes                    written by the driver: entries written so far (for sleepers and tools)
  *  392  retired, 8 bytes                    written by the driver: operations ended without an entry
  *  400  state, 4 bytes                      written by the driver: see STATE_*
+ *  404  held back, 4 bytes                  written by the driver: 1 while messages wait for slots of its share
  *  512  records, one cache line each
  *       error cells, 128 bytes each, one for every record
  *
@@ -44,6 +45,8 @@ public final class CompletionQueueDescriptor {
     public static final int RETIRED_OFFSET = 392;
     /** Offset of the state. */
     public static final int STATE_OFFSET = 400;
+    /** Offset of the word that tells whether messages wait for slots of the driver's share. */
+    public static final int HELD_BACK_OFFSET = 404;
     /** Offset of the first record. */
     public static final int RECORDS_OFFSET = 512;
     /** Bytes of a record. */

@@ -9,6 +9,7 @@ import org.jfabric.codec.control.EnableEndpointDecoder;
 import org.jfabric.codec.control.InsertAddressDecoder;
 import org.jfabric.codec.control.OpenAddressVectorDecoder;
 import org.jfabric.codec.control.OpenCompletionQueueDecoder;
+import org.jfabric.codec.control.OpenCounterDecoder;
 import org.jfabric.codec.control.OpenWaitSetDecoder;
 import org.jfabric.codec.control.PublishServiceDecoder;
 import org.jfabric.codec.control.QueryInfoDecoder;
@@ -36,6 +37,7 @@ final class ClientCommandAdapter {
     private final UnsafeBuffer body = new UnsafeBuffer(new byte[MAX_BODY]);
     private final UnsafeBuffer source = new UnsafeBuffer(0, 0);
     private final OpenCompletionQueueDecoder openQueue = new OpenCompletionQueueDecoder();
+    private final OpenCounterDecoder openCounter = new OpenCounterDecoder();
     private final OpenWaitSetDecoder openWaitSet = new OpenWaitSetDecoder();
     private final OpenAddressVectorDecoder openVector = new OpenAddressVectorDecoder();
     private final InsertAddressDecoder insert = new InsertAddressDecoder();
@@ -135,6 +137,8 @@ final class ClientCommandAdapter {
         switch (type) {
             case OpenCompletionQueueDecoder.TEMPLATE_ID -> conductor.onOpenCompletionQueue(
                 session, openQueue.wrap(body, 0, OpenCompletionQueueDecoder.BLOCK_LENGTH, VERSION));
+            case OpenCounterDecoder.TEMPLATE_ID -> conductor.onOpenCounter(
+                session, openCounter.wrap(body, 0, OpenCounterDecoder.BLOCK_LENGTH, VERSION));
             case OpenWaitSetDecoder.TEMPLATE_ID -> conductor.onOpenWaitSet(
                 session, openWaitSet.wrap(body, 0, OpenWaitSetDecoder.BLOCK_LENGTH, VERSION));
             case OpenAddressVectorDecoder.TEMPLATE_ID -> conductor.onOpenAddressVector(
@@ -182,6 +186,8 @@ final class ClientCommandAdapter {
             body.getLong(EnableEndpointDecoder.txCqFlagsEncodingOffset(), LITTLE_ENDIAN),
             enable.rxCqId(),
             body.getLong(EnableEndpointDecoder.rxCqFlagsEncodingOffset(), LITTLE_ENDIAN),
+            enable.sendCounterId(),
+            enable.receiveCounterId(),
             enable.avId(),
             enable.eqId(),
             hints,
@@ -222,6 +228,7 @@ final class ClientCommandAdapter {
     private static int blockLength(int type) {
         return switch (type) {
             case OpenCompletionQueueDecoder.TEMPLATE_ID -> OpenCompletionQueueDecoder.BLOCK_LENGTH;
+            case OpenCounterDecoder.TEMPLATE_ID -> OpenCounterDecoder.BLOCK_LENGTH;
             case OpenWaitSetDecoder.TEMPLATE_ID -> OpenWaitSetDecoder.BLOCK_LENGTH;
             case OpenAddressVectorDecoder.TEMPLATE_ID -> OpenAddressVectorDecoder.BLOCK_LENGTH;
             case InsertAddressDecoder.TEMPLATE_ID -> InsertAddressDecoder.BLOCK_LENGTH;

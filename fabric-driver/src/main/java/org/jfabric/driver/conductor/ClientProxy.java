@@ -13,6 +13,7 @@ import org.jfabric.codec.control.ClientEndedEncoder;
 import org.jfabric.codec.control.CommandFailedEncoder;
 import org.jfabric.codec.control.CompletionQueueOverrunEncoder;
 import org.jfabric.codec.control.CompletionQueueReadyEncoder;
+import org.jfabric.codec.control.CounterReadyEncoder;
 import org.jfabric.codec.control.CqFormat;
 import org.jfabric.codec.control.DoneEncoder;
 import org.jfabric.codec.control.EndpointReadyEncoder;
@@ -87,6 +88,19 @@ public final class ClientProxy {
             .driverShare(queue.driverShare()).format(CqFormat.get(format))
             .waitToken(queue.waitResource() == null ? WaitResource.NO_CHANNEL : queue.waitResource().token());
         send(CompletionQueueReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * A counter is open.
+     *
+     * @param correlationId of the command.
+     * @param counter       the counter.
+     */
+    public void counterReady(long correlationId, CounterResource counter) {
+        CounterReadyEncoder encoder = new CounterReadyEncoder().wrap(buffer, Long.BYTES)
+            .correlationId(correlationId).counterId(counter.id()).fileNumber(counter.file().number())
+            .waitToken(counter.waitResource() == null ? WaitResource.NO_CHANNEL : counter.waitResource().token());
+        send(CounterReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
     /**

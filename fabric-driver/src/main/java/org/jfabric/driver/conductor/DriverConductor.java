@@ -8,6 +8,7 @@ import org.jfabric.FabricException;
 import org.jfabric.Info;
 import org.jfabric.codec.control.OpenAddressVectorDecoder;
 import org.jfabric.codec.control.OpenCompletionQueueDecoder;
+import org.jfabric.codec.control.OpenCounterDecoder;
 import org.jfabric.codec.control.OpenWaitSetDecoder;
 import org.jfabric.codec.control.RegisterRegionDecoder;
 import org.jfabric.driver.conductor.command.CloseObjectCommand;
@@ -17,6 +18,7 @@ import org.jfabric.driver.conductor.command.EndClientCommand;
 import org.jfabric.driver.conductor.command.InsertAddressCommand;
 import org.jfabric.driver.conductor.command.OpenClientCommand;
 import org.jfabric.driver.conductor.command.OpenCompletionQueueCommand;
+import org.jfabric.driver.conductor.command.OpenCounterCommand;
 import org.jfabric.driver.conductor.command.OpenWaitSetCommand;
 import org.jfabric.driver.conductor.command.PublishServiceCommand;
 import org.jfabric.driver.conductor.command.QueryInfoCommand;
@@ -219,6 +221,10 @@ public final class DriverConductor implements Agent {
 
     void onOpenCompletionQueue(ClientSession session, OpenCompletionQueueDecoder decoder) {
         begin(new OpenCompletionQueueCommand(context, session, decoder, ++lastId));
+    }
+
+    void onOpenCounter(ClientSession session, OpenCounterDecoder decoder) {
+        begin(new OpenCounterCommand(context, session, decoder, ++lastId));
     }
 
     void onOpenWaitSet(ClientSession session, OpenWaitSetDecoder decoder) {

@@ -8,7 +8,6 @@ import org.jfabric.codec.control.MessageHeaderDecoder;
 import org.jfabric.codec.control.MessageHeaderEncoder;
 import org.jfabric.codec.control.WaitChannelHelloDecoder;
 import org.jfabric.codec.control.WaitChannelWelcomeEncoder;
-import org.jfabric.driver.engine.complete.WaitPoint;
 import org.jfabric.driver.progress.ProgressCommand;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.Libc;
@@ -19,8 +18,8 @@ import org.jfabric.layout.OwnerId;
 import java.nio.ByteBuffer;
 
 /**
- * The sockets at which applications wait with system calls of their own: one for each completion queue or wait set that
- * was opened for it.
+ * The sockets at which applications wait with system calls of their own: one for each completion queue, counter or wait
+ * set that was opened for it.
  *
  * <p>The progress thread writes a byte there when somebody waits; the conductor answers every byte of the client with
  * one, which is how a client wakes itself. A descriptor is closed only when the progress thread knows it no more.
@@ -90,11 +89,11 @@ public final class WaitChannels {
 
     /** Bytes or the end of file at an attached channel. */
     void onReadable(ClientSocket socket) {
-        if (!socket.drainOnce()) {
+        if (!socket.drain()) {
             detach(socket);
             return;
         }
-        WaitPoint.ring(socket.fd());
+        UnixSocket.ring(socket.fd());
         sockets.rearm(socket);
     }
 

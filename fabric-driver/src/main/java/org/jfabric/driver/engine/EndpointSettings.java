@@ -15,6 +15,8 @@ import org.jfabric.Flags;
  * @param maxMessageBytes longest message.
  * @param caps            capabilities; those that change what the engine does have methods here.
  * @param eagerLimitBytes longest payload that is sent at once; 0 to 65536.
+ * @param mayOverrun      whether the application keeps room in its completion queues by itself
+ *                        (FI_RM_DISABLED).
  */
 public record EndpointSettings(
     long id,
@@ -26,7 +28,8 @@ public record EndpointSettings(
     int injectSizeBytes,
     long maxMessageBytes,
     long caps,
-    int eagerLimitBytes) {
+    int eagerLimitBytes,
+    boolean mayOverrun) {
     /**
      * Whether a receive's source counts.
      *
@@ -34,6 +37,15 @@ public record EndpointSettings(
      */
     public boolean directedReceive() {
         return (caps & Flags.DIRECTED_RECV) != 0;
+    }
+
+    /**
+     * Whether one buffer may be posted for many messages (OPF-011).
+     *
+     * @return true with FI_MULTI_RECV.
+     */
+    public boolean multiReceive() {
+        return (caps & Flags.MULTI_RECV) != 0;
     }
 
     /**

@@ -4,6 +4,7 @@ import org.agrona.ErrorHandler;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.CounterWriter;
 import org.jfabric.driver.engine.peer.AddressTable;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.link.Link;
@@ -24,6 +25,8 @@ public final class Engine {
     private final ErrorHandler errorHandler;
     private final List<CompletionWriter> writers = new ArrayList<>();
     private CompletionWriter[] polledWriters = new CompletionWriter[0];
+    private final List<CounterWriter> counterWriters = new ArrayList<>();
+    private CounterWriter[] polledCounters = new CounterWriter[0];
     private Peer firstScheduled;
     private Peer lastScheduled;
     private long violations;
@@ -86,7 +89,12 @@ public final class Engine {
         }
         CompletionWriter[] flushed = polledWriters;
         for (int i = 0; i < flushed.length; i++) {
+            work += flushed[i].retryHeldBack();
             flushed[i].flush();
+        }
+        CounterWriter[] counted = polledCounters;
+        for (int i = 0; i < counted.length; i++) {
+            counted[i].flush();
         }
         return work;
     }
@@ -134,6 +142,48 @@ public final class Engine {
     }
 
     /**
+     * Serves a counter.
+     *
+     * @param writer of the counter.
+     */
+    public void addCounter(CounterWriter writer) {
+        counterWriters.add(writer);
+        polledCounters = counterWriters.toArray(new CounterWriter[0]);
+    }
+
+    /**
+     * Ends what {@link #addCounter} began.
+     *
+     * @param writer of the counter; no endpoint uses it any more.
+     */
+    public void removeCounter(CounterWriter writer) {
+        counterWriters.remove(writer);
+        polledCounters = counterWriters.toArray(new CounterWriter[0]);
+    }
+
+    /**
+     * Enables an endpoint whose operations are not counted.
+     *
+     * @param session             of its client.
+     * @param endpoint            what it is enabled with.
+     * @param linkNames           names of its links, the preferred one first; all must be loaded.
+     * @param addresses           its address vector.
+     * @param transmitCompletions for its sends.
+     * @param receiveCompletions  for its receives, may be the same.
+     * @return as the other one.
+     */
+    public EngineEndpoint addEndpoint(
+        EngineSession session,
+        EndpointSettings endpoint,
+        List<String> linkNames,
+        AddressTable addresses,
+        CompletionWriter transmitCompletions,
+        CompletionWriter receiveCompletions) {
+        return addEndpoint(
+            session, endpoint, linkNames, addresses, transmitCompletions, receiveCompletions, null, null);
+    }
+
+    /**
      * Enables an endpoint.
      *
      * @param session             of its client.
@@ -142,6 +192,8 @@ public final class Engine {
      * @param addresses           its address vector.
      * @param transmitCompletions for its sends.
      * @param receiveCompletions  for its receives, may be the same.
+     * @param sendCounter         counts its sends, or null.
+     * @param receiveCounter      counts its receives, or null; may be the same.
      * @return the endpoint, reachable from now on.
      * @throws FabricException {@code FI_ENODEV} if a link is not loaded, or why a link does not take it; then no link
      *     has it.
@@ -152,13 +204,16 @@ public final class Engine {
         List<String> linkNames,
         AddressTable addresses,
         CompletionWriter transmitCompletions,
-        CompletionWriter receiveCompletions) {
+        CompletionWriter receiveCompletions,
+        CounterWriter sendCounter,
+        CounterWriter receiveCounter) {
         List<Link> chosen = new ArrayList<>();
         for (String name : linkNames) {
             chosen.add(link(name));
         }
         EngineEndpoint result = new EngineEndpoint(
-            this, session, endpoint, chosen, addresses, transmitCompletions, receiveCompletions);
+            this, session, endpoint, chosen, addresses, transmitCompletions, receiveCompletions, sendCounter,
+            receiveCounter);
         boolean opened = false;
         try {
             result.open();

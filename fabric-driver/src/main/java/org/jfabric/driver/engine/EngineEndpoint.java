@@ -3,6 +3,7 @@ package org.jfabric.driver.engine;
 import org.jfabric.FabricErrno;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.CounterWriter;
 import org.jfabric.driver.engine.peer.AddressTable;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.engine.peer.PeerContext;
@@ -41,7 +42,9 @@ public final class EngineEndpoint extends EndpointPort {
         List<Link> links,
         AddressTable addresses,
         CompletionWriter transmitCompletions,
-        CompletionWriter receiveCompletions) {
+        CompletionWriter receiveCompletions,
+        CounterWriter sendCounter,
+        CounterWriter receiveCounter) {
         this.engine = engine;
         this.session = session;
         this.settings = settings;
@@ -49,10 +52,10 @@ public final class EngineEndpoint extends EndpointPort {
         this.addresses = addresses;
         this.peers = new PeerTable(addresses, links, local, new Context());
         this.transmitIndex = transmitCompletions.addEndpoint();
-        this.sender = new Sender(settings, session.regions(), peers, transmitCompletions, transmitIndex);
+        this.sender = new Sender(settings, session.regions(), peers, transmitCompletions, transmitIndex, sendCounter);
         this.receiveIndex = receiveCompletions.addEndpoint();
         this.receiver = new Receiver(
-            settings, engine.settings(), session.regions(), peers, receiveCompletions, receiveIndex);
+            settings, engine.settings(), session.regions(), peers, receiveCompletions, receiveIndex, receiveCounter);
     }
 
     @Override

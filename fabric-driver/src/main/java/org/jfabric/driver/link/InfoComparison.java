@@ -48,7 +48,9 @@ public final class InfoComparison {
             comparison.differs("addr_format", offered.addrFormat(), hints.addrFormat());
         }
         comparison.transmit(hints.txAttr(), offered.txAttr(), levels);
-        comparison.receive(hints.rxAttr(), offered.rxAttr());
+        // a flag as default needs the capability, which is asked for unless nothing is
+        long multiReceive = hints.caps() == 0 ? offered.caps() : hints.caps() & offered.caps();
+        comparison.receive(hints.rxAttr(), offered.rxAttr(), multiReceive & Flags.MULTI_RECV);
         comparison.endpoint(hints.epAttr(), offered.epAttr());
         if (hints.epAttr().authKeySize() != 0 && !hints.fabricAttr().precedes(1, 5)) {
             // applications of older versions may have anything there: the member did not exist (EP-155)
@@ -74,9 +76,10 @@ public final class InfoComparison {
         atMost("tx_attr.rma_iov_limit", hints.rmaIovLimit(), offered.rmaIovLimit(), null);
     }
 
-    private void receive(RxAttr hints, RxAttr offered) {
+    private void receive(RxAttr hints, RxAttr offered, long multiReceive) {
         bits("rx_attr.caps", hints.caps(), offered.caps(), Flags.Kind.CAPABILITY);
-        bits("rx_attr.op_flags", hints.opFlags(), offered.opFlags() | Flags.COMPLETION, Flags.Kind.OPERATION);
+        bits("rx_attr.op_flags", hints.opFlags(), offered.opFlags() | Flags.COMPLETION | multiReceive,
+            Flags.Kind.OPERATION);
         order("rx_attr.msg_order", hints.msgOrder(), offered.msgOrder());
         order("rx_attr.comp_order", hints.compOrder(), offered.compOrder());
         atMost("rx_attr.size", hints.size(), offered.size(), "jfabric.queue.rxSize");

@@ -25,6 +25,9 @@ import java.util.List;
  * <p>Stateless; any thread.
  */
 public abstract class OwnWireLinkProvider extends LinkProvider {
+    private static final long RECEIVE_CAPS =
+        Flags.RECV | Flags.DIRECTED_RECV | Flags.SOURCE | Flags.SOURCE_ERR | Flags.MULTI_RECV;
+
     private final String name;
     private final Protocol protocol;
     private final int score;
@@ -103,11 +106,11 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
     private Info offer(Info hints, String driverName, DriverConfig config) {
         ChannelLimits limits = limits(config);
         long caps = Flags.MSG | Flags.TAGGED | Flags.SEND | Flags.RECV | Flags.DIRECTED_RECV | Flags.SOURCE
-            | Flags.SOURCE_ERR | Flags.FENCE | Flags.LOCAL_COMM;
+            | Flags.SOURCE_ERR | Flags.MULTI_RECV | Flags.FENCE | Flags.LOCAL_COMM;
         long order = limits.messageOrder();
         Info info = new Info();
         info.caps(caps).mode(0).addrFormat(AddressFormat.ADDR_STR).linkName(name);
-        info.txAttr().caps(caps & ~(Flags.RECV | Flags.DIRECTED_RECV | Flags.SOURCE | Flags.SOURCE_ERR)).msgOrder(order)
+        info.txAttr().caps(caps & ~RECEIVE_CAPS).msgOrder(order)
             .compOrder(Order.NONE).opFlags(Flags.TRANSMIT_COMPLETE)
             .size(size(hints.txAttr().size(), config.queue().txSize())).iovLimit(1)
             .injectSize(config.queue().injectSizeBytes());
@@ -142,6 +145,7 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
         if (hints.txAttr().opFlags() != 0) {
             offered.txAttr().opFlags(hints.txAttr().opFlags() | offered.txAttr().opFlags());
         }
+        offered.rxAttr().opFlags(hints.rxAttr().opFlags());
         if (hints.epAttr().memTagFormat() != 0) {
             // every bit of a tag counts and every mask is allowed: whatever the fields are, they are here (EP-147)
             offered.epAttr().memTagFormat(hints.epAttr().memTagFormat());

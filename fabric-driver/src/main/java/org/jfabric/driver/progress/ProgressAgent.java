@@ -5,6 +5,7 @@ import org.agrona.concurrent.Agent;
 import org.jfabric.driver.engine.Engine;
 import org.jfabric.driver.engine.EngineSession;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.CounterWriter;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.SystemCounter;
@@ -201,6 +202,28 @@ public final class ProgressAgent implements Agent {
     }
 
     /**
+     * Serves a counter; progress thread.
+     *
+     * @param client its owner.
+     * @param writer the driver's end.
+     */
+    public void addCounter(ProgressClient client, CounterWriter writer) {
+        client.counters().add(writer);
+        engine.addCounter(writer);
+    }
+
+    /**
+     * Ends serving a counter; progress thread.
+     *
+     * @param client its owner.
+     * @param writer no endpoint uses it any more.
+     */
+    public void removeCounter(ProgressClient client, CounterWriter writer) {
+        client.counters().remove(writer);
+        engine.removeCounter(writer);
+    }
+
+    /**
      * Ends a client: nothing of its memory is touched afterwards, except regions that operations of others still read.
      * Calling it again does nothing. Progress thread.
      *
@@ -213,6 +236,8 @@ public final class ProgressAgent implements Agent {
             engine.removeCompletionQueue(writer);
         }
         client.writers().clear();
+        client.counters().forEach(engine::removeCounter);
+        client.counters().clear();
     }
 
     /** An access to shared memory failed on this thread; the next cycle deals with it. */
@@ -233,6 +258,7 @@ public final class ProgressAgent implements Agent {
                     client.session().corrupt(cut.reason());
                     // before anything else, so that ending one client does not stumble over another
                     client.writers().forEach(CompletionWriter::abandon);
+                    client.counters().forEach(CounterWriter::abandon);
                     ended.add(client);
                 }
             }

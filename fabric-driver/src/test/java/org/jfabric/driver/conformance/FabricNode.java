@@ -34,7 +34,8 @@ public final class FabricNode implements AutoCloseable {
     private final long[] source = new long[1];
 
     /** What a reader sees of a completion; err is 0 for success. */
-    public record Entry(long context, long flags, long len, long data, long tag, long source, int err, long olen) {
+    public record Entry(
+        long context, long flags, long len, long buf, long data, long tag, long source, int err, long olen) {
     }
 
     public FabricNode(Fabric fabric, String link, Info hints, int cqSize, long endpointContext, Runnable pump) {
@@ -57,16 +58,16 @@ public final class FabricNode implements AutoCloseable {
     public Entry poll() {
         int read = cq.readFrom(entry, 0, 1, source);
         if (read == 1) {
-            return new Entry(entry.getLong(0), entry.getLong(8), entry.getLong(16), entry.getLong(32),
-                entry.getLong(40), source[0], 0, 0);
+            return new Entry(entry.getLong(0), entry.getLong(8), entry.getLong(16), entry.getLong(24),
+                entry.getLong(32), entry.getLong(40), source[0], 0, 0);
         }
         if (read == -FabricErrno.EAVAIL) {
             CompletionError error = new CompletionError();
             if (cq.readErr(error, 0) != 1) {
                 throw new AssertionError("readErr found nothing after -FI_EAVAIL");
             }
-            return new Entry(error.opContext(), error.flags(), error.len(), error.data(), error.tag(),
-                error.srcAddr(), error.err(), error.olen());
+            return new Entry(error.opContext(), error.flags(), error.len(), error.buf(), error.data(),
+                error.tag(), error.srcAddr(), error.err(), error.olen());
         }
         if (read != -FabricErrno.EAGAIN) {
             throw new AssertionError("read answered " + FabricErrno.name(read));

@@ -48,6 +48,8 @@ class MessageAllocationTest implements CompletionHandler {
     private static final int SMALL = 64;
     /** Beyond the eager limit: announced, then moved by single copy or in segments. */
     private static final int LARGE = 32_768;
+    /** Messages in one buffer. */
+    private static final int PACKED = 40;
     private static final int PARKED_ROUNDS = 150;
     private static final int PARKED_WARM_UP_ROUNDS = 300;
     private static final int LARGEST_CACHED_BOX = 127;
@@ -86,6 +88,17 @@ class MessageAllocationTest implements CompletionHandler {
             exchange(pair, WARM_UP_ROUNDS);
             assertEquals(0, leastAllocated(threads::getCurrentThreadAllocatedBytes, () -> exchange(pair, ROUNDS)),
                 "bytes in " + ROUNDS + " rounds");
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldAllocateNothingWhenOneBufferTakesManyMessages(Setup setup) {
+        Info hints = new Info().caps(Flags.MSG | Flags.MULTI_RECV);
+        try (FabricPair pair = new FabricPair(setup, hints, 16)) {
+            pack(pair, WARM_UP_ROUNDS / PACKED);
+            assertEquals(0, leastAllocated(threads::getCurrentThreadAllocatedBytes, () -> pack(pair, ROUNDS / PACKED)),
+                "bytes in " + ROUNDS / PACKED + " buffers");
         }
     }
 
@@ -231,6 +244,21 @@ class MessageAllocationTest implements CompletionHandler {
         accepted(sender.send(from.memory.address(), SMALL, destination, 2));
         await(from, to, 2);
         assertTrue(sender.txSizeLeft() > 0);
+    }
+
+    /** Each round fills one buffer, with more messages than their reader has slots. */
+    private void pack(FabricPair pair, int rounds) {
+        for (int i = 0; i < rounds; i++) {
+            accepted(pair.b.endpoint.recvmsg(
+                pair.b.memory.address(), PACKED * SMALL, FabricAddress.ADDR_UNSPEC, 1, Flags.MULTI_RECV));
+            int seen = 0;
+            for (int sent = 0; sent < PACKED; sent++) {
+                while (pair.a.endpoint.send(pair.a.memory.address(), SMALL, pair.toB, 2) == -FabricErrno.EAGAIN) {
+                    seen += take(pair.a, 0);
+                }
+            }
+            await(pair.a, pair.b, 2 * PACKED + 1 - seen);
+        }
     }
 
     private void pollEmpty(FabricNode node) {

@@ -29,7 +29,7 @@ class ModeBitsTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
-    @Requirement({"REF-001", "REF-007"})
+    @Requirement({"REF-001", "REF-007", "EP-133"})
     void shouldClearTheModesThatAreNotNeeded(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             long every = Mode.CONTEXT | Mode.CONTEXT2 | Mode.MSG_PREFIX | Mode.RX_CQ_DATA | Mode.NOTIFY_FLAGS_ONLY
@@ -44,6 +44,7 @@ class ModeBitsTest {
                     assertEquals(0, match.mode());
                     assertEquals(0, match.txAttr().mode());
                     assertEquals(0, match.rxAttr().mode());
+                    assertEquals(0, match.epAttr().msgPrefixSize());
                 }
                 assertEquals(mode, hints.mode(), "the hints were written to");
                 hints.fabricAttr().provName("no such provider");

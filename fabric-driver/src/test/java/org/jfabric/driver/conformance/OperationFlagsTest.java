@@ -68,6 +68,7 @@ class OperationFlagsTest {
             for (long flag : new long[] {Flags.FENCE, Flags.MULTI_RECV, Flags.INJECT, Flags.DELIVERY_COMPLETE,
                 Flags.REMOTE_CQ_DATA, 1L << 62}) {
                 assertEquals(-FabricErrno.EBADFLAGS, endpoint.trecvmsg(buf, 8, ANY, 1, 0, 1, flag));
+                // also MULTI_RECV: this endpoint was opened without that capability
                 assertEquals(-FabricErrno.EBADFLAGS, endpoint.recvmsg(buf, 8, ANY, 1, flag));
             }
             pair.a.assertQuiet(20);

@@ -21,14 +21,20 @@ final class CompletionReader {
     private final int capacity;
     private long position;
     private long errors;
+    private long ofDriver;
 
     CompletionReader(int capacity) {
+        this(capacity, capacity / 4);
+    }
+
+    CompletionReader(int capacity, int driverShare) {
         this.capacity = capacity;
         long length = CompletionQueueDescriptor.fileLength(capacity);
         memory = UnsafeApi.allocateMemory(length);
         UnsafeApi.setMemory(memory, length, (byte) 0);
         writer = new CompletionWriter(
-            memory, capacity, new WaitPoint(memory + CompletionQueueDescriptor.WAIT_OFFSET));
+            memory, capacity, driverShare, new WaitPoint(memory + CompletionQueueDescriptor.WAIT_OFFSET), () -> {
+            });
     }
 
     void free() {
@@ -77,8 +83,14 @@ final class CompletionReader {
         return true;
     }
 
+    /** Entries whose slots were the client's. */
     long taken() {
-        return position;
+        return position - ofDriver;
+    }
+
+    /** Whether the driver says that messages wait for slots of its share. */
+    boolean isHeldBack() {
+        return UnsafeApi.getIntAcquire(null, memory + CompletionQueueDescriptor.HELD_BACK_OFFSET) != 0;
     }
 
     long errors() {
@@ -99,9 +111,11 @@ final class CompletionReader {
 
     private void release() {
         long record = record();
-        if ((int) (UnsafeApi.getLong(record) >>> 48 & 0xFF) == CompletionQueueDescriptor.KIND_ERROR) {
+        long word = UnsafeApi.getLong(record);
+        if ((int) (word >>> 48 & 0xFF) == CompletionQueueDescriptor.KIND_ERROR) {
             errors++;
         }
+        ofDriver += word >>> 56 & CompletionQueueDescriptor.FLAG_DRIVER_SHARE;
         position++;
         UnsafeApi.putLongRelease(null, memory + CompletionQueueDescriptor.READ_POSITION_OFFSET, position);
     }

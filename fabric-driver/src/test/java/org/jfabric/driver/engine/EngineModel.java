@@ -2,8 +2,8 @@ package org.jfabric.driver.engine;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
-import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.driver.model.NaiveMatcher;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -42,13 +42,7 @@ abstract class EngineModel {
     }
 
     /** A message as its sender posted it; its id travels as remote CQ data. */
-    static final class Message {
-        long id;
-        int from;
-        int to;
-        boolean tagged;
-        long tag;
-        int length;
+    static final class Message extends org.jfabric.driver.model.Message {
         int slot;
         long level;
         boolean fenced;
@@ -64,24 +58,12 @@ abstract class EngineModel {
     }
 
     /** A receive as it was posted. */
-    static final class Receive {
-        long context;
-        boolean tagged;
-        long tag;
-        long ignore;
-        int source;
-        int length;
+    static final class Receive extends org.jfabric.driver.model.Receive {
         int slot;
         Message message;
         boolean cancelled;
         boolean failed;
         boolean ended;
-
-        boolean accepts(Message candidate) {
-            return tagged == candidate.tagged
-                && (!tagged || (tag & ~ignore) == (candidate.tag & ~ignore))
-                && (source == TagMatcher.ANY_SOURCE || source == candidate.from);
-        }
     }
 
     /** What a receive with FI_PEEK, or with FI_CLAIM and FI_DISCARD, should report. */
@@ -106,8 +88,7 @@ abstract class EngineModel {
 
     /** What one endpoint should do. */
     static final class Model {
-        final List<Receive> posted = new ArrayList<>();
-        final List<Message> unexpected = new ArrayList<>();
+        final NaiveMatcher<Receive, Message> matcher = new NaiveMatcher<>();
         final Map<Long, Message> claimed = new HashMap<>();
         final Map<Long, Look> looks = new HashMap<>();
         /** The peer that was taken out of the address vector, or -1. */
@@ -156,8 +137,8 @@ abstract class EngineModel {
         wanted.tag = tagged ? random.nextInt(4) : 0;
         wanted.ignore = tagged && random.nextInt(3) == 0 ? random.nextInt(4) : 0;
         long source = source(at);
-        wanted.source = rig.directed ? (int) source : TagMatcher.ANY_SOURCE;
-        Message found = model.unexpected.stream().filter(wanted::accepts).findFirst().orElse(null);
+        wanted.source = rig.directed ? (int) source : Receive.ANY_SOURCE;
+        Message found = model.matcher.find(wanted);
         boolean discards = (flags & Flags.DISCARD) != 0;
         boolean claims = (flags & Flags.CLAIM) != 0;
         int errno = claims && model.claimed.containsKey(context) ? FabricErrno.EBUSY
@@ -172,7 +153,7 @@ abstract class EngineModel {
             return;
         }
         if (errno == 0 && (claims || discards)) {
-            model.unexpected.remove(found);
+            model.matcher.drop(found);
             found.matched |= discards;
             found.received |= discards;
             if (claims) {

@@ -2,7 +2,6 @@ package org.jfabric.driver.engine;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
-import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.link.scripted.Observer;
 import org.jfabric.driver.link.scripted.ScriptedChannel;
@@ -29,7 +28,8 @@ class EngineModelTest {
     private static final long[] LEVELS = {0, 0, Flags.INJECT_COMPLETE, Flags.TRANSMIT_COMPLETE, Flags.DELIVERY_COMPLETE,
         Flags.MATCH_COMPLETE};
 
-    private static final class Run extends EngineModel implements Observer {
+    /** One schedule. */
+    static final class Run extends EngineModel implements Observer {
         final Map<Long, Message> messages = new HashMap<>();
         final Map<String, Long> lastArrived = new HashMap<>();
         final boolean[][] disturbed;
@@ -89,11 +89,17 @@ class EngineModelTest {
                 for (int k = 0; k < models.size(); k++) {
                     int node = k;
                     assertEquals(
-                        models.get(k).unexpected.size(), rig.nodes.get(k).endpoint.receiver().unexpectedMessages(),
+                        models.get(k).matcher.unexpected().size(),
+                        rig.nodes.get(k).endpoint.receiver().unexpectedMessages(),
                         () -> "messages of e" + node + " at event " + step + ", " + where());
                 }
             }
             rest();
+        }
+
+        /** Operations that were posted, or refused. */
+        long operations() {
+            return nextId - 1;
         }
 
         void send() {
@@ -153,7 +159,7 @@ class EngineModelTest {
             receive.tag = receive.tagged ? random.nextInt(4) : 0;
             receive.ignore = receive.tagged && random.nextInt(3) == 0 ? random.nextInt(4) : 0;
             long source = source(at);
-            receive.source = rig.directed ? (int) source : TagMatcher.ANY_SOURCE;
+            receive.source = rig.directed ? (int) source : Receive.ANY_SOURCE;
             receive.length = length();
             post(at, receive, source);
         }
@@ -171,10 +177,11 @@ class EngineModelTest {
             model.stranger = random.nextInt(models.size());
             assertEquals(0, node.addresses.remove(model.stranger), where());
             if (rig.directed) {
-                model.posted.removeIf(receive -> {
-                    receive.cancelled |= receive.source == model.stranger;
-                    return receive.source == model.stranger;
-                });
+                for (Receive receive : List.copyOf(model.matcher.posted())) {
+                    if (receive.source == model.stranger) {
+                        receive.cancelled = model.matcher.cancel(receive);
+                    }
+                }
             }
         }
 
@@ -187,10 +194,7 @@ class EngineModelTest {
             Rig.Node node = rig.nodes.get(at);
             receive.context = nextId++;
             // the model takes its match first: the engine's call may take it further at once
-            int match = 0;
-            while (match < model.unexpected.size() && !receive.accepts(model.unexpected.get(match))) {
-                match++;
-            }
+            Message match = model.matcher.find(receive);
             int result = node.receive(
                 (receive.tagged ? Flags.TAGGED : Flags.MSG) | Flags.COMPLETION,
                 node.buf(SEND_AREA + receive.slot * MAX_LENGTH), receive.length, source, receive.tag, receive.ignore,
@@ -201,11 +205,12 @@ class EngineModelTest {
                 return false;
             }
             model.receives.put(receive.context, receive);
-            if (match < model.unexpected.size()) {
-                receive.message = model.unexpected.remove(match);
-                receive.message.matched = true;
+            receive.message = match;
+            if (match == null) {
+                model.matcher.post(receive);
             } else {
-                model.posted.add(receive);
+                match.matched = true;
+                assertTrue(model.matcher.drop(match), where());
             }
             return true;
         }
@@ -217,7 +222,7 @@ class EngineModelTest {
                 List<Long> contexts = new ArrayList<>(model.receives.keySet());
                 Receive receive = model.receives.get(contexts.get(random.nextInt(contexts.size())));
                 rig.nodes.get(at).endpoint.cancel(receive.context);
-                receive.cancelled = model.posted.remove(receive) || receive.cancelled;
+                receive.cancelled = model.matcher.cancel(receive) || receive.cancelled;
             } else if (!model.sends.isEmpty()) {
                 List<Long> contexts = new ArrayList<>(model.sends.keySet());
                 rig.nodes.get(at).endpoint.cancel(contexts.get(random.nextInt(contexts.size())));
@@ -250,16 +255,11 @@ class EngineModelTest {
             }
             message.arrived = true;
             message.whole = whole;
-            Model model = models.get(message.to);
-            for (Receive receive : model.posted) {
-                if (receive.accepts(message)) {
-                    receive.message = message;
-                    message.matched = true;
-                    model.posted.remove(receive);
-                    return;
-                }
+            Receive receive = models.get(message.to).matcher.arrive(message);
+            if (receive != null) {
+                receive.message = message;
+                message.matched = true;
             }
-            model.unexpected.add(message);
         }
 
         void assertEarlierHaveEnded(Message fenced) {
@@ -279,7 +279,7 @@ class EngineModelTest {
         public void onAborted(String local, String remote, long data) {
             Message message = messages.get(data);
             message.mayFail = true;
-            message.dropped |= models.get(message.to).unexpected.remove(message);
+            message.dropped |= models.get(message.to).matcher.drop(message);
         }
 
         @Override
@@ -289,13 +289,14 @@ class EngineModelTest {
             for (Message message : messages.values()) {
                 if (message.from == from && message.to == index(local) && !message.whole) {
                     message.mayFail = true;
-                    message.dropped |= model.unexpected.remove(message);
+                    message.dropped |= model.matcher.drop(message);
                 }
             }
-            model.posted.removeIf(receive -> {
-                receive.failed |= receive.source == from;
-                return receive.source == from;
-            });
+            for (Receive receive : List.copyOf(model.matcher.posted())) {
+                if (receive.source == from) {
+                    receive.failed = model.matcher.cancel(receive);
+                }
+            }
         }
 
         void takeEntries() {
@@ -392,9 +393,9 @@ class EngineModelTest {
         void rest() {
             for (int i = 0; i < models.size(); i++) {
                 Model model = models.get(i);
-                for (Receive receive : List.copyOf(model.posted)) {
+                for (Receive receive : List.copyOf(model.matcher.posted())) {
                     rig.nodes.get(i).endpoint.cancel(receive.context);
-                    receive.cancelled = model.posted.remove(receive);
+                    receive.cancelled = model.matcher.cancel(receive);
                 }
                 for (long context : List.copyOf(model.claimed.keySet())) {
                     // one that finds all receives outstanding comes later
@@ -413,13 +414,14 @@ class EngineModelTest {
                 for (int i = 0; i < models.size(); i++) {
                     Model model = models.get(i);
                     assertEquals(
-                        model.unexpected.size(), rig.nodes.get(i).endpoint.receiver().unexpectedMessages(), where());
-                    if (!model.unexpected.isEmpty()) {
+                        model.matcher.unexpected().size(),
+                        rig.nodes.get(i).endpoint.receiver().unexpectedMessages(), where());
+                    if (!model.matcher.unexpected().isEmpty()) {
                         more = true;
                         Receive receive = new Receive();
-                        receive.tagged = model.unexpected.get(0).tagged;
+                        receive.tagged = model.matcher.unexpected().get(0).tagged;
                         receive.ignore = receive.tagged ? -1L : 0;
-                        receive.source = TagMatcher.ANY_SOURCE;
+                        receive.source = Receive.ANY_SOURCE;
                         receive.length = MAX_LENGTH;
                         assertTrue(post(i, receive, -1), where());
                     }

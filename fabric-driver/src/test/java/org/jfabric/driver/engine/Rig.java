@@ -31,6 +31,8 @@ final class Rig {
     int rxSize = 64;
     int eagerLimitBytes = 1024;
     boolean directed;
+    boolean mayOverrun;
+    int driverShare = 512;
     long caps = Flags.SOURCE;
 
     Rig(Script script) {
@@ -43,7 +45,7 @@ final class Rig {
         final Engine engine;
         final EngineSession session;
         final AddressTable addresses = new AddressTable();
-        final CompletionReader completions = new CompletionReader(2048);
+        final CompletionReader completions = new CompletionReader(2048, driverShare);
         final List<String> peersDown = new ArrayList<>();
         final List<Throwable> errors = new ArrayList<>();
         final long memory = UnsafeApi.allocateMemory(MEMORY);
@@ -83,7 +85,7 @@ final class Rig {
         void enable() {
             EndpointSettings endpointSettings = new EndpointSettings(
                 3, address, address, 0, txSize, rxSize, INJECT_SIZE, MEMORY,
-                caps | (directed ? Flags.DIRECTED_RECV : 0), eagerLimitBytes);
+                caps | (directed ? Flags.DIRECTED_RECV : 0), eagerLimitBytes, mayOverrun);
             endpoint = engine.addEndpoint(
                 session, endpointSettings, List.of(ScriptedLink.NAME), addresses, completions.writer,
                 completions.writer);
@@ -139,6 +141,15 @@ final class Rig {
             return result;
         }
 
+        /** Posts a multi-receive buffer. */
+        int mrecv(int offset, int length, long minFree, long context) {
+            return receive(MSG | Flags.MULTI_RECV, buf(offset), length, -1, 0, minFree, context);
+        }
+
+        int send(Node to, int offset, int length, long context) {
+            return send(MSG, buf(offset), length, fiAddr(to), 0, 0, context);
+        }
+
         CompletionReader.Entry next() {
             CompletionReader.Entry entry = completions.take();
             for (int i = 0; i < 1000 && entry == null; i++) {
@@ -172,6 +183,8 @@ final class Rig {
             completions.takeAll();
             assertEquals(posted, completions.taken() + completions.retired(), where);
             assertFalse(completions.writer.isOverrun(), where);
+            assertEquals(0, completions.writer.driverShare().inUse(), where);
+            assertFalse(completions.isHeldBack(), where);
             for (Peer peer : endpoint.peers().all()) {
                 assertEquals(0, peer.heldBytes(), where);
                 assertEquals(0, peer.outbox().owned(), where);

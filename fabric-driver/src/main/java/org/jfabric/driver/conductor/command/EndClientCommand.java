@@ -3,6 +3,7 @@ package org.jfabric.driver.conductor.command;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.CompletionQueueResource;
 import org.jfabric.driver.conductor.ConductorContext;
+import org.jfabric.driver.conductor.CounterResource;
 import org.jfabric.driver.conductor.EndpointResource;
 import org.jfabric.driver.conductor.RegionResource;
 import org.jfabric.driver.conductor.ServiceNames;
@@ -98,6 +99,10 @@ public final class EndClientCommand extends Command {
             unmapped.add(queue.file());
             channels.close(queue.waitResource());
         }
+        for (CounterResource counter : session.counters().values()) {
+            unmapped.add(counter.file());
+            channels.close(counter.waitResource());
+        }
         for (WaitSetResource waitSet : session.waitSets().values()) {
             unmapped.add(waitSet.file());
             channels.close(waitSet.waitResource());
@@ -111,9 +116,11 @@ public final class EndClientCommand extends Command {
         }
         counters.add(SystemCounter.ENDPOINTS, -session.endpoints().size());
         counters.add(SystemCounter.COMPLETION_QUEUES, -session.completionQueues().size());
+        counters.add(SystemCounter.COUNTERS, -session.counters().size());
         counters.add(SystemCounter.REGIONS, -session.regions().size());
         session.endpoints().clear();
         session.completionQueues().clear();
+        session.counters().clear();
         session.waitSets().clear();
         session.addressVectors().clear();
         session.regions().clear();

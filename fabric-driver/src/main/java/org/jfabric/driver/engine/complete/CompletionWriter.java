@@ -40,6 +40,7 @@ public final class CompletionWriter {
     private final long mask;
     private final WaitPoint waitPoint;
     private final Runnable onOverrun;
+    private final DriverShare driverShare;
     private long next;
     private long limit;
     private long readPosition;
@@ -58,7 +59,7 @@ public final class CompletionWriter {
      * @param waitPoint   woken when entries were written, or null if the queue was opened without a wait object.
      */
     public CompletionWriter(long fileAddress, int capacity, WaitPoint waitPoint) {
-        this(fileAddress, capacity, waitPoint, () -> {
+        this(fileAddress, capacity, 0, waitPoint, () -> {
         });
     }
 
@@ -67,10 +68,12 @@ public final class CompletionWriter {
      *
      * @param fileAddress native address of the {@code .cq} file.
      * @param capacity    entries, a power of two.
+     * @param driverShare entries of these for which the driver takes slots; a writer without has none.
      * @param waitPoint   woken when entries were written, or null if the queue was opened without a wait object.
      * @param onOverrun   called once, by the progress thread, when an entry finds no slot; must only hand over.
      */
-    public CompletionWriter(long fileAddress, int capacity, WaitPoint waitPoint, Runnable onOverrun) {
+    public CompletionWriter(
+        long fileAddress, int capacity, int driverShare, WaitPoint waitPoint, Runnable onOverrun) {
         this.fileAddress = fileAddress;
         this.records = fileAddress + RECORDS_OFFSET;
         this.errorCells = fileAddress + CompletionQueueDescriptor.errorCellsOffset(capacity);
@@ -79,6 +82,16 @@ public final class CompletionWriter {
         this.limit = capacity;
         this.waitPoint = waitPoint;
         this.onOverrun = onOverrun;
+        this.driverShare = new DriverShare(this, fileAddress, driverShare);
+    }
+
+    /**
+     * The slots that the driver takes for entries of its own.
+     *
+     * @return the one keeper.
+     */
+    public DriverShare driverShare() {
+        return driverShare;
     }
 
     /**
@@ -125,6 +138,7 @@ public final class CompletionWriter {
      * @param context   operation context.
      * @param flags     completion flags.
      * @param length    bytes placed by a receive, else 0.
+     * @param buf       address, where the page defines it, else 0.
      * @param data      remote CQ data, else 0.
      * @param tag       tag of a tagged message, else 0.
      * @param source    source address, -1 if unknown.
@@ -139,6 +153,7 @@ public final class CompletionWriter {
         long context,
         long flags,
         long length,
+        long buf,
         long data,
         long tag,
         long source,
@@ -160,7 +175,7 @@ public final class CompletionWriter {
             UnsafeApi.putByte(cell + CELL_DATA + i, errData.getByte(i));
         }
         long record = records + ((number & mask) * RECORD_LENGTH);
-        body(record, context, flags, length, 0, data, tag, source);
+        body(record, context, flags, length, buf, data, tag, source);
         next = number + 1;
         urgent = true;
         UnsafeApi.putLongRelease(null, record, CompletionQueueDescriptor.word(number, endpoint, KIND_ERROR, share));
@@ -178,6 +193,15 @@ public final class CompletionWriter {
      */
     public void retire(int count) {
         retired += count;
+    }
+
+    /**
+     * Goes on with what waits for slots of the driver's share; once in each cycle.
+     *
+     * @return messages that wait no more.
+     */
+    public int retryHeldBack() {
+        return driverShare.retry();
     }
 
     /** Publishes what readers do not find in the records themselves; once for each batch. */
@@ -243,23 +267,40 @@ public final class CompletionWriter {
         UnsafeApi.putLong(body + 48, source);
     }
 
+    /** How far the client has read; the client writes that word, and what is impossible overruns the queue. */
+    long readPosition() {
+        if (!overrun && !learnReadPosition()) {
+            overrun();
+        }
+        return readPosition;
+    }
+
     private boolean refreshLimit() {
         if (overrun) {
             return false;
         }
+        if (learnReadPosition() && next < limit) {
+            return true;
+        }
+        overrun();
+        return false;
+    }
+
+    private boolean learnReadPosition() {
         long seen = UnsafeApi.getLongAcquire(null, fileAddress + READ_POSITION_OFFSET);
         // the client writes this word: believe it only if it is possible
-        if (seen >= readPosition && seen <= next) {
-            readPosition = seen;
-            limit = seen + capacity;
-            if (next < limit) {
-                return true;
-            }
+        if (seen < readPosition || seen > next) {
+            return false;
         }
+        readPosition = seen;
+        limit = seen + capacity;
+        return true;
+    }
+
+    private void overrun() {
         overrun = true;
         urgent = true;
         UnsafeApi.putIntRelease(null, fileAddress + STATE_OFFSET, STATE_OVERRUN);
         onOverrun.run();
-        return false;
     }
 }

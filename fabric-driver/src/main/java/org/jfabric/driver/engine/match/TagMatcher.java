@@ -73,10 +73,22 @@ public final class TagMatcher {
     }
 
     /**
-     * Takes the oldest unexpected message that the receive accepts, without ever posting the receive.
+     * Posts a receive, whether or not it accepts messages that wait.
      *
-     * <p>For multi-receive buffers, which take one message after the other until they are full; what is left of one
-     * is then posted by {@link #postReceive}.
+     * <p>For multi-receive buffers, which take one message after the other until they are full, and for receives behind
+     * them while messages wait for room in completion queues.
+     *
+     * @param receive not posted.
+     */
+    public void post(PostedReceive receive) {
+        if (!directed) {
+            receive.acceptAnySource();
+        }
+        posted.add(receive);
+    }
+
+    /**
+     * Takes the oldest unexpected message that the receive accepts, without ever posting the receive.
      *
      * @param receive not posted.
      * @return the message, now held by the caller, or null.

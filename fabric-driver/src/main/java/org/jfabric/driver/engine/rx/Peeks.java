@@ -33,6 +33,7 @@ final class Peeks {
     private final UnexpectedStore store;
     private final Pulls pulls;
     private final ReachedLevels levels;
+    private final Sources sources;
     /** By context; grows to the greatest number ever claimed, which the limit bounds; else it allocates nothing. */
     private final Long2ObjectHashMap<StoredMessage> claims =
         new Long2ObjectHashMap<>(EXPECTED_CLAIMS, 0.65f, false);
@@ -41,18 +42,21 @@ final class Peeks {
 
     Peeks(
         Receiver receiver, ReceiveEntries entries, UnexpectedStore store, Pulls pulls, ReachedLevels levels,
-        int limit) {
+        Sources sources, int limit) {
         this.receiver = receiver;
         this.entries = entries;
         this.store = store;
         this.pulls = pulls;
         this.levels = levels;
+        this.sources = sources;
         this.limit = limit;
     }
 
     /** Does what a receive with one of {@link PeekFlags#ANY} asks for; its record ends here. */
     void execute(ReceiveOperation operation, long srcAddr, long tag, long ignore) {
-        long flags = operation.flags;
+        // one message at most is received here, whatever else a broken client asks for
+        long flags = operation.flags & ~Flags.MULTI_RECV;
+        operation.flags = flags;
         int refusal = PeekFlags.check(flags, operation.context);
         if (refusal != 0) {
             receiver.fail(operation, 0, -refusal);
@@ -72,7 +76,7 @@ final class Peeks {
             receiver.fail(operation, 0, FabricErrno.EBUSY);
             return;
         }
-        int source = receiver.source(srcAddr);
+        int source = sources.find(srcAddr);
         if (source == TagMatcher.UNKNOWN_SOURCE) {
             receiver.fail(operation, 0, FabricErrno.EINVAL);
             return;

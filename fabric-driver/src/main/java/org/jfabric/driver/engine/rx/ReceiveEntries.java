@@ -6,24 +6,29 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.CounterWriter;
 import org.jfabric.driver.engine.peer.Peer;
+import org.jfabric.layout.CompletionQueueDescriptor;
 
 /**
- * The completion entries of one endpoint's receives.
+ * The completion entries of one endpoint's receives, and what is counted of them.
  *
  * <p>Owner: progress agent.
  */
 final class ReceiveEntries {
     private final CompletionWriter completions;
     private final int completionIndex;
+    private final CounterWriter counter;
     private final boolean sources;
     private final boolean unknownSources;
 
-    ReceiveEntries(EndpointSettings settings, CompletionWriter completions, int completionIndex) {
+    ReceiveEntries(
+        EndpointSettings settings, CompletionWriter completions, int completionIndex, CounterWriter counter) {
         this.sources = settings.reportsSource();
         this.unknownSources = settings.reportsUnknownSource();
         this.completions = completions;
         this.completionIndex = completionIndex;
+        this.counter = counter;
     }
 
     /** Operations end without entries. */
@@ -31,35 +36,41 @@ final class ReceiveEntries {
         completions.retire(count);
     }
 
-    /** Writes the entry of a receive whose message is placed, or discarded. */
+    /**
+     * Writes the entry of a receive whose message is placed, or discarded; that of a part says where it is (CQ-117,
+     * AMB-12).
+     */
     void complete(ReceiveOperation operation) {
         if ((operation.flags & Flags.DISCARD) != 0) {
             found(operation, 0);
             return;
         }
         long placed = operation.placedBytes();
-        if (operation.messageLength > operation.length) {
+        if (isTruncated(operation)) {
             error(operation, placed, operation.messageLength - placed, FabricErrno.ETRUNC);
             return;
         }
-        if (unknownSources && operation.peer.source() == Peer.UNKNOWN_SOURCE) {
+        if (isOfStranger(operation)) {
             // also for a receive that asked for no entry: nobody could learn the address otherwise
             error(operation, placed, 0, FabricErrno.EADDRNOTAVAIL, operation.peer.rawAddress());
             return;
         }
         operation.reported = true;
+        if (counter != null) {
+            counter.success();
+        }
         if ((operation.flags & Flags.COMPLETION) != 0) {
             completions.success(
                 completionIndex,
-                0,
+                share(operation),
                 operation.context,
                 Flags.RECV | operation.messageFlags,
                 placed,
-                0,
+                place(operation),
                 operation.messageData,
                 operation.messageTag,
                 source(operation));
-        } else {
+        } else if (!operation.isPart) {
             completions.retire();
         }
     }
@@ -84,20 +95,46 @@ final class ReceiveEntries {
             source(operation));
     }
 
+    /** Whether a part that has ended gets an entry. */
+    boolean hasEntry(ReceiveOperation part) {
+        return part.endErrno != 0 || (part.flags & Flags.COMPLETION) != 0 || isTruncated(part) || isOfStranger(part);
+    }
+
     /** Writes the error entry of a receive, with or without a message. */
     void error(ReceiveOperation operation, long placed, long overflow, int errno) {
         error(operation, placed, overflow, errno, null);
     }
 
+    /**
+     * Writes the entry that gives a multi-receive buffer back, asked for or not (AMB-19). Its only flag says that it
+     * belongs to no message, also if the buffer was cancelled (CQ-139).
+     */
+    void release(ReceiveOperation buffer) {
+        buffer.reported = true;
+        int errno = buffer.endErrno;
+        if (errno == 0) {
+            completions.success(
+                completionIndex, 0, buffer.context, Flags.MULTI_RECV, 0, 0, 0, 0, FabricAddress.ADDR_NOTAVAIL);
+        } else {
+            completions.error(
+                completionIndex, 0, buffer.context, Flags.MULTI_RECV, 0, 0, 0, 0, FabricAddress.ADDR_NOTAVAIL, 0,
+                errno, errno, null);
+        }
+    }
+
     private void error(
         ReceiveOperation operation, long placed, long overflow, int errno, DirectBuffer errData) {
         operation.reported = true;
+        if (counter != null) {
+            counter.error();
+        }
         completions.error(
             completionIndex,
-            0,
+            share(operation),
             operation.context,
             Flags.RECV | operation.messageFlags,
             placed,
+            place(operation),
             operation.messageData,
             operation.messageTag,
             source(operation),
@@ -105,6 +142,22 @@ final class ReceiveEntries {
             errno,
             errno,
             errData);
+    }
+
+    private static boolean isTruncated(ReceiveOperation operation) {
+        return operation.messageLength > operation.length;
+    }
+
+    private boolean isOfStranger(ReceiveOperation operation) {
+        return unknownSources && operation.peer.source() == Peer.UNKNOWN_SOURCE;
+    }
+
+    private static int share(ReceiveOperation operation) {
+        return operation.isPart ? CompletionQueueDescriptor.FLAG_DRIVER_SHARE : 0;
+    }
+
+    private static long place(ReceiveOperation operation) {
+        return operation.isPart ? operation.buf : 0;
     }
 
     private long source(ReceiveOperation operation) {

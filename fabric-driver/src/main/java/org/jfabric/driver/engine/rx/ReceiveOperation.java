@@ -1,11 +1,13 @@
 package org.jfabric.driver.engine.rx;
 
+import org.jfabric.Flags;
 import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.resource.RegisteredRegion;
 
 /**
- * One receive from its posting to its completion. The records of an endpoint are made with it and used again.
+ * One receive from its posting to its completion, or one message in a multi-receive buffer. The records of an endpoint
+ * are made with it and used again.
  *
  * <p>Owner: progress agent.
  */
@@ -24,8 +26,12 @@ public final class ReceiveOperation extends PostedReceive {
     static final int SEGMENTS = 6;
     /** The entry is written; the peer has yet to be told that its payload was taken. */
     static final int FINISHING = 7;
+    /** A multi-receive buffer that takes messages. */
+    static final int BUFFER = 8;
+    /** A multi-receive buffer that takes no more; it ends when all its messages have entries. */
+    static final int ENDING = 9;
     /** A peek has claimed its message and has yet to say so. */
-    static final int CLAIMED = 8;
+    static final int CLAIMED = 10;
 
     /** Next receive that takes an announced payload of the same peer; {@link Peer}'s list. */
     public ReceiveOperation nextPull;
@@ -56,11 +62,36 @@ public final class ReceiveOperation extends PostedReceive {
     long remoteOperation;
     long received;
     int finishErrno;
-    /** Its entry is written, or it was retired. */
+    /** Its entry is written, or it was retired; of a part: how it ended is known. */
     boolean reported;
 
-    ReceiveOperation(int index) {
+    // of a multi-receive buffer
+    /** Bytes from its start that messages take, with the gaps that align them. */
+    long used;
+    /** It ends when fewer bytes than this are free behind a message. */
+    long minFree;
+    /** The oldest message in it without an entry. */
+    ReceiveOperation firstPart;
+    ReceiveOperation lastPart;
+
+    // of one message in a multi-receive buffer
+    final boolean isPart;
+    ReceiveOperation buffer;
+    ReceiveOperation nextPart;
+    long endPlaced;
+    /** How it ended, of a part or of a buffer. */
+    int endErrno;
+    boolean written;
+    boolean released;
+
+    ReceiveOperation(int index, boolean isPart) {
         this.id = index;
+        this.isPart = isPart;
+    }
+
+    /** Whether it is a buffer for many messages. */
+    boolean isBuffer() {
+        return (flags & Flags.MULTI_RECV) != 0;
     }
 
     void message(Peer newPeer, long newFlags, long newTag, long newData, long newLength) {

@@ -3,23 +3,33 @@ package org.jfabric.driver.engine.rx;
 import java.util.Set;
 
 /**
- * The receives that an endpoint can have outstanding; made with the endpoint. Owner: progress agent.
+ * The receives that an endpoint can have outstanding, and the parts, which stand for messages in multi-receive buffers;
+ * made with the endpoint. Owner: progress agent.
  */
 final class ReceivePool {
     private final ReceiveOperation[] operations;
+    private final int receives;
     private ReceiveOperation free;
+    private ReceiveOperation freePart;
     private int freeCount;
     private long given;
 
-    ReceivePool(int size) {
-        operations = new ReceiveOperation[size];
-        for (int i = size - 1; i >= 0; i--) {
-            ReceiveOperation operation = new ReceiveOperation(i);
+    ReceivePool(int receives, int parts) {
+        this.receives = receives;
+        operations = new ReceiveOperation[receives + parts];
+        for (int i = operations.length - 1; i >= 0; i--) {
+            boolean isPart = i >= receives;
+            ReceiveOperation operation = new ReceiveOperation(i, isPart);
             operations[i] = operation;
-            operation.nextFree = free;
-            free = operation;
+            if (isPart) {
+                operation.nextFree = freePart;
+                freePart = operation;
+            } else {
+                operation.nextFree = free;
+                free = operation;
+            }
         }
-        freeCount = size;
+        freeCount = receives;
     }
 
     ReceiveOperation take() {
@@ -32,6 +42,18 @@ final class ReceivePool {
         return operation;
     }
 
+    boolean hasPart() {
+        return freePart != null;
+    }
+
+    /** A record for one message in a multi-receive buffer; only if {@link #hasPart()}. */
+    ReceiveOperation takePart() {
+        ReceiveOperation part = freePart;
+        freePart = part.nextFree;
+        part.nextFree = null;
+        return part;
+    }
+
     void give(ReceiveOperation operation) {
         // an id that a peer still holds must not name the next use of the record
         operation.id += 1L << 32;
@@ -40,13 +62,21 @@ final class ReceivePool {
         operation.region = null;
         operation.peer = null;
         operation.filling = null;
+        if (operation.isPart) {
+            operation.buffer = null;
+            operation.written = false;
+            operation.released = false;
+            operation.nextFree = freePart;
+            freePart = operation;
+            return;
+        }
         operation.nextFree = free;
         free = operation;
         freeCount++;
         given++;
     }
 
-    /** Records that came back since the start. */
+    /** Records of receives that came back since the start. */
     long given() {
         return given;
     }
@@ -64,17 +94,23 @@ final class ReceivePool {
         for (ReceiveOperation operation = free; operation != null; operation = operation.nextFree) {
             operationsInList.add(operation);
         }
+        for (ReceiveOperation part = freePart; part != null; part = part.nextFree) {
+            operationsInList.add(part);
+        }
     }
 
     /** No record is taken any more. */
     void close() {
         free = null;
+        freePart = null;
     }
 
+    /** Receives that have not ended. */
     int inUse() {
-        return operations.length - freeCount;
+        return receives - freeCount;
     }
 
+    /** Records of both kinds. */
     int size() {
         return operations.length;
     }

@@ -1,12 +1,12 @@
 package org.jfabric.driver.engine.rx;
 
-import org.jfabric.FabricAddress;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.client.PeekFlags;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.CounterWriter;
 import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.match.UnexpectedMessage;
@@ -40,6 +40,7 @@ public final class Receiver {
     private final ReceivePool pool;
     private final TagMatcher tagged;
     private final TagMatcher untagged;
+    private final MultiReceives multi;
     private final UnexpectedStore store;
     private final Pulls pulls;
     private final Streams streams;
@@ -57,6 +58,7 @@ public final class Receiver {
      * @param peers           of the endpoint.
      * @param completions     receive completion queue.
      * @param completionIndex the endpoint's index in it.
+     * @param counter         counts what ends, or null.
      */
     public Receiver(
         EndpointSettings settings,
@@ -64,22 +66,24 @@ public final class Receiver {
         RegionTable regions,
         PeerTable peers,
         CompletionWriter completions,
-        int completionIndex) {
+        int completionIndex,
+        CounterWriter counter) {
         this.regions = regions;
         this.peers = peers;
-        this.entries = new ReceiveEntries(settings, completions, completionIndex);
+        this.entries = new ReceiveEntries(settings, completions, completionIndex, counter);
         this.directed = settings.directedReceive();
-        this.pool = new ReceivePool(settings.rxSize());
+        this.pool = new ReceivePool(settings.rxSize(), MultiReceives.parts(settings));
         this.tagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
         this.untagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
+        this.multi = new MultiReceives(this, settings, pool, untagged, entries, completions.driverShare());
         this.store = new UnexpectedStore(
             engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes());
         this.pulls = new Pulls(this);
         this.streams = new Streams(this, pool, store);
         this.levels = new ReachedLevels(this, store);
-        this.peeks = new Peeks(this, entries, store, pulls, levels, settings.rxSize());
         this.unfinished = new UnfinishedMessages(store);
-        this.sources = new Sources(this, directed, tagged, untagged);
+        this.sources = new Sources(this, peers, directed, tagged, untagged);
+        this.peeks = new Peeks(this, entries, store, pulls, levels, sources, settings.rxSize());
     }
 
     /**
@@ -90,7 +94,7 @@ public final class Receiver {
      * @param len     bytes.
      * @param srcAddr source or -1.
      * @param tag     tag.
-     * @param ignore  bits of the tag that do not count.
+     * @param ignore  bits of the tag that do not count; of a multi-receive buffer its least free room in bytes.
      * @param context context.
      * @return 0 or {@code -FI_EAGAIN}.
      */
@@ -113,13 +117,16 @@ public final class Receiver {
             fail(operation, 0, FabricErrno.EFAULT);
             return 0;
         }
-        int source = source(srcAddr);
+        int source = sources.find(srcAddr);
         if (source == TagMatcher.UNKNOWN_SOURCE) {
             fail(operation, 0, FabricErrno.EINVAL);
             return 0;
         }
         boolean isTagged = (flags & Flags.TAGGED) != 0;
         operation.accept(isTagged ? tag : 0, isTagged ? ignore : 0, source);
+        if ((!isTagged || operation.isBuffer()) && multi.post(operation, ignore)) {
+            return 0;
+        }
         UnexpectedMessage message = (isTagged ? tagged : untagged).postReceive(operation);
         if (message != null) {
             deliver(operation, (StoredMessage) message);
@@ -139,14 +146,6 @@ public final class Receiver {
             operation.address = region.address() + MemoryRegionDescriptor.offset(operation.buf);
         }
         return true;
-    }
-
-    /** What a receive accepts; {@link TagMatcher#UNKNOWN_SOURCE} if the address vector has no such place. */
-    int source(long srcAddr) {
-        if (!directed || srcAddr == FabricAddress.ADDR_UNSPEC) {
-            return TagMatcher.ANY_SOURCE;
-        }
-        return peers.isValid(srcAddr) ? (int) srcAddr : TagMatcher.UNKNOWN_SOURCE;
     }
 
     /**
@@ -174,7 +173,7 @@ public final class Receiver {
 
     /** Places a message in the buffer of a receive, or keeps it; the kept one, or null. */
     StoredMessage take(Peer peer, long flags, long tag, long data, long address, int length) {
-        ReceiveOperation operation = arrive(peer, flags, tag);
+        ReceiveOperation operation = arrive(peer, flags, tag, length);
         if (operation != null) {
             operation.message(peer, flags & MESSAGE_BITS, tag, data, length);
             Words.copy(address, operation.address, operation.placedBytes());
@@ -210,7 +209,7 @@ public final class Receiver {
         if ((flags & Flags.FENCE) != 0 && !levels.fence(peer, payload.operation())) {
             return;
         }
-        ReceiveOperation operation = arrive(peer, flags, tag);
+        ReceiveOperation operation = arrive(peer, flags, tag, payload.lengthBytes());
         if (operation != null) {
             operation.message(peer, flags & MESSAGE_BITS, tag, data, payload.lengthBytes());
             pulls.start(operation, payload);
@@ -420,6 +419,7 @@ public final class Receiver {
      */
     public void recover(List<Peer> all) {
         new ReceiveRecovery(this, pool, store, pulls, peeks).run(all);
+        multi.recover();
         levels.recover();
     }
 
@@ -431,7 +431,7 @@ public final class Receiver {
             if (operation.state == ReceiveOperation.FREE) {
                 continue;
             }
-            if (!operation.reported) {
+            if (!operation.reported && !operation.isPart) {
                 unfinished++;
             }
             if (operation.region != null) {
@@ -439,6 +439,7 @@ public final class Receiver {
                 operation.region = null;
             }
         }
+        multi.close();
         entries.retire(unfinished);
         pool.close();
         store.close();
@@ -446,22 +447,38 @@ public final class Receiver {
 
     /** Writes the entry of a receive whose message is placed. */
     void complete(ReceiveOperation operation) {
-        entries.complete(operation);
+        if (operation.isPart) {
+            multi.complete(operation);
+        } else {
+            entries.complete(operation);
+        }
     }
 
     /** Writes the error entry of a receive and ends it. */
     void fail(ReceiveOperation operation, long placed, int errno) {
+        if (operation.isBuffer()) {
+            multi.cancel(operation, errno);
+            return;
+        }
         writeError(operation, placed, errno);
         release(operation);
     }
 
     /** Writes the error entry of a receive, which goes on to tell its peer. */
     void writeError(ReceiveOperation operation, long placed, int errno) {
-        entries.error(operation, placed, 0, errno);
+        if (operation.isPart) {
+            multi.fail(operation, placed, errno);
+        } else {
+            entries.error(operation, placed, 0, errno);
+        }
     }
 
     /** Gives the record back; its entry is written. */
     void release(ReceiveOperation operation) {
+        if (operation.isPart) {
+            multi.release(operation);
+            return;
+        }
         RegisteredRegion region = operation.region;
         operation.region = null;
         if (region != null) {
@@ -478,10 +495,9 @@ public final class Receiver {
         return (flags & Flags.TAGGED) != 0 ? tagged : untagged;
     }
 
-    ReceiveOperation arrive(Peer peer, long flags, long tag) {
+    ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
         return (flags & Flags.TAGGED) != 0
-            ? (ReceiveOperation) tagged.arrive(tag, peer.source())
-            : (ReceiveOperation) untagged.arrive(0, peer.source());
+            ? (ReceiveOperation) tagged.arrive(tag, peer.source()) : multi.arrive(peer, length);
     }
 
     void deliver(ReceiveOperation operation, StoredMessage message) {

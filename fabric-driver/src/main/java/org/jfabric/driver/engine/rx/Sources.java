@@ -1,10 +1,12 @@
 package org.jfabric.driver.engine.rx;
 
+import org.jfabric.FabricAddress;
 import org.jfabric.FabricErrno;
 import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.match.UnexpectedMessage;
 import org.jfabric.driver.engine.peer.Peer;
+import org.jfabric.driver.engine.peer.PeerTable;
 
 /**
  * Changes of who is known under which {@code fi_addr}, for what waits to be matched: a message has the source that its
@@ -14,13 +16,23 @@ import org.jfabric.driver.engine.peer.Peer;
  */
 final class Sources {
     private final Receiver receiver;
+    private final PeerTable peers;
     private final boolean directed;
     private final TagMatcher[] matchers;
 
-    Sources(Receiver receiver, boolean directed, TagMatcher... matchers) {
+    Sources(Receiver receiver, PeerTable peers, boolean directed, TagMatcher... matchers) {
         this.receiver = receiver;
+        this.peers = peers;
         this.directed = directed;
         this.matchers = matchers;
+    }
+
+    /** What a receive accepts; {@link TagMatcher#UNKNOWN_SOURCE} if the address vector has no such place. */
+    int find(long srcAddr) {
+        if (!directed || srcAddr == FabricAddress.ADDR_UNSPEC) {
+            return TagMatcher.ANY_SOURCE;
+        }
+        return peers.isValid(srcAddr) ? (int) srcAddr : TagMatcher.UNKNOWN_SOURCE;
     }
 
     /** A peer that was unknown has a place; looks at every message, if receives name sources at all. */

@@ -28,7 +28,7 @@ final class Streams {
             peer.violation("began a message of " + length + " bytes");
             return;
         }
-        ReceiveOperation operation = receiver.arrive(peer, flags, tag);
+        ReceiveOperation operation = receiver.arrive(peer, flags, tag, length);
         if (operation != null) {
             operation.message(peer, flags & Receiver.MESSAGE_BITS, tag, data, length);
             operation.state = ReceiveOperation.STREAMING;

@@ -4,6 +4,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.CounterWriter;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.engine.peer.PeerTable;
 import org.jfabric.driver.link.Channel;
@@ -36,6 +37,7 @@ public final class Sender {
     private final PeerTable peers;
     private final CompletionWriter completions;
     private final int completionIndex;
+    private final CounterWriter counter;
     private final long maxMessageBytes;
     private final int injectSizeBytes;
     private long completed;
@@ -48,18 +50,21 @@ public final class Sender {
      * @param peers           of the endpoint.
      * @param completions     transmit completion queue.
      * @param completionIndex the endpoint's index in it.
+     * @param counter         counts what ends, or null.
      */
     public Sender(
         EndpointSettings settings,
         RegionTable regions,
         PeerTable peers,
         CompletionWriter completions,
-        int completionIndex) {
+        int completionIndex,
+        CounterWriter counter) {
         this.pool = new TransmitPool(settings.txSize(), settings.injectSizeBytes());
         this.regions = regions;
         this.peers = peers;
         this.completions = completions;
         this.completionIndex = completionIndex;
+        this.counter = counter;
         this.maxMessageBytes = settings.maxMessageBytes();
         this.injectSizeBytes = settings.injectSizeBytes();
     }
@@ -191,6 +196,9 @@ public final class Sender {
         operation.reported = true;
         // not tracked any more when somebody can see the entry (CL-012)
         release(operation);
+        if (counter != null) {
+            counter.success();
+        }
         if ((flags & Flags.COMPLETION) != 0) {
             completions.success(completionIndex, 0, context, Flags.SEND | (flags & KIND_BITS), 0, 0, 0, 0, -1L);
         } else {
@@ -212,11 +220,15 @@ public final class Sender {
         operation.failure = 0;
         // as in complete(): not tracked any more when somebody can see the entry
         release(operation);
+        if (counter != null) {
+            counter.error();
+        }
         completions.error(
             completionIndex,
             0,
             context,
             Flags.SEND | (flags & KIND_BITS),
+            0,
             0,
             0,
             0,

@@ -97,7 +97,7 @@ final class ShmNode implements AutoCloseable {
         return engine.addEndpoint(
             session,
             new EndpointSettings(id, endpointName, FabricName.of(services.driverName(), endpointName), 0, 256, 256, 128,
-                1L << 40, Flags.DIRECTED_RECV | Flags.SOURCE, 8192),
+                1L << 40, Flags.DIRECTED_RECV | Flags.SOURCE, 8192, false),
             List.of(ShmLinkProvider.NAME),
             addresses,
             writer,

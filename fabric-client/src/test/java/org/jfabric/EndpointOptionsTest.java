@@ -1,0 +1,33 @@
+package org.jfabric;
+
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+/** What depends on the environment of the process. */
+class EndpointOptionsTest {
+    @Test
+    @Requirement("EP-103")
+    void shouldFollowTheVariableThatDisablesPeerToPeer() {
+        EndpointOptions options = new EndpointOptions(new Info(), true);
+        assertEquals(HmemPeerToPeer.DISABLED.code(), options.get(EndpointOption.FI_HMEM_P2P));
+        options.set(EndpointOption.FI_HMEM_P2P, HmemPeerToPeer.ENABLED.code(), true);
+        assertEquals(HmemPeerToPeer.DISABLED.code(), options.get(EndpointOption.FI_HMEM_P2P));
+        assertEquals(FabricErrno.EOPNOTSUPP, assertThrows(FabricException.class,
+            () -> options.set(EndpointOption.FI_HMEM_P2P, HmemPeerToPeer.REQUIRED.code(), true)).errno());
+        assertEquals(FabricErrno.EINVAL, assertThrows(FabricException.class,
+            () -> options.set(EndpointOption.FI_HMEM_P2P, 9, true)).errno());
+        assertEquals(HmemPeerToPeer.ENABLED.code(),
+            new EndpointOptions(new Info(), false).get(EndpointOption.FI_HMEM_P2P));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, true", "TRUE, true", "yes, true", "On, true", "0, false", "no, false", "'', false", ", false"})
+    void shouldReadTheVariableAsABoolean(String value, boolean set) {
+        assertEquals(set, EndpointOptions.isSet(value));
+    }
+}
