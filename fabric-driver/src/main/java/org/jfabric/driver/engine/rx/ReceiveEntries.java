@@ -125,7 +125,8 @@ final class ReceiveEntries {
     private void error(
         ReceiveOperation operation, long placed, long overflow, int errno, DirectBuffer errData) {
         operation.reported = true;
-        if (counter != null) {
+        // a look receives nothing, so it is not counted, found or not
+        if (counter != null && (operation.flags & (Flags.PEEK | Flags.DISCARD)) == 0) {
             counter.error();
         }
         completions.error(
