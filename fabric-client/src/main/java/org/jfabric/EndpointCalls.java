@@ -2,6 +2,7 @@ package org.jfabric;
 
 import org.agrona.DirectBuffer;
 import org.jfabric.client.DriverState;
+import org.jfabric.client.PeekFlags;
 
 /**
  * What all data-path calls of an endpoint share: its state, its two halves and the flags that each call carries.
@@ -36,6 +37,8 @@ abstract sealed class EndpointCalls permits MessageCalls {
     long alwaysForSends;
     /** Carried by receives with flags of their own, besides these. */
     long alwaysForRecvs;
+    /** Whether the entries of receives can tell that a peek has copied data (AMB-51). */
+    boolean peeksData;
 
     EndpointCalls(long context, DriverState driver) {
         this.context = context;
@@ -116,6 +119,39 @@ abstract sealed class EndpointCalls permits MessageCalls {
     /** The transmitting half, also while a claim is open; null if the endpoint only receives. */
     final TransmitSide transmitSide() {
         return transmit != null ? transmit : claimed;
+    }
+
+    /** A receive with one of {@link PeekFlags#ANY}: what cannot be is refused, what is not looked at is not sent. */
+    final int postPeek(long flags, long buf, long len, long srcAddr, long tag, long ignore, long opContext, long kind) {
+        if ((flags & ~OperationFlags.PEEK_CALL) != 0) {
+            return badFlags();
+        }
+        int refusal = PeekFlags.check(flags, opContext);
+        if (refusal != 0) {
+            return isUsable() ? refusal : refused();
+        }
+        boolean takesBuffer = (flags & Flags.DISCARD) == 0 && (peeksData || (flags & Flags.PEEK) == 0);
+        return postRecv(flags | alwaysForRecvs | kind, takesBuffer ? buf : 0, takesBuffer ? len : 0, srcAddr, tag,
+            ignore, opContext);
+    }
+
+    /** As the call of one piece; a claim is received into the pieces, a peek copies nothing into several (AMB-50). */
+    final int postPeek(long flags, IoVec iov, long srcAddr, long tag, long ignore, long opContext, long kind) {
+        boolean takesBuffers = (flags & Flags.DISCARD) == 0;
+        if (takesBuffers && (iov == null || !iov.isValid())) {
+            return isUsable() ? -FabricErrno.EINVAL : refused();
+        }
+        boolean onePiece = takesBuffers && iov.count() <= 1;
+        if (onePiece || !takesBuffers || (flags & Flags.PEEK) != 0) {
+            return postPeek(flags, onePiece ? iov.firstAddress() : 0, onePiece ? iov.lengthBytes() : 0, srcAddr, tag,
+                ignore, opContext, kind);
+        }
+        if ((flags & ~OperationFlags.PEEK_CALL) != 0) {
+            return badFlags();
+        }
+        int refusal = PeekFlags.check(flags, opContext);
+        return refusal == 0 || !isUsable()
+            ? postRecv(flags | alwaysForRecvs | kind, iov, srcAddr, tag, ignore, opContext) : refusal;
     }
 
     final int badFlags() {

@@ -167,6 +167,10 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
             offered.txAttr().opFlags(hints.txAttr().opFlags() | offered.txAttr().opFlags());
         }
         offered.rxAttr().opFlags(hints.rxAttr().opFlags());
+        if (hints.epAttr().memTagFormat() != 0) {
+            // every bit of a tag counts and every mask is allowed: whatever the fields are, they are here (EP-147)
+            offered.epAttr().memTagFormat(hints.epAttr().memTagFormat());
+        }
         if (hints.domainAttr().threading() != Threading.UNSPEC) {
             // the client's own matter: it locks where the level asks for it
             offered.domainAttr().threading(hints.domainAttr().threading());

@@ -95,7 +95,8 @@ public final class PeerTable {
     }
 
     /**
-     * The address vector got a new entry: a peer that is known by its address only has a {@code fi_addr} now.
+     * The address vector got a new entry: a peer that is known by its address only has a {@code fi_addr} now, and so
+     * have its messages that wait.
      *
      * @param fiAddr  new.
      * @param address of that entry.
@@ -104,6 +105,7 @@ public final class PeerTable {
         Peer peer = known.find(address);
         if (peer != null && peer.source() < 0) {
             peer.source((int) fiAddr);
+            context.receiver().learnSource(peer);
         }
     }
 

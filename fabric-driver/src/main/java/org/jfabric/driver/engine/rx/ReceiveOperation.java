@@ -6,6 +6,7 @@ import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.Words;
 
 /**
@@ -33,6 +34,8 @@ public final class ReceiveOperation extends PostedReceive {
     static final int BUFFER = 8;
     /** A multi-receive buffer that takes no more; it ends when all its messages have entries. */
     static final int ENDING = 9;
+    /** A peek has claimed its message and has yet to say so. */
+    static final int CLAIMED = 10;
 
     /** Next receive that takes an announced payload of the same peer; {@link Peer}'s list. */
     public ReceiveOperation nextPull;
@@ -108,6 +111,20 @@ public final class ReceiveOperation extends PostedReceive {
         buf = newBuf;
         length = newLength;
         message(null, newFlags & (Flags.TAGGED | Flags.MSG), 0, 0, 0);
+    }
+
+    /** Takes the one piece that a request names, if it is registered, and holds it. */
+    boolean attach(RegionTable regions) {
+        if (length != 0) {
+            RegisteredRegion found = regions.find(buf, length);
+            if (found == null) {
+                return false;
+            }
+            found.retain();
+            region = found;
+            address = found.address() + MemoryRegionDescriptor.offset(buf);
+        }
+        return true;
     }
 
     /** Takes the pieces that a request names, if all of them are registered, and holds them. */

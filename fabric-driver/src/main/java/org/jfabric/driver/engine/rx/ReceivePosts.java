@@ -2,12 +2,10 @@ package org.jfabric.driver.engine.rx;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.client.PeekFlags;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.match.UnexpectedMessage;
-import org.jfabric.driver.engine.peer.PeerTable;
 import org.jfabric.driver.resource.RegionTable;
-import org.jfabric.driver.resource.RegisteredRegion;
-import org.jfabric.layout.MemoryRegionDescriptor;
 
 /**
  * Takes the receives of one endpoint: looks at what they name and matches them with what is there already.
@@ -17,24 +15,24 @@ import org.jfabric.layout.MemoryRegionDescriptor;
 final class ReceivePosts {
     private final Receiver receiver;
     private final RegionTable regions;
-    private final PeerTable peers;
     private final ReceivePool pool;
-    private final boolean directed;
+    private final Sources sources;
     private final TagMatcher tagged;
     private final TagMatcher untagged;
     private final MultiReceives multi;
+    private final Peeks peeks;
 
     ReceivePosts(
-        Receiver receiver, RegionTable regions, PeerTable peers, ReceivePool pool, boolean directed, TagMatcher tagged,
-        TagMatcher untagged, MultiReceives multi) {
+        Receiver receiver, RegionTable regions, ReceivePool pool, Sources sources, TagMatcher tagged,
+        TagMatcher untagged, MultiReceives multi, Peeks peeks) {
         this.receiver = receiver;
         this.regions = regions;
-        this.peers = peers;
         this.pool = pool;
-        this.directed = directed;
+        this.sources = sources;
         this.tagged = tagged;
         this.untagged = untagged;
         this.multi = multi;
+        this.peeks = peeks;
     }
 
     /** As {@link Receiver#receive}. */
@@ -44,17 +42,13 @@ final class ReceivePosts {
             return -FabricErrno.EAGAIN;
         }
         operation.posted(flags, buf, len, context);
-        if (len != 0) {
-            RegisteredRegion region = regions.find(buf, len);
-            if (region == null) {
-                receiver.fail(operation, 0, FabricErrno.EFAULT);
-                return 0;
-            }
-            region.retain();
-            operation.region = region;
-            operation.address = region.address() + MemoryRegionDescriptor.offset(buf);
+        if ((flags & PeekFlags.ANY) != 0) {
+            peeks.execute(operation, srcAddr, tag, ignore);
+        } else if (operation.attach(regions)) {
+            post(operation, srcAddr, tag, ignore);
+        } else {
+            receiver.fail(operation, 0, FabricErrno.EFAULT);
         }
-        post(operation, srcAddr, tag, ignore);
         return 0;
     }
 
@@ -68,20 +62,19 @@ final class ReceivePosts {
         operation.posted(flags, 0, 0, context);
         if (!operation.scatterOver(regions, pieces, count)) {
             receiver.fail(operation, 0, FabricErrno.EFAULT);
-            return 0;
+        } else if ((flags & PeekFlags.ANY) != 0) {
+            peeks.execute(operation, srcAddr, tag, ignore);
+        } else {
+            post(operation, srcAddr, tag, ignore);
         }
-        post(operation, srcAddr, tag, ignore);
         return 0;
     }
 
     private void post(ReceiveOperation operation, long srcAddr, long tag, long ignore) {
-        int source = TagMatcher.ANY_SOURCE;
-        if (directed && srcAddr != -1L) {
-            if (!peers.isValid(srcAddr)) {
-                receiver.fail(operation, 0, FabricErrno.EINVAL);
-                return;
-            }
-            source = (int) srcAddr;
+        int source = sources.find(srcAddr);
+        if (source == TagMatcher.UNKNOWN_SOURCE) {
+            receiver.fail(operation, 0, FabricErrno.EINVAL);
+            return;
         }
         boolean isTagged = (operation.flags & Flags.TAGGED) != 0;
         operation.accept(isTagged ? tag : 0, isTagged ? ignore : 0, source);

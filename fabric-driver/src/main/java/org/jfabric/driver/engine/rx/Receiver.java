@@ -2,6 +2,7 @@ package org.jfabric.driver.engine.rx;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.client.PeekFlags;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.engine.complete.CompletionWriter;
@@ -43,6 +44,9 @@ public final class Receiver {
     private final ReceivePosts posts;
     private final ReachedLevels levels;
     private final ReceiveScan scan;
+    private final Peeks peeks;
+    private final UnfinishedMessages unfinished;
+    private final Sources sources;
 
     /**
      * A receiver without operations.
@@ -76,12 +80,15 @@ public final class Receiver {
         this.scan = new ReceiveScan(pool, store);
         this.pulls = new Pulls(this);
         this.streams = new Streams(this, pool, store);
-        this.posts = new ReceivePosts(this, regions, peers, pool, directed, tagged, untagged, multi);
         this.levels = new ReachedLevels(this, store);
+        this.unfinished = new UnfinishedMessages(store);
+        this.sources = new Sources(this, peers, directed, tagged, untagged);
+        this.peeks = new Peeks(this, regions, entries, store, pulls, levels, sources, settings.rxSize());
+        this.posts = new ReceivePosts(this, regions, pool, sources, tagged, untagged, multi, peeks);
     }
 
     /**
-     * Takes a receive.
+     * Takes a receive, or a look at the messages that wait ({@link Peeks}).
      *
      * @param flags   operation flags and kind.
      * @param buf     address in registered memory.
@@ -271,20 +278,17 @@ public final class Receiver {
         while (peer.firstPull() != null) {
             ReceiveOperation operation = peer.firstPull();
             peer.removePull(operation);
-            if (operation.reported) {
-                release(operation);
-            } else if (operation.state == ReceiveOperation.FILLING) {
+            if (operation.state == ReceiveOperation.FILLING) {
                 abort(operation.filling, errno);
+            } else if (operation.reported) {
+                release(operation);
             } else {
                 fail(operation, operation.received, errno);
             }
         }
-        dropUnfinished(tagged, peer);
-        dropUnfinished(untagged, peer);
-        if (directed && peer.source() >= 0) {
-            failDirected(tagged, peer.source(), errno);
-            failDirected(untagged, peer.source(), errno);
-        }
+        unfinished.failPeer(tagged, peer, errno);
+        unfinished.failPeer(untagged, peer, errno);
+        sources.failDirected(peer.source(), errno);
     }
 
     /**
@@ -294,12 +298,16 @@ public final class Receiver {
      * @param source the removed {@code fi_addr}.
      */
     public void forgetSource(int source) {
-        tagged.forgetSource(source);
-        untagged.forgetSource(source);
-        if (directed) {
-            failDirected(tagged, source, FabricErrno.ECANCELED);
-            failDirected(untagged, source, FabricErrno.ECANCELED);
-        }
+        sources.forget(source);
+    }
+
+    /**
+     * A peer that was unknown has a place in the address vector: its messages that wait match receives that name it.
+     *
+     * @param peer with its new {@link Peer#source()}.
+     */
+    public void learnSource(Peer peer) {
+        sources.learn(peer);
     }
 
     /**
@@ -373,7 +381,7 @@ public final class Receiver {
      * @param all peers of the endpoint.
      */
     public void recover(List<Peer> all) {
-        new ReceiveRecovery(this, pool, store, pulls).run(all);
+        new ReceiveRecovery(this, pool, store, pulls, peeks).run(all);
         multi.recover();
         levels.recover();
     }
@@ -439,7 +447,7 @@ public final class Receiver {
         return length < 0 || length > MemoryRegionDescriptor.MAX_LENGTH;
     }
 
-    private TagMatcher matcher(long flags) {
+    TagMatcher matcher(long flags) {
         return (flags & Flags.TAGGED) != 0 ? tagged : untagged;
     }
 
@@ -449,6 +457,11 @@ public final class Receiver {
     }
 
     void deliver(ReceiveOperation operation, StoredMessage message) {
+        if (operation.reported) {
+            // it was discarded while its payload was on the way
+            peeks.drop(operation, message);
+            return;
+        }
         operation.message(message.peer, message.flags, message.tag(), message.data, message.length);
         switch (message.state) {
             case StoredMessage.STORED -> {
@@ -507,43 +520,21 @@ public final class Receiver {
         message.arrived((flags & Flags.TAGGED) != 0 ? tag : 0, peer.source());
     }
 
-    private void dropUnfinished(TagMatcher matcher, Peer peer) {
-        UnexpectedMessage message = matcher.firstUnexpected();
-        while (message != null) {
-            UnexpectedMessage next = matcher.nextUnexpected(message);
-            StoredMessage stored = (StoredMessage) message;
-            if (stored.peer == peer && stored.state != StoredMessage.STORED) {
-                matcher.removeUnexpected(stored);
-                if (stored.state == StoredMessage.FILLING) {
-                    peer.left(stored.length, stored.epoch);
-                } else {
-                    peer.announcementLeft();
-                }
-                store.giveMessage(stored);
-            }
-            message = next;
-        }
-    }
-
     void abort(StoredMessage message, int errno) {
+        if (message.isClaimed()) {
+            unfinished.lost(message, errno);
+            return;
+        }
         ReceiveOperation receive = message.receive;
         if (receive == null) {
             matcher(message.flags).removeUnexpected(message);
         }
         message.peer.left(message.length, message.epoch);
         store.giveMessage(message);
-        if (receive != null) {
+        if (receive != null && receive.reported) {
+            release(receive);
+        } else if (receive != null) {
             fail(receive, 0, errno);
-        }
-    }
-
-    private void failDirected(TagMatcher matcher, int source, int errno) {
-        PostedReceive receive = matcher.nextDirected(null, source);
-        while (receive != null) {
-            PostedReceive next = matcher.nextDirected(receive, source);
-            matcher.cancel(receive);
-            fail((ReceiveOperation) receive, 0, errno);
-            receive = next;
         }
     }
 
