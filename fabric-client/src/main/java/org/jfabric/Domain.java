@@ -247,7 +247,9 @@ public final class Domain implements Fid {
      * @return the endpoint, to be bound and enabled.
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#EOPNOTSUPP} for
      *     {@link Flags#INJECT} in the default operation flags, {@link FabricErrno#ENOSYS} and
-     *     {@link FabricErrno#EINVAL} for an API version that is not the fabric's.
+     *     {@link FabricErrno#EINVAL} for an API version that is not the fabric's, {@link FabricErrno#EINVAL} for an
+     *     info of another domain or of none (EP-020), for {@code tx_attr} or {@code rx_attr} with a capability or a
+     *     mode bit that the info itself has not (TX-002, TX-006, RX-002, RX-006), and for an unknown traffic class.
      */
     public Endpoint openEndpoint(Info endpointInfo) {
         return openEndpoint(endpointInfo, 0);
@@ -255,7 +257,8 @@ public final class Domain implements Fid {
 
     /**
      * Opens an endpoint; nothing is reserved before it is enabled. A {@code srcAddr} of the form
-     * {@code jfabric://driver/name} asks for that name, else the driver chooses one.
+     * {@code jfabric://driver/name} asks for that name, else the driver chooses one. Without a traffic class of its own
+     * it gets that of the domain (TX-047), and without an authorization key that of the domain (EP-157).
      *
      * @param endpointInfo a match of {@link Fabric#info(Info)}, perhaps edited.
      * @param context      of the endpoint itself (EP-026).
@@ -265,10 +268,7 @@ public final class Domain implements Fid {
     public Endpoint openEndpoint(Info endpointInfo, long context) {
         Info wanted = Codes.required(endpointInfo, "endpointInfo").copy();
         fabric.requireVersion(wanted);
-        if ((wanted.txAttr().opFlags() & Flags.INJECT) != 0) {
-            throw new FabricException(FabricErrno.EOPNOTSUPP, "tx_attr.op_flags has INJECT, which is not offered as "
-                + "default", "Call inject or tinject where the payload shall be taken at once.");
-        }
+        EndpointInfo.settle(wanted, info, fabric.driverName());
         // completion queues are shared by the domain's endpoints, so who keeps room in them is one decision
         wanted.domainAttr().resourceManagement(info.domainAttr().resourceManagement());
         synchronized (lock()) {
@@ -369,11 +369,12 @@ public final class Domain implements Fid {
         try {
             EmbeddedDriver embedded = connection().embedded();
             if (embedded != null) {
-                endpoint.onEnabled(ready, embedded.port(ready.endpointId()), null, null);
+                endpoint.onEnabled(ready, embedded.port(ready.endpointId()), null, null, regions.memory());
             } else {
                 QueueSignal signal = connection().signal(ready.activityIndex());
                 bindings.driverSignal(signal);
-                endpoint.onEnabled(ready, null, transmitQueue(ready, signal), receiveQueue(ready, signal));
+                endpoint.onEnabled(
+                    ready, null, transmitQueue(ready, signal), receiveQueue(ready, signal), regions.memory());
             }
             enabled = true;
             fabric.onEnabled(endpoint);

@@ -27,6 +27,19 @@ abstract sealed class MessageCalls extends EndpointCalls permits TaggedCalls {
     }
 
     /**
+     * Posts an untagged send of several pieces, which go as one message, in order.
+     *
+     * @param iov      pieces of registered memory; the bytes belong to the driver until the entry is read, the object
+     *                 is the caller's again at the return.
+     * @param destAddr destination.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int sendv(IoVec iov, long destAddr, long opContext) {
+        return post(sendFlags | Flags.MSG, iov, destAddr, 0, 0, opContext);
+    }
+
+    /**
      * Posts an untagged send with data for the peer's entry.
      *
      * @param buf      as for {@link #send}.
@@ -57,6 +70,21 @@ abstract sealed class MessageCalls extends EndpointCalls permits TaggedCalls {
     }
 
     /**
+     * Posts an untagged send of several pieces with flags of its own.
+     *
+     * @param iov      as for {@link #sendv}.
+     * @param destAddr destination.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
+     * @param opContext returned in the entry.
+     * @param flags    as for {@link TaggedCalls#tsendmsg}.
+     * @return 0 or a negative errno of this class.
+     */
+    public int sendmsg(IoVec iov, long destAddr, long data, long opContext, long flags) {
+        return (flags & ~OperationFlags.SEND_CALL) != 0 ? badFlags()
+            : post(flags | alwaysForSends | Flags.MSG, iov, destAddr, 0, data, opContext);
+    }
+
+    /**
      * Posts an untagged send whose payload may be reused at once; there is no entry unless it fails (AMB-33).
      *
      * @param source   any buffer.
@@ -66,7 +94,22 @@ abstract sealed class MessageCalls extends EndpointCalls permits TaggedCalls {
      * @return 0 or a negative errno of this class.
      */
     public int inject(DirectBuffer source, int offset, int len, long destAddr) {
-        return postInject(Flags.MSG | Flags.INJECT, source, offset, len, destAddr, 0);
+        return postInject(Flags.MSG | Flags.INJECT, source, offset, len, destAddr, 0, 0);
+    }
+
+    /**
+     * Posts an untagged send with data for the peer's entry, whose payload may be reused at once; there is no entry
+     * unless it fails.
+     *
+     * @param source   as for {@link #inject}.
+     * @param offset   as for {@link #inject}.
+     * @param len      as for {@link #inject}.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
+     * @param destAddr destination.
+     * @return 0 or a negative errno of this class.
+     */
+    public int injectdata(DirectBuffer source, int offset, int len, long data, long destAddr) {
+        return postInject(Flags.MSG | Flags.INJECT | Flags.REMOTE_CQ_DATA, source, offset, len, destAddr, 0, data);
     }
 
     /**
@@ -82,6 +125,35 @@ abstract sealed class MessageCalls extends EndpointCalls permits TaggedCalls {
     public int recv(long buf, long len, long srcAddr, long opContext) {
         return postRecv(
             recvFlags | untaggedRecvFlags | Flags.MSG, buf, len, srcAddr, 0, minMultiRecvBytes, opContext);
+    }
+
+    /**
+     * Posts a receive of an untagged message that is scattered over several pieces, in order.
+     *
+     * @param iov     pieces of registered memory; they belong to the driver until the entry is read, the object is the
+     *                caller's again at the return.
+     * @param srcAddr as for {@link #recv}.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} with {@link Flags#MULTI_RECV} among the
+     *     default flags: such a buffer is of one piece.
+     */
+    public int recvv(IoVec iov, long srcAddr, long opContext) {
+        return untaggedRecvFlags != 0 ? badFlags()
+            : postRecv(recvFlags | Flags.MSG, iov, srcAddr, 0, 0, opContext);
+    }
+
+    /**
+     * Posts a receive of an untagged message over several pieces with flags of its own.
+     *
+     * @param iov     as for {@link #recvv}.
+     * @param srcAddr as for {@link #recv}.
+     * @param opContext returned in the entry.
+     * @param flags   as for {@link TaggedCalls#trecvmsg}.
+     * @return 0 or a negative errno of this class.
+     */
+    public int recvmsg(IoVec iov, long srcAddr, long opContext, long flags) {
+        return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
+            : postRecv(flags | alwaysForRecvs | Flags.MSG, iov, srcAddr, 0, 0, opContext);
     }
 
     /**

@@ -180,6 +180,16 @@ public final class ClientConductor implements AutoCloseable {
     }
 
     /**
+     * Has the driver write what it sees in the queues of an endpoint, this client's or another's.
+     *
+     * @param afterEndpointId the endpoint with the next greater id is looked at; 0 for the first.
+     * @return the answer.
+     */
+    public DriverEvent.ViewReady openView(long afterEndpointId) {
+        return (DriverEvent.ViewReady) call("looking at queues", id -> proxy.openView(id, afterEndpointId));
+    }
+
+    /**
      * Opens the wait channel of an object that was just opened.
      *
      * @param objectId completion queue, counter or wait set.
@@ -500,6 +510,8 @@ public final class ClientConductor implements AutoCloseable {
             abandon(ObjectKind.COUNTER, ready.counterId());
         } else if (event instanceof DriverEvent.WaitSetReady ready) {
             abandon(ObjectKind.WAIT_SET, ready.waitSetId());
+        } else if (event instanceof DriverEvent.ViewReady ready && ready.viewId() != 0) {
+            abandon(ObjectKind.VIEW, ready.viewId());
         } else if (event instanceof DriverEvent.RegionReady ready) {
             abandon(ObjectKind.MEMORY_REGION, ready.regionIndex());
         } else if (event instanceof DriverEvent.EndpointReady ready) {

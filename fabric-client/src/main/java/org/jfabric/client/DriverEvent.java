@@ -71,6 +71,17 @@ public sealed interface DriverEvent {
     }
 
     /**
+     * The driver writes what it sees in the queues of an endpoint into a file.
+     *
+     * @param correlationId of the command.
+     * @param viewId        its id; 0 if there is no endpoint to look at.
+     * @param fileNumber    of its file.
+     * @param endpointId    that is looked at.
+     */
+    record ViewReady(long correlationId, long viewId, long fileNumber, long endpointId) implements DriverEvent {
+    }
+
+    /**
      * An address vector is open.
      *
      * @param correlationId of the command.

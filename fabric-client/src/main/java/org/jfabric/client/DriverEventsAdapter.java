@@ -20,6 +20,7 @@ import org.jfabric.codec.control.InfoMatchDecoder;
 import org.jfabric.codec.control.InfoVerdictDecoder;
 import org.jfabric.codec.control.PeerDownDecoder;
 import org.jfabric.codec.control.RegionReadyDecoder;
+import org.jfabric.codec.control.ViewReadyDecoder;
 import org.jfabric.codec.control.WaitSetReadyDecoder;
 import org.jfabric.layout.RecordConsumer;
 import org.jfabric.layout.RecordRingDescriptor;
@@ -38,6 +39,7 @@ public final class DriverEventsAdapter {
     private final AddressVectorReadyDecoder addressVectorReady = new AddressVectorReadyDecoder();
     private final CounterReadyDecoder counterReady = new CounterReadyDecoder();
     private final WaitSetReadyDecoder waitSetReady = new WaitSetReadyDecoder();
+    private final ViewReadyDecoder viewReady = new ViewReadyDecoder();
     private final AddressReadyDecoder addressReady = new AddressReadyDecoder();
     private final RegionReadyDecoder regionReady = new RegionReadyDecoder();
     private final EndpointReadyDecoder endpointReady = new EndpointReadyDecoder();
@@ -155,6 +157,11 @@ public final class DriverEventsAdapter {
                 waitSetReady.wrap(ring, block, WaitSetReadyDecoder.BLOCK_LENGTH, 0);
                 return new DriverEvent.WaitSetReady(waitSetReady.correlationId(), waitSetReady.waitSetId(),
                     waitSetReady.fileNumber(), waitSetReady.waitToken());
+            case ViewReadyDecoder.TEMPLATE_ID:
+                texts(block, ViewReadyDecoder.BLOCK_LENGTH, end);
+                viewReady.wrap(ring, block, ViewReadyDecoder.BLOCK_LENGTH, 0);
+                return new DriverEvent.ViewReady(viewReady.correlationId(), viewReady.viewId(),
+                    viewReady.fileNumber(), viewReady.endpointId());
             case PeerDownDecoder.TEMPLATE_ID: {
                 VarDataReader texts = texts(block, PeerDownDecoder.BLOCK_LENGTH, end);
                 peerDown.wrap(ring, block, PeerDownDecoder.BLOCK_LENGTH, 0);

@@ -17,6 +17,7 @@ import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.codec.control.OpenAddressVectorEncoder;
 import org.jfabric.codec.control.OpenCompletionQueueEncoder;
 import org.jfabric.codec.control.OpenCounterEncoder;
+import org.jfabric.codec.control.OpenViewEncoder;
 import org.jfabric.codec.control.OpenWaitSetEncoder;
 import org.jfabric.codec.control.PublishServiceEncoder;
 import org.jfabric.codec.control.QueryInfoEncoder;
@@ -40,6 +41,7 @@ public final class DriverProxy {
     private final OpenCompletionQueueEncoder openCompletionQueue = new OpenCompletionQueueEncoder();
     private final OpenCounterEncoder openCounter = new OpenCounterEncoder();
     private final OpenWaitSetEncoder openWaitSet = new OpenWaitSetEncoder();
+    private final OpenViewEncoder openView = new OpenViewEncoder();
     private final OpenAddressVectorEncoder openAddressVector = new OpenAddressVectorEncoder();
     private final InsertAddressEncoder insertAddress = new InsertAddressEncoder();
     private final RemoveAddressEncoder removeAddress = new RemoveAddressEncoder();
@@ -110,6 +112,18 @@ public final class DriverProxy {
         openWaitSet.wrap(body, 0).correlationId(correlationId).flags(attr.flags());
         putInt(OpenWaitSetEncoder.waitObjEncodingOffset(), attr.waitObject().code());
         return submit(OpenWaitSetEncoder.TEMPLATE_ID, OpenWaitSetEncoder.BLOCK_LENGTH);
+    }
+
+    /**
+     * Asks for a look at the queues of an endpoint of the driver, whoever it belongs to.
+     *
+     * @param correlationId   of the answer.
+     * @param afterEndpointId the endpoint with the next greater id is looked at; 0 for the first.
+     * @return 0 or {@code -FI_EAGAIN}.
+     */
+    public int openView(long correlationId, long afterEndpointId) {
+        openView.wrap(body, 0).correlationId(correlationId).afterEndpointId(afterEndpointId);
+        return submit(OpenViewEncoder.TEMPLATE_ID, OpenViewEncoder.BLOCK_LENGTH);
     }
 
     /**

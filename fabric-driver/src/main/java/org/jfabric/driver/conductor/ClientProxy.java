@@ -22,6 +22,7 @@ import org.jfabric.codec.control.InfoMatchEncoder;
 import org.jfabric.codec.control.InfoVerdictEncoder;
 import org.jfabric.codec.control.PeerDownEncoder;
 import org.jfabric.codec.control.RegionReadyEncoder;
+import org.jfabric.codec.control.ViewReadyEncoder;
 import org.jfabric.codec.control.WaitSetReadyEncoder;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
@@ -114,6 +115,19 @@ public final class ClientProxy {
             .correlationId(correlationId).waitSetId(waitSet.id()).fileNumber(waitSet.file().number())
             .waitToken(waitSet.waitResource().token());
         send(WaitSetReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * A look at an endpoint's queues has begun.
+     *
+     * @param correlationId of the command.
+     * @param view          the view, or null if there is no endpoint to look at.
+     */
+    public void viewReady(long correlationId, ViewResource view) {
+        ViewReadyEncoder encoder = new ViewReadyEncoder().wrap(buffer, Long.BYTES).correlationId(correlationId)
+            .viewId(view == null ? 0 : view.id()).fileNumber(view == null ? 0 : view.file().number())
+            .endpointId(view == null ? 0 : view.endpointId());
+        send(ViewReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
     /**

@@ -26,6 +26,7 @@ public final class ClientSession {
     private final Long2ObjectHashMap<CompletionQueueResource> completionQueues = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<CounterResource> counters = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<WaitSetResource> waitSets = new Long2ObjectHashMap<>();
+    private final Long2ObjectHashMap<ViewResource> views = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<AddressVectorResource> addressVectors = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<EndpointResource> endpoints = new Long2ObjectHashMap<>();
     private final Int2ObjectHashMap<RegionResource> regions = new Int2ObjectHashMap<>();
@@ -177,6 +178,15 @@ public final class ClientSession {
      */
     public Long2ObjectHashMap<AddressVectorResource> addressVectors() {
         return addressVectors;
+    }
+
+    /**
+     * Open views.
+     *
+     * @return by number.
+     */
+    public Long2ObjectHashMap<ViewResource> views() {
+        return views;
     }
 
     /**

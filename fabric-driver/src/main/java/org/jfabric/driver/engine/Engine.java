@@ -8,6 +8,7 @@ import org.jfabric.driver.engine.complete.CounterWriter;
 import org.jfabric.driver.engine.peer.AddressTable;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.link.Link;
+import org.jfabric.driver.resource.CycleClock;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +22,7 @@ import java.util.List;
 public final class Engine {
     private final EngineSettings settings;
     private final EngineCounters counters;
+    private final CycleClock clock;
     private final Link[] links;
     private final ErrorHandler errorHandler;
     private final List<CompletionWriter> writers = new ArrayList<>();
@@ -40,7 +42,7 @@ public final class Engine {
      * @param errorHandler told of peers that break the protocol.
      */
     public Engine(EngineSettings settings, List<Link> links, ErrorHandler errorHandler) {
-        this(settings, links, errorHandler, EngineCounters.NONE);
+        this(settings, links, errorHandler, EngineCounters.NONE, new CycleClock());
     }
 
     /**
@@ -50,10 +52,16 @@ public final class Engine {
      * @param links        loaded links, the preferred ones first.
      * @param errorHandler told of peers that break the protocol.
      * @param counters     for what comes and goes.
+     * @param clock        of the duty cycle.
      */
     public Engine(
-        EngineSettings settings, List<Link> links, ErrorHandler errorHandler, EngineCounters counters) {
+        EngineSettings settings,
+        List<Link> links,
+        ErrorHandler errorHandler,
+        EngineCounters counters,
+        CycleClock clock) {
         this.counters = counters;
+        this.clock = clock;
         this.settings = settings;
         this.links = links.toArray(new Link[0]);
         this.errorHandler = errorHandler;
@@ -70,6 +78,10 @@ public final class Engine {
 
     EngineCounters counters() {
         return counters;
+    }
+
+    CycleClock clock() {
+        return clock;
     }
 
     /**

@@ -55,7 +55,8 @@ public final class EngineEndpoint extends EndpointPort {
         this.sender = new Sender(settings, session.regions(), peers, transmitCompletions, transmitIndex, sendCounter);
         this.receiveIndex = receiveCompletions.addEndpoint();
         this.receiver = new Receiver(
-            settings, engine.settings(), session.regions(), peers, receiveCompletions, receiveIndex, receiveCounter);
+            settings, engine.settings(), session.regions(), peers, receiveCompletions, receiveIndex, receiveCounter,
+            engine.clock());
     }
 
     @Override
@@ -63,6 +64,17 @@ public final class EngineEndpoint extends EndpointPort {
         try {
             // an embedding client may hold the port longer than the endpoint lives
             return closed ? -FabricErrno.EOPBADSTATE : sender.send(flags, buf, len, destAddr, tag, data, context);
+        } catch (InternalError ex) {
+            return inHand(ex);
+        }
+    }
+
+    @Override
+    public int sendVector(
+        long flags, long[] pieces, int count, long destAddr, long tag, long data, long context) {
+        try {
+            return closed ? -FabricErrno.EOPBADSTATE
+                : sender.sendVector(flags, pieces, count, destAddr, tag, data, context);
         } catch (InternalError ex) {
             return inHand(ex);
         }
@@ -82,6 +94,17 @@ public final class EngineEndpoint extends EndpointPort {
     public int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
         try {
             return closed ? -FabricErrno.EOPBADSTATE : receiver.receive(flags, buf, len, srcAddr, tag, ignore, context);
+        } catch (InternalError ex) {
+            return inHand(ex);
+        }
+    }
+
+    @Override
+    public int receiveVector(
+        long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
+        try {
+            return closed ? -FabricErrno.EOPBADSTATE
+                : receiver.receiveVector(flags, pieces, count, srcAddr, tag, ignore, context);
         } catch (InternalError ex) {
             return inHand(ex);
         }
@@ -167,12 +190,31 @@ public final class EngineEndpoint extends EndpointPort {
         return sender;
     }
 
-    Receiver receiver() {
+    /**
+     * Its receive side.
+     *
+     * @return the receiver.
+     */
+    public Receiver receiver() {
         return receiver;
     }
 
-    PeerTable peers() {
+    /**
+     * Its peers.
+     *
+     * @return the table.
+     */
+    public PeerTable peers() {
         return peers;
+    }
+
+    /**
+     * Whether it is gone.
+     *
+     * @return true for ever after its close.
+     */
+    public boolean isClosed() {
+        return closed;
     }
 
     void open() {
@@ -236,6 +278,11 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
+        public byte[] authKey() {
+            return settings.authKey();
+        }
+
+        @Override
         public ChannelHandler handlerFor(String remoteAddress) {
             return peers.inbound(remoteAddress);
         }
@@ -283,8 +330,19 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
-        public void closeHeldBackCounter(long address) {
+        public long openHoldingCounter(Peer peer) {
+            return engine.counters().open(
+                "messages of " + peer.address() + " without a receive at " + settings.address() + " hold it back");
+        }
+
+        @Override
+        public void closeCounter(long address) {
             engine.counters().close(address);
+        }
+
+        @Override
+        public long nowNs() {
+            return engine.clock().nowNs();
         }
 
         @Override

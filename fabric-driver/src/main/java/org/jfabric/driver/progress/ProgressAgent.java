@@ -6,6 +6,9 @@ import org.jfabric.driver.engine.Engine;
 import org.jfabric.driver.engine.EngineSession;
 import org.jfabric.driver.engine.complete.CompletionWriter;
 import org.jfabric.driver.engine.complete.CounterWriter;
+import org.jfabric.driver.engine.view.QueueView;
+import org.jfabric.driver.engine.view.QueueViews;
+import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.SystemCounter;
@@ -35,6 +38,7 @@ public final class ProgressAgent implements Agent {
     private final SystemCounters counters;
     private final long cncAddress;
     private final int cpu;
+    private final QueueViews views = new QueueViews();
     private long cycles;
     private long lastCycleNs;
     private long longestCycleNs;
@@ -84,7 +88,7 @@ public final class ProgressAgent implements Agent {
         int work = 0;
         try {
             onCycle(nowNs);
-            work = inbox.drain(INBOX_LIMIT);
+            work = inbox.drain(INBOX_LIMIT) + views.poll(nowNs);
             FaultPoint.pass();
         } catch (InternalError ex) {
             onFault(ex);
@@ -224,6 +228,24 @@ public final class ProgressAgent implements Agent {
     }
 
     /**
+     * Begins to look at an endpoint's queues; progress thread.
+     *
+     * @param view new.
+     */
+    public void addView(QueueView view) {
+        views.add(view);
+    }
+
+    /**
+     * Ends a look at an endpoint's queues; progress thread.
+     *
+     * @param view whose file is not touched any more.
+     */
+    public void removeView(QueueView view) {
+        views.remove(view);
+    }
+
+    /**
      * Ends a client: nothing of its memory is touched afterwards, except regions that operations of others still read.
      * Calling it again does nothing. Progress thread.
      *
@@ -231,6 +253,7 @@ public final class ProgressAgent implements Agent {
      */
     public void endClient(ProgressClient client) {
         poller.remove(client);
+        views.removeAll(client.session());
         engine.closeSession(client.session());
         for (CompletionWriter writer : client.writers()) {
             engine.removeCompletionQueue(writer);

@@ -12,6 +12,7 @@ import org.jfabric.Endpoint;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Flags;
+import org.jfabric.Info;
 import org.jfabric.WaitObject;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
@@ -184,6 +185,31 @@ class CounterTest {
             b.endpoint.close();
             assertEquals(2, b.receives.readErr());
             assertEquals(0, b.receives.read());
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    @Requirement("EP-051")
+    void shouldCountEachMessageOfAMultiReceiveBufferButNotItsRelease(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup, new Info().caps(Flags.MSG | Flags.MULTI_RECV), 64);
+             CountedNode a = new CountedNode(pair.a, true, WaitObject.NONE);
+             CountedNode b = new CountedNode(pair.b, true, WaitObject.NONE)) {
+            long toB = a.insert(b);
+            for (int buffer = 1; buffer <= 2; buffer++) {
+                assertEquals(0, b.endpoint.recvmsg(b.buffer(), 256, ANY, buffer, Flags.MULTI_RECV));
+                for (int i = 0; i < 3; i++) {
+                    assertEquals(0, a.endpoint.inject(payload, 0, 8, toB));
+                }
+                int messages = 3 * buffer;
+                await("the messages", () -> b.receives.read() == messages, a, b);
+                assertEquals(buffer - 1, b.receives.readErr());
+                // an operation that was cancelled
+                assertEquals(0, b.endpoint.cancel(buffer));
+                int cancelled = buffer;
+                await("the end of the buffer", () -> b.receives.readErr() == cancelled, a, b);
+                assertEquals(messages, b.receives.read());
+            }
         }
     }
 

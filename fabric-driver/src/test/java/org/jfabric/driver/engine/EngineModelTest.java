@@ -41,6 +41,7 @@ class EngineModelTest {
     /** A message as its sender posted it; its id travels as remote CQ data. */
     private static final class Message extends org.jfabric.driver.model.Message {
         int slot;
+        Pieces pieces;
         long level;
         boolean fenced;
         boolean arrived;
@@ -56,6 +57,7 @@ class EngineModelTest {
     /** A receive as it was posted. */
     private static final class Receive extends org.jfabric.driver.model.Receive {
         int slot;
+        Pieces pieces;
         Message message;
         boolean cancelled;
         boolean failed;
@@ -90,6 +92,7 @@ class EngineModelTest {
             script = new Script(seed).randomize();
             script.observer = this;
             script.acknowledges = new Random(seed).nextInt(4) != 0;
+            script.vectors = new Random(seed + 1).nextInt(4) != 0;
             random = script.random();
             rig = new Rig(script);
             rig.directed = random.nextBoolean();
@@ -173,7 +176,12 @@ class EngineModelTest {
             message.length = inject ? random.nextInt(Rig.INJECT_SIZE + 1) : length();
             Rig.Node node = rig.nodes.get(from);
             int offset = message.slot * MAX_LENGTH;
-            node.fill(offset, message.length, (int) message.id);
+            if (!inject && random.nextInt(3) == 0) {
+                message.pieces = Pieces.of(random, offset, message.length);
+                message.pieces.fill(node, (int) message.id);
+            } else {
+                node.fill(offset, message.length, (int) message.id);
+            }
             message.level = LEVELS[random.nextInt(LEVELS.length)];
             message.fenced = random.nextInt(8) == 0;
             long flags = (message.tagged ? Flags.TAGGED : Flags.MSG) | Flags.REMOTE_CQ_DATA | message.level
@@ -186,6 +194,10 @@ class EngineModelTest {
                     flags | Flags.COMPLETION, node.memory + offset, message.length, message.to, message.tag, message.id,
                     message.id);
                 node.fill(offset, message.length, -1);
+            } else if (message.pieces != null) {
+                result = node.endpoint.sendVector(
+                    flags | Flags.COMPLETION, message.pieces.requests(node), message.pieces.count(), message.to,
+                    message.tag, message.id, message.id);
             } else {
                 result = node.endpoint.send(
                     flags | Flags.COMPLETION, node.buf(offset), message.length, message.to, message.tag, message.id,
@@ -225,10 +237,15 @@ class EngineModelTest {
             receive.context = nextId++;
             // the model takes its match first: the engine's call may take it further at once
             Message match = model.matcher.find(receive);
-            int result = node.receive(
-                (receive.tagged ? Flags.TAGGED : Flags.MSG) | Flags.COMPLETION,
-                node.buf(SEND_AREA + receive.slot * MAX_LENGTH), receive.length, source, receive.tag, receive.ignore,
-                receive.context);
+            long flags = (receive.tagged ? Flags.TAGGED : Flags.MSG) | Flags.COMPLETION;
+            int offset = SEND_AREA + receive.slot * MAX_LENGTH;
+            if (random.nextInt(3) == 0) {
+                receive.pieces = Pieces.of(random, offset, receive.length);
+            }
+            int result = receive.pieces != null
+                ? node.receiveVector(flags, receive.pieces, source, receive.tag, receive.ignore, receive.context)
+                : node.receive(
+                    flags, node.buf(offset), receive.length, source, receive.tag, receive.ignore, receive.context);
             if (result != 0) {
                 assertEquals(-FabricErrno.EAGAIN, result);
                 assertEquals(rig.rxSize, node.endpoint.receiver().outstanding(), where());
@@ -430,7 +447,11 @@ class EngineModelTest {
             assertEquals(message.length - placed, entry.olen(), where());
             long kind = message.tagged ? Flags.TAGGED : Flags.MSG;
             assertEquals(Flags.RECV | kind | Flags.REMOTE_CQ_DATA, entry.flags(), where());
-            node.assertFilled(SEND_AREA + receive.slot * MAX_LENGTH, placed, (int) message.id);
+            if (receive.pieces != null) {
+                receive.pieces.assertFilled(node, placed, (int) message.id);
+            } else {
+                node.assertFilled(SEND_AREA + receive.slot * MAX_LENGTH, placed, (int) message.id);
+            }
         }
 
         /** Takes what is left and looks for anything that was lost or kept. */
@@ -493,7 +514,7 @@ class EngineModelTest {
             }
             assertEquals(
                 rig.settings.unexpectedBudgetBytes() - reserved,
-                rig.nodes.get(i).endpoint.receiver().unreservedBytes(), where());
+                rig.nodes.get(i).endpoint.receiver().scan().unreservedBytes(), where());
         }
     }
 

@@ -10,6 +10,7 @@ import org.jfabric.driver.conductor.CounterResource;
 import org.jfabric.driver.conductor.EndpointResource;
 import org.jfabric.driver.conductor.RegionResource;
 import org.jfabric.driver.conductor.ServiceNames;
+import org.jfabric.driver.conductor.ViewResource;
 import org.jfabric.driver.conductor.WaitChannels;
 import org.jfabric.driver.conductor.WaitResource;
 import org.jfabric.driver.conductor.WaitSetResource;
@@ -35,6 +36,8 @@ public final class CloseObjectCommand extends Command {
     public static final int COUNTER = 8;
     /** Code of the kind wait set. */
     public static final int WAIT_SET = 9;
+    /** Code of the kind view. */
+    public static final int VIEW = 10;
 
     private enum State {
         BEGIN,
@@ -104,9 +107,10 @@ public final class CloseObjectCommand extends Command {
             case ENDPOINT -> closeEndpoint();
             case COUNTER -> closeCounter();
             case WAIT_SET -> closeWaitSet();
+            case VIEW -> closeView();
             default -> throw new FabricException(FabricErrno.EINVAL,
                 "objects of kind " + kind + " are not known",
-                "Known are 1 to 4: queue, vector, region, endpoint; 8: counter; and 9: wait set.");
+                "Known are 1 to 4: queue, vector, region, endpoint; 8 to 10: counter, wait set, view.");
         }
     }
 
@@ -150,6 +154,14 @@ public final class CloseObjectCommand extends Command {
         unwatched = waitSet.waitResource();
         // a channel may just be on its way to the progress thread: it must have come back before it is closed
         onProgress(unwatched.point()::clearChannel);
+    }
+
+    private void closeView() {
+        ViewResource view = session().views().remove(objectId);
+        requireOpen("view", view);
+        view.file().delete();
+        unmapped = List.of(view.file());
+        onProgress(() -> context().progress().removeView(view.view()));
     }
 
     private void closeAddressVector() {

@@ -333,10 +333,17 @@ public final class EnableEndpointCommand extends Command {
             Math.toIntExact(offer.txAttr().size()),
             Math.toIntExact(offer.rxAttr().size()),
             config.injectSizeBytes(),
-            offer.epAttr().maxMsgSize(),
+            longestMessage(offer.epAttr().maxMsgSize()),
             request.hints().caps(),
             Math.min(context().config().engine().eagerLimitBytes(), MAX_EAGER_BYTES),
-            request.hints().domainAttr().resourceManagement() == ResourceManagement.DISABLED);
+            request.hints().domainAttr().resourceManagement() == ResourceManagement.DISABLED,
+            offer.epAttr().authKey());
+    }
+
+    /** An application that names less than a link can, keeps to it (EP-132). */
+    private long longestMessage(long offered) {
+        long asked = request.hints().epAttr().maxMsgSize();
+        return asked == 0 ? offered : Math.min(asked, offered);
     }
 
     private void takeNames() {

@@ -7,6 +7,7 @@ import org.jfabric.driver.conductor.CounterResource;
 import org.jfabric.driver.conductor.EndpointResource;
 import org.jfabric.driver.conductor.RegionResource;
 import org.jfabric.driver.conductor.ServiceNames;
+import org.jfabric.driver.conductor.ViewResource;
 import org.jfabric.driver.conductor.WaitChannels;
 import org.jfabric.driver.conductor.WaitSetResource;
 import org.jfabric.driver.resource.SharedFile;
@@ -107,6 +108,9 @@ public final class EndClientCommand extends Command {
             unmapped.add(waitSet.file());
             channels.close(waitSet.waitResource());
         }
+        for (ViewResource view : session.views().values()) {
+            unmapped.add(view.file());
+        }
         unmapped.add(session.controlFile());
         deleted.addAll(unmapped);
         for (RegionResource region : session.regions().values()) {
@@ -122,6 +126,7 @@ public final class EndClientCommand extends Command {
         session.completionQueues().clear();
         session.counters().clear();
         session.waitSets().clear();
+        session.views().clear();
         session.addressVectors().clear();
         session.regions().clear();
     }

@@ -80,7 +80,7 @@ final class ReceiveEntries {
 
     /**
      * Writes the entry that gives a multi-receive buffer back, asked for or not (AMB-19). Its only flag says that it
-     * belongs to no message, also if the buffer was cancelled (CQ-139).
+     * belongs to no message, also if the buffer was cancelled (CQ-139). What is counted are its messages, and a cancel.
      */
     void release(ReceiveOperation buffer) {
         buffer.reported = true;
@@ -89,6 +89,9 @@ final class ReceiveEntries {
             completions.success(
                 completionIndex, 0, buffer.context, Flags.MULTI_RECV, 0, 0, 0, 0, FabricAddress.ADDR_NOTAVAIL);
         } else {
+            if (counter != null) {
+                counter.error();
+            }
             completions.error(
                 completionIndex, 0, buffer.context, Flags.MULTI_RECV, 0, 0, 0, 0, FabricAddress.ADDR_NOTAVAIL, 0,
                 errno, errno, null);

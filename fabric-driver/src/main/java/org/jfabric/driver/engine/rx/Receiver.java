@@ -13,8 +13,8 @@ import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.engine.peer.PeerTable;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.RegionTable;
-import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.Words;
 
@@ -29,11 +29,8 @@ import java.util.List;
  * <p>Owner: progress agent.
  */
 public final class Receiver {
-    private static final long KIND_BITS = Flags.TAGGED | Flags.MSG;
-    static final long MESSAGE_BITS = KIND_BITS | Flags.REMOTE_CQ_DATA;
+    static final long MESSAGE_BITS = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA;
 
-    private final RegionTable regions;
-    private final PeerTable peers;
     private final ReceiveEntries entries;
     private final boolean directed;
     private final ReceivePool pool;
@@ -43,7 +40,9 @@ public final class Receiver {
     private final UnexpectedStore store;
     private final Pulls pulls;
     private final Streams streams;
+    private final ReceivePosts posts;
     private final ReachedLevels levels;
+    private final ReceiveScan scan;
 
     /**
      * A receiver without operations.
@@ -55,6 +54,7 @@ public final class Receiver {
      * @param completions     receive completion queue.
      * @param completionIndex the endpoint's index in it.
      * @param counter         counts what ends, or null.
+     * @param clock           of the duty cycle.
      */
     public Receiver(
         EndpointSettings settings,
@@ -63,19 +63,20 @@ public final class Receiver {
         PeerTable peers,
         CompletionWriter completions,
         int completionIndex,
-        CounterWriter counter) {
-        this.regions = regions;
-        this.peers = peers;
+        CounterWriter counter,
+        CycleClock clock) {
         this.entries = new ReceiveEntries(settings, completions, completionIndex, counter);
         this.directed = settings.directedReceive();
-        this.pool = new ReceivePool(settings.rxSize(), MultiReceives.parts(settings));
+        this.pool = new ReceivePool(settings.rxSize(), MultiReceives.parts(settings), clock);
         this.tagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
         this.untagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
         this.multi = new MultiReceives(this, settings, pool, untagged, entries, completions.driverShare());
         this.store = new UnexpectedStore(
-            engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes());
+            engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes(), clock);
+        this.scan = new ReceiveScan(pool, store);
         this.pulls = new Pulls(this);
         this.streams = new Streams(this, pool, store);
+        this.posts = new ReceivePosts(this, regions, peers, pool, directed, tagged, untagged, multi);
         this.levels = new ReachedLevels(this, store);
     }
 
@@ -92,44 +93,24 @@ public final class Receiver {
      * @return 0 or {@code -FI_EAGAIN}.
      */
     public int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
-        ReceiveOperation operation = pool.take();
-        if (operation == null) {
-            return -FabricErrno.EAGAIN;
-        }
-        operation.state = ReceiveOperation.POSTED;
-        operation.flags = flags;
-        operation.context = context;
-        operation.buf = buf;
-        operation.length = len;
-        operation.message(null, flags & KIND_BITS, 0, 0, 0);
-        if (len != 0) {
-            RegisteredRegion region = regions.find(buf, len);
-            if (region == null) {
-                fail(operation, 0, FabricErrno.EFAULT);
-                return 0;
-            }
-            region.retain();
-            operation.region = region;
-            operation.address = region.address() + MemoryRegionDescriptor.offset(buf);
-        }
-        int source = TagMatcher.ANY_SOURCE;
-        if (directed && srcAddr != -1L) {
-            if (!peers.isValid(srcAddr)) {
-                fail(operation, 0, FabricErrno.EINVAL);
-                return 0;
-            }
-            source = (int) srcAddr;
-        }
-        boolean isTagged = (flags & Flags.TAGGED) != 0;
-        operation.accept(isTagged ? tag : 0, isTagged ? ignore : 0, source);
-        if ((!isTagged || operation.isBuffer()) && multi.post(operation, ignore)) {
-            return 0;
-        }
-        UnexpectedMessage message = (isTagged ? tagged : untagged).postReceive(operation);
-        if (message != null) {
-            deliver(operation, (StoredMessage) message);
-        }
-        return 0;
+        return posts.receive(flags, buf, len, srcAddr, tag, ignore, context);
+    }
+
+    /**
+     * Takes a receive that is scattered over pieces of registered memory.
+     *
+     * @param flags   operation flags and kind.
+     * @param pieces  address and length of each, one after the other.
+     * @param count   of pieces, at most {@link org.jfabric.driver.link.PieceList#MAX_PIECES}.
+     * @param srcAddr source or -1.
+     * @param tag     tag.
+     * @param ignore  bits of the tag that do not count.
+     * @param context context.
+     * @return 0 or {@code -FI_EAGAIN}.
+     */
+    public int receiveVector(
+        long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
+        return posts.receiveVector(flags, pieces, count, srcAddr, tag, ignore, context);
     }
 
     /**
@@ -160,7 +141,7 @@ public final class Receiver {
         ReceiveOperation operation = arrive(peer, flags, tag, length);
         if (operation != null) {
             operation.message(peer, flags & MESSAGE_BITS, tag, data, length);
-            Words.copy(address, operation.address, operation.placedBytes());
+            operation.place(0, address, operation.placedBytes());
             peer.passed(length);
             complete(operation);
             release(operation);
@@ -369,15 +350,6 @@ public final class Receiver {
     }
 
     /**
-     * Messages whose payload is in the unexpected store.
-     *
-     * @return a count; empty messages hold no block.
-     */
-    public int storedBlocks() {
-        return store.storedBlocks();
-    }
-
-    /**
      * Messages that wait for a receive, stored or announced.
      *
      * @return a count.
@@ -387,12 +359,12 @@ public final class Receiver {
     }
 
     /**
-     * Bytes of the budget that are no peer's credit.
+     * The records, for those who look at them.
      *
-     * @return bytes.
+     * @return the one scan.
      */
-    public long unreservedBytes() {
-        return store.unreservedBytes();
+    public ReceiveScan scan() {
+        return scan;
     }
 
     /**
@@ -417,10 +389,7 @@ public final class Receiver {
             if (!operation.reported && !operation.isPart) {
                 unfinished++;
             }
-            if (operation.region != null) {
-                operation.region.release();
-                operation.region = null;
-            }
+            operation.releaseMemory();
         }
         multi.close();
         entries.retire(unfinished);
@@ -462,11 +431,7 @@ public final class Receiver {
             multi.release(operation);
             return;
         }
-        RegisteredRegion region = operation.region;
-        operation.region = null;
-        if (region != null) {
-            region.release();
-        }
+        operation.releaseMemory();
         pool.give(operation);
     }
 
@@ -491,7 +456,7 @@ public final class Receiver {
                 if (awaited) {
                     levels.taking(message);
                 }
-                Words.copy(message.block, operation.address, operation.placedBytes());
+                operation.place(0, message.block, operation.placedBytes());
                 Peer peer = message.peer;
                 message.peer = null;
                 peer.left(message.length, message.epoch);

@@ -34,6 +34,8 @@ record ShmHello(
     OwnerId owner, String driverName, long ringNumber, int ringLength, long features, int errno, String reason) {
     /** Takes messages to acknowledge, and acknowledges them. */
     static final long FEATURE_ACKNOWLEDGES = 1;
+    /** Takes announcements of several pieces. */
+    static final long FEATURE_VECTORS = 2;
 
     private static final int MAX_LENGTH = 4096;
     private static final int LENGTH_PREFIX = 4;
@@ -44,7 +46,8 @@ record ShmHello(
 
     /** What a driver of this version says of itself. */
     static ShmHello of(OwnerId owner, String driverName, long ringNumber, long ringLength) {
-        return new ShmHello(owner, driverName, ringNumber, (int) ringLength, FEATURE_ACKNOWLEDGES, 0, "");
+        return new ShmHello(
+            owner, driverName, ringNumber, (int) ringLength, FEATURE_ACKNOWLEDGES | FEATURE_VECTORS, 0, "");
     }
 
     /** Sends the message; it is short, so a socket that does not take it as a whole is broken. */
