@@ -394,6 +394,7 @@ public final class Endpoint extends TaggedCalls implements Fid {
             enginePort, transmitQueue, bindings.txCq().credits(), maxMsgSize, injectSize, ready.txSize()) : null;
         receive = info.receives() ? new ReceiveSide(
             enginePort, receiveQueue, bindings.rxCq().credits(), ready.rxSize()) : null;
+        peeksData = info.receives() && bindings.rxCq().format().compareTo(CompletionFormat.DATA) >= 0;
         // the queues were made above: a thread that sees the state must see them
         UnsafeApi.storeFence();
         state = ENABLED;

@@ -2,6 +2,7 @@ package org.jfabric;
 
 import org.agrona.DirectBuffer;
 import org.jfabric.client.DriverState;
+import org.jfabric.client.PeekFlags;
 
 /**
  * What all data-path calls of an endpoint share: its state, its two halves and the flags that each call carries.
@@ -34,6 +35,8 @@ abstract sealed class EndpointCalls permits MessageCalls {
     long alwaysForSends;
     /** Carried by receives with flags of their own, besides these. */
     long alwaysForRecvs;
+    /** Whether the entries of receives can tell that a peek has copied data (AMB-51). */
+    boolean peeksData;
 
     EndpointCalls(long context, DriverState driver) {
         this.context = context;
@@ -59,6 +62,20 @@ abstract sealed class EndpointCalls permits MessageCalls {
             return refused();
         }
         return receive.post(flags, buf, len, srcAddr, tag, ignore, opContext);
+    }
+
+    /** A receive with one of {@link PeekFlags#ANY}: what cannot be is refused, what is not looked at is not sent. */
+    final int postPeek(long flags, long buf, long len, long srcAddr, long tag, long ignore, long opContext, long kind) {
+        if ((flags & ~OperationFlags.PEEK_CALL) != 0) {
+            return badFlags();
+        }
+        int refusal = PeekFlags.check(flags, opContext);
+        if (refusal != 0) {
+            return state != ENABLED || driver.isGone() ? refused() : refusal;
+        }
+        boolean takesBuffer = (flags & Flags.DISCARD) == 0 && (peeksData || (flags & Flags.PEEK) == 0);
+        return postRecv(flags | alwaysForRecvs | kind, takesBuffer ? buf : 0, takesBuffer ? len : 0, srcAddr, tag,
+            ignore, opContext);
     }
 
     final int badFlags() {

@@ -2,6 +2,7 @@ package org.jfabric;
 
 import org.agrona.DirectBuffer;
 import org.jfabric.client.DriverState;
+import org.jfabric.client.PeekFlags;
 
 /**
  * Untagged messages (fi_msg). What the calls answer is described in {@link Endpoint}.
@@ -91,13 +92,16 @@ abstract sealed class MessageCalls extends EndpointCalls permits TaggedCalls {
      * @param len     bytes.
      * @param srcAddr as for {@link #recv}.
      * @param opContext returned in the entry.
-     * @param flags   as for {@link TaggedCalls#trecvmsg}; also {@link Flags#MULTI_RECV}, with that capability: the
-     *                buffer takes messages until less than {@link EndpointOption#MIN_MULTI_RECV} is free in it, each
-     *                with an entry whose {@code buf} says where it is, and an entry whose only flag is MULTI_RECV gives
-     *                it back (OPF-011 to OPF-016).
-     * @return 0 or a negative errno of this class.
+     * @param flags   as for {@link TaggedCalls#trecvmsg}, where a claimed message is fetched by the call that claimed
+     *                it; also {@link Flags#MULTI_RECV}, with that capability: the buffer takes messages until less than
+     *                {@link EndpointOption#MIN_MULTI_RECV} is free in it, each with an entry whose {@code buf} says
+     *                where it is, and an entry whose only flag is MULTI_RECV gives it back (OPF-011 to OPF-016).
+     * @return as {@link TaggedCalls#trecvmsg}.
      */
     public int recvmsg(long buf, long len, long srcAddr, long opContext, long flags) {
+        if ((flags & PeekFlags.ANY) != 0) {
+            return postPeek(flags, buf, len, srcAddr, 0, 0, opContext, Flags.MSG);
+        }
         return (flags & ~untaggedRecvCall) != 0 ? badFlags() : postRecv(
             flags | alwaysForRecvs | Flags.MSG, buf, len, srcAddr, 0, minMultiRecvBytes, opContext);
     }

@@ -1,5 +1,7 @@
 package org.jfabric;
 
+import org.jfabric.client.PeekFlags;
+
 /**
  * Which operation flags are offered, for calls with a flags argument and as defaults of the calls without one, and what
  * the defaults of one endpoint are.
@@ -17,6 +19,8 @@ final class OperationFlags {
     static final long SEND_CALL = Flags.COMPLETION | Flags.REMOTE_CQ_DATA | Flags.MORE | Flags.FENCE | LEVELS;
     /** What a receive call may carry; an untagged one also {@link Flags#MULTI_RECV}, with that capability. */
     static final long RECV_CALL = Flags.COMPLETION | Flags.MORE;
+    /** What a receive call may carry that looks at messages which wait. */
+    static final long PEEK_CALL = Flags.COMPLETION | Flags.MORE | PeekFlags.ANY;
 
     private static final long SEND_DEFAULT = Flags.COMPLETION | LEVELS;
     private static final long RECV_DEFAULT = Flags.COMPLETION;

@@ -2,6 +2,7 @@ package org.jfabric;
 
 import org.agrona.DirectBuffer;
 import org.jfabric.client.DriverState;
+import org.jfabric.client.PeekFlags;
 
 /**
  * Tagged messages (fi_tagged). What the calls answer is described in {@link Endpoint}.
@@ -92,7 +93,26 @@ abstract sealed class TaggedCalls extends MessageCalls permits Endpoint {
     }
 
     /**
-     * Posts a receive of a tagged message with flags of its own.
+     * Posts a receive of a tagged message with flags of its own, or looks at messages that came before a receive for
+     * them (TAG-049 to TAG-070, {@code docs/tagged-messages.md}).
+     *
+     * <p>What the flags of a look mean:
+     * <ul>
+     * <li>{@link Flags#PEEK}: an entry for the oldest such message that a receive would take, which stays; its length
+     *     is that of the message (AMB-13). Where the queue's format shows the buffer and the payload is here, the bytes
+     *     that fit are copied and the entry's buffer is {@code buf}, else it is 0 (AMB-50, AMB-51);</li>
+     * <li>{@code PEEK | CLAIM}: reserves it besides, under the operation context;</li>
+     * <li>{@code PEEK | DISCARD}: drops it; {@code buf} and {@code len} are not looked at (AMB-43);</li>
+     * <li>{@link Flags#CLAIM}: receives what was claimed under this context; source, tag and ignore are not looked at
+     *     (AMB-49);</li>
+     * <li>{@code CLAIM | DISCARD}: drops it.</li>
+     * </ul>
+     *
+     * <p>All but {@code CLAIM} alone write an entry in any case (AMB-48). Error entries have
+     * {@link FabricErrno#ENOMSG}: no such message (TAG-052, AMB-47); {@link FabricErrno#EINVAL}: nothing is claimed
+     * under this context by a call of this family; {@link FabricErrno#EBUSY}: the context holds a claim already;
+     * {@link FabricErrno#ENOSPC}: as many messages are claimed as receives may be outstanding;
+     * {@link FabricErrno#EFAULT}: memory that is not registered, and a claim stays.
      *
      * @param buf     as for {@link #trecv}.
      * @param len     bytes.
@@ -100,11 +120,15 @@ abstract sealed class TaggedCalls extends MessageCalls permits Endpoint {
      * @param tag     tag of the messages wanted.
      * @param ignore  bits of the tag that do not count.
      * @param opContext returned in the entry.
-     * @param flags   any of {@link Flags#COMPLETION} and {@link Flags#MORE} (a hint).
-     * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} for every other flag, also for
+     * @param flags   any of {@link Flags#COMPLETION} and {@link Flags#MORE} (a hint), and perhaps one of the looks.
+     * @return 0 or a negative errno of this class; {@code -FI_EINVAL} for {@code DISCARD} alone (TAG-065), all three
+     *     together, or {@code CLAIM} with the context 0 (TAG-063); {@code -FI_EBADFLAGS} for every other flag, also for
      *     {@link Flags#FENCE}, which is for sends (CL-032), and {@link Flags#MULTI_RECV} (TAG-047).
      */
     public int trecvmsg(long buf, long len, long srcAddr, long tag, long ignore, long opContext, long flags) {
+        if ((flags & PeekFlags.ANY) != 0) {
+            return postPeek(flags, buf, len, srcAddr, tag, ignore, opContext, Flags.TAGGED);
+        }
         return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
             : postRecv(flags | alwaysForRecvs | Flags.TAGGED, buf, len, srcAddr, tag, ignore, opContext);
     }

@@ -43,7 +43,7 @@ public abstract class EndpointPort {
         long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context);
 
     /**
-     * Posts a receive.
+     * Posts a receive, or with one of {@link PeekFlags#ANY} looks at messages that came before one.
      *
      * @param flags   operation flags with {@code Flags.TAGGED} or {@code Flags.MSG}.
      * @param buf     address in registered memory.

@@ -13,7 +13,8 @@ import org.jfabric.layout.Words;
  * <pre>
  *   announced --- pull: done ------------------------------> entry --> FINISH
  *       |-------- pull: pending --> PULLING --- onPulled --> entry --> FINISH
- *       '-------- not reachable --> WANTS_SEGMENTS --> SEGMENTS --> entry --> FINISH
+ *       |-------- not reachable --> WANTS_SEGMENTS --> SEGMENTS --> entry --> FINISH
+ *       '-------- discarded -----------------------------------------> entry --> FINISH
  * </pre>
  *
  * <p>Owner: progress agent.
@@ -51,6 +52,20 @@ final class Pulls {
         } else {
             refused(operation, -result);
         }
+    }
+
+    /** Tells the sender that it is done with a payload that nobody wants; the entry says what it was. */
+    void decline(ReceiveOperation operation, RemotePayload payload) {
+        Peer peer = operation.peer;
+        operation.remoteOperation = payload.operation();
+        operation.finishErrno = 0;
+        if (peer.channel() == null) {
+            receiver.complete(operation);
+            receiver.release(operation);
+            return;
+        }
+        peer.addPull(operation);
+        taken(operation);
     }
 
     /** Sends what the peer has to know of this receive; false if the channel is full. */

@@ -32,8 +32,15 @@ final class ReceiveEntries {
         completions.retire(count);
     }
 
-    /** Writes the entry of a receive whose message is placed; that of a part says where it is (CQ-117, AMB-12). */
+    /**
+     * Writes the entry of a receive whose message is placed, or discarded; that of a part says where it is (CQ-117,
+     * AMB-12).
+     */
     void complete(ReceiveOperation operation) {
+        if ((operation.flags & Flags.DISCARD) != 0) {
+            found(operation, 0);
+            return;
+        }
         long placed = operation.placedBytes();
         if (isTruncated(operation)) {
             error(operation, placed, operation.messageLength - placed, FabricErrno.ETRUNC);
@@ -64,6 +71,26 @@ final class ReceiveEntries {
     /** Whether a part that has ended gets an entry. */
     boolean hasEntry(ReceiveOperation part) {
         return part.endErrno != 0 || (part.flags & Flags.COMPLETION) != 0 || isTruncated(part) || isOfStranger(part);
+    }
+
+    /**
+     * Writes the entry of a look at a message: its whole length, whatever was copied (AMB-13), and always, as it would
+     * have no use without (AMB-48).
+     *
+     * @param buf the buffer into which data were copied, 0 if none were.
+     */
+    void found(ReceiveOperation operation, long buf) {
+        operation.reported = true;
+        completions.success(
+            completionIndex,
+            0,
+            operation.context,
+            Flags.RECV | operation.messageFlags,
+            operation.messageLength,
+            buf,
+            operation.messageData,
+            operation.messageTag,
+            source(operation));
     }
 
     /** Writes the error entry of a receive, with or without a message. */

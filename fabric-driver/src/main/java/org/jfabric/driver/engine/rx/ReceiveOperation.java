@@ -30,6 +30,8 @@ public final class ReceiveOperation extends PostedReceive {
     static final int BUFFER = 8;
     /** A multi-receive buffer that takes no more; it ends when all its messages have entries. */
     static final int ENDING = 9;
+    /** A peek has claimed its message and has yet to say so. */
+    static final int CLAIMED = 10;
 
     /** Next receive that takes an announced payload of the same peer; {@link Peer}'s list. */
     public ReceiveOperation nextPull;

@@ -20,12 +20,14 @@ final class ReceiveRecovery {
     private final ReceivePool pool;
     private final UnexpectedStore store;
     private final Pulls pulls;
+    private final Peeks peeks;
 
-    ReceiveRecovery(Receiver receiver, ReceivePool pool, UnexpectedStore store, Pulls pulls) {
+    ReceiveRecovery(Receiver receiver, ReceivePool pool, UnexpectedStore store, Pulls pulls, Peeks peeks) {
         this.receiver = receiver;
         this.pool = pool;
         this.store = store;
         this.pulls = pulls;
+        this.peeks = peeks;
     }
 
     void run(List<Peer> peers) {
@@ -41,6 +43,8 @@ final class ReceiveRecovery {
             }
             if (operation.reported) {
                 receiver.release(operation);
+            } else if (operation.state == ReceiveOperation.CLAIMED) {
+                peeks.recover(operation);
             } else {
                 receiver.fail(operation, 0, FabricErrno.EIO);
             }

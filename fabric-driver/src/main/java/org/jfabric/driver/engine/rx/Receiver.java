@@ -1,11 +1,12 @@
 package org.jfabric.driver.engine.rx;
 
+import org.jfabric.FabricAddress;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.client.PeekFlags;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.engine.complete.CompletionWriter;
-import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.match.UnexpectedMessage;
 import org.jfabric.driver.engine.peer.Peer;
@@ -43,6 +44,9 @@ public final class Receiver {
     private final Pulls pulls;
     private final Streams streams;
     private final ReachedLevels levels;
+    private final Peeks peeks;
+    private final UnfinishedMessages unfinished;
+    private final Withdrawals withdrawals = new Withdrawals(this);
 
     /**
      * A receiver without operations.
@@ -74,10 +78,12 @@ public final class Receiver {
         this.pulls = new Pulls(this);
         this.streams = new Streams(this, pool, store);
         this.levels = new ReachedLevels(this, store);
+        this.peeks = new Peeks(this, entries, store, pulls, levels, settings.rxSize());
+        this.unfinished = new UnfinishedMessages(store);
     }
 
     /**
-     * Takes a receive.
+     * Takes a receive, or a look at the messages that wait ({@link Peeks}).
      *
      * @param flags   operation flags and kind.
      * @param buf     address in registered memory.
@@ -99,23 +105,18 @@ public final class Receiver {
         operation.buf = buf;
         operation.length = len;
         operation.message(null, flags & KIND_BITS, 0, 0, 0);
-        if (len != 0) {
-            RegisteredRegion region = regions.find(buf, len);
-            if (region == null) {
-                fail(operation, 0, FabricErrno.EFAULT);
-                return 0;
-            }
-            region.retain();
-            operation.region = region;
-            operation.address = region.address() + MemoryRegionDescriptor.offset(buf);
+        if ((flags & PeekFlags.ANY) != 0) {
+            peeks.execute(operation, srcAddr, tag, ignore);
+            return 0;
         }
-        int source = TagMatcher.ANY_SOURCE;
-        if (directed && srcAddr != -1L) {
-            if (!peers.isValid(srcAddr)) {
-                fail(operation, 0, FabricErrno.EINVAL);
-                return 0;
-            }
-            source = (int) srcAddr;
+        if (!attach(operation)) {
+            fail(operation, 0, FabricErrno.EFAULT);
+            return 0;
+        }
+        int source = source(srcAddr);
+        if (source == TagMatcher.UNKNOWN_SOURCE) {
+            fail(operation, 0, FabricErrno.EINVAL);
+            return 0;
         }
         boolean isTagged = (flags & Flags.TAGGED) != 0;
         operation.accept(isTagged ? tag : 0, isTagged ? ignore : 0, source);
@@ -127,6 +128,28 @@ public final class Receiver {
             deliver(operation, (StoredMessage) message);
         }
         return 0;
+    }
+
+    /** Keeps the buffer's region while the operation lives; false if the client has registered no such memory. */
+    boolean attach(ReceiveOperation operation) {
+        if (operation.length != 0) {
+            RegisteredRegion region = regions.find(operation.buf, operation.length);
+            if (region == null) {
+                return false;
+            }
+            region.retain();
+            operation.region = region;
+            operation.address = region.address() + MemoryRegionDescriptor.offset(operation.buf);
+        }
+        return true;
+    }
+
+    /** What a receive accepts; {@link TagMatcher#UNKNOWN_SOURCE} if the address vector has no such place. */
+    int source(long srcAddr) {
+        if (!directed || srcAddr == FabricAddress.ADDR_UNSPEC) {
+            return TagMatcher.ANY_SOURCE;
+        }
+        return peers.isValid(srcAddr) ? (int) srcAddr : TagMatcher.UNKNOWN_SOURCE;
     }
 
     /**
@@ -287,19 +310,19 @@ public final class Receiver {
         while (peer.firstPull() != null) {
             ReceiveOperation operation = peer.firstPull();
             peer.removePull(operation);
-            if (operation.reported) {
-                release(operation);
-            } else if (operation.state == ReceiveOperation.FILLING) {
+            if (operation.state == ReceiveOperation.FILLING) {
                 abort(operation.filling, errno);
+            } else if (operation.reported) {
+                release(operation);
             } else {
                 fail(operation, operation.received, errno);
             }
         }
-        dropUnfinished(tagged, peer);
-        dropUnfinished(untagged, peer);
+        unfinished.failPeer(tagged, peer, errno);
+        unfinished.failPeer(untagged, peer, errno);
         if (directed && peer.source() >= 0) {
-            failDirected(tagged, peer.source(), errno);
-            failDirected(untagged, peer.source(), errno);
+            withdrawals.failDirected(tagged, peer.source(), errno);
+            withdrawals.failDirected(untagged, peer.source(), errno);
         }
     }
 
@@ -313,8 +336,8 @@ public final class Receiver {
         tagged.forgetSource(source);
         untagged.forgetSource(source);
         if (directed) {
-            failDirected(tagged, source, FabricErrno.ECANCELED);
-            failDirected(untagged, source, FabricErrno.ECANCELED);
+            withdrawals.failDirected(tagged, source, FabricErrno.ECANCELED);
+            withdrawals.failDirected(untagged, source, FabricErrno.ECANCELED);
         }
     }
 
@@ -325,7 +348,7 @@ public final class Receiver {
      * @return true if there was one.
      */
     public boolean cancel(long context) {
-        return cancel(tagged, context) || cancel(untagged, context);
+        return withdrawals.cancel(tagged, context) || withdrawals.cancel(untagged, context);
     }
 
     /**
@@ -398,7 +421,7 @@ public final class Receiver {
      * @param all peers of the endpoint.
      */
     public void recover(List<Peer> all) {
-        new ReceiveRecovery(this, pool, store, pulls).run(all);
+        new ReceiveRecovery(this, pool, store, pulls, peeks).run(all);
         multi.recover();
         levels.recover();
     }
@@ -471,7 +494,7 @@ public final class Receiver {
         return length < 0 || length > MemoryRegionDescriptor.MAX_LENGTH;
     }
 
-    private TagMatcher matcher(long flags) {
+    TagMatcher matcher(long flags) {
         return (flags & Flags.TAGGED) != 0 ? tagged : untagged;
     }
 
@@ -481,6 +504,11 @@ public final class Receiver {
     }
 
     void deliver(ReceiveOperation operation, StoredMessage message) {
+        if (operation.reported) {
+            // it was discarded while its payload was on the way
+            peeks.drop(operation, message);
+            return;
+        }
         operation.message(message.peer, message.flags, message.tag(), message.data, message.length);
         switch (message.state) {
             case StoredMessage.STORED -> {
@@ -539,55 +567,21 @@ public final class Receiver {
         message.arrived((flags & Flags.TAGGED) != 0 ? tag : 0, peer.source());
     }
 
-    private void dropUnfinished(TagMatcher matcher, Peer peer) {
-        UnexpectedMessage message = matcher.firstUnexpected();
-        while (message != null) {
-            UnexpectedMessage next = matcher.nextUnexpected(message);
-            StoredMessage stored = (StoredMessage) message;
-            if (stored.peer == peer && stored.state != StoredMessage.STORED) {
-                matcher.removeUnexpected(stored);
-                if (stored.state == StoredMessage.FILLING) {
-                    peer.left(stored.length, stored.epoch);
-                } else {
-                    peer.announcementLeft();
-                }
-                store.giveMessage(stored);
-            }
-            message = next;
-        }
-    }
-
     void abort(StoredMessage message, int errno) {
+        if (message.isClaimed()) {
+            unfinished.lost(message, errno);
+            return;
+        }
         ReceiveOperation receive = message.receive;
         if (receive == null) {
             matcher(message.flags).removeUnexpected(message);
         }
         message.peer.left(message.length, message.epoch);
         store.giveMessage(message);
-        if (receive != null) {
+        if (receive != null && receive.reported) {
+            release(receive);
+        } else if (receive != null) {
             fail(receive, 0, errno);
         }
-    }
-
-    private void failDirected(TagMatcher matcher, int source, int errno) {
-        PostedReceive receive = matcher.nextDirected(null, source);
-        while (receive != null) {
-            PostedReceive next = matcher.nextDirected(receive, source);
-            matcher.cancel(receive);
-            fail((ReceiveOperation) receive, 0, errno);
-            receive = next;
-        }
-    }
-
-    private boolean cancel(TagMatcher matcher, long context) {
-        for (PostedReceive receive = matcher.firstPosted(); receive != null; receive = matcher.nextPosted(receive)) {
-            ReceiveOperation operation = (ReceiveOperation) receive;
-            if (operation.context == context) {
-                matcher.cancel(receive);
-                fail(operation, 0, FabricErrno.ECANCELED);
-                return true;
-            }
-        }
-        return false;
     }
 }

@@ -15,6 +15,8 @@ final class StoredMessage extends UnexpectedMessage {
     static final int FILLING = 2;
     /** The payload waits at the sender. */
     static final int ANNOUNCED = 3;
+    /** Claimed, and its sender went before the payload was here; whoever claimed it has yet to be told. */
+    static final int LOST = 4;
 
     final RemotePayload payload = new RemotePayload();
     final int index;
@@ -33,6 +35,8 @@ final class StoredMessage extends UnexpectedMessage {
     boolean resident;
     /** The receive that was posted while the payload was filling. */
     ReceiveOperation receive;
+    /** Why it is {@link #LOST}, a positive fabric errno. */
+    int errno;
     StoredMessage nextFree;
 
     StoredMessage(int index) {

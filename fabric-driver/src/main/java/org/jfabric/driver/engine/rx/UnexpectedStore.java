@@ -51,10 +51,7 @@ final class UnexpectedStore {
     }
 
     void giveMessage(StoredMessage message) {
-        if (message.block != 0) {
-            blocks.give(message.block);
-            message.block = 0;
-        }
+        giveBlock(message);
         message.state = StoredMessage.FREE;
         message.peer = null;
         message.receive = null;
@@ -62,6 +59,14 @@ final class UnexpectedStore {
         message.resident = false;
         message.nextFree = free;
         free = message;
+    }
+
+    /** Keeps the record and gives the payload up. */
+    void giveBlock(StoredMessage message) {
+        if (message.block != 0) {
+            blocks.give(message.block);
+            message.block = 0;
+        }
     }
 
     StoredMessage message(long index) {
