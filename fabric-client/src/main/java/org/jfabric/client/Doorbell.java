@@ -1,6 +1,5 @@
 package org.jfabric.client;
 
-import org.agrona.UnsafeApi;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
 
@@ -14,12 +13,6 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class Doorbell implements AutoCloseable {
     private static final int CLOSED = 1 << 30;
-    /** One byte, never written again; lives as long as the process. */
-    private static final long BYTE_ADDRESS = UnsafeApi.allocateMemory(1);
-
-    static {
-        UnsafeApi.putByte(BYTE_ADDRESS, (byte) 1);
-    }
 
     private final int fd;
     private final AtomicInteger users = new AtomicInteger();
@@ -38,7 +31,7 @@ public final class Doorbell implements AutoCloseable {
      */
     public void ring() {
         if (users.getAndIncrement() < CLOSED) {
-            UnixSocket.send(fd, BYTE_ADDRESS, 1, UnixSocket.MSG_DONTWAIT);
+            UnixSocket.ring(fd);
         }
         users.getAndDecrement();
     }

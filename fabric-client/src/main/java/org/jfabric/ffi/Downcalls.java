@@ -8,7 +8,11 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Links functions of the C library; every handle made here captures errno into its first argument.
+ * Links functions of the C library.
+ *
+ * <p>A handle that captures errno takes the memory for it as its first argument. The linker makes a slice of that
+ * memory for each call, and only where the compiler inlines the whole call it goes without an object. What a running
+ * fabric calls over and over, and where a failure needs no reason, is linked without.
  *
  * <p>Pointers are passed as 64-bit integers, so that a call with a plain address needs no object.
  */
@@ -52,6 +56,35 @@ final class Downcalls {
         FunctionDescriptor descriptor = FunctionDescriptor.of(result, arguments);
         return LINKER.downcallHandle(
             symbol(name), descriptor, CAPTURE_ERRNO, Linker.Option.firstVariadicArg(fixedArguments));
+    }
+
+    /**
+     * Links a function with a fixed argument list whose errno nobody asks for.
+     *
+     * @param name C name.
+     * @param result layout of the result.
+     * @param arguments layouts of the arguments.
+     * @return handle with just these arguments; no call allocates, compiled or not.
+     */
+    @SuppressWarnings("restricted")
+    static MethodHandle withoutErrno(String name, MemoryLayout result, MemoryLayout... arguments) {
+        return LINKER.downcallHandle(symbol(name), FunctionDescriptor.of(result, arguments));
+    }
+
+    /**
+     * Links a function that is variadic in C and whose errno nobody asks for.
+     *
+     * @param name C name.
+     * @param fixedArguments number of arguments in front of the variadic ones.
+     * @param result layout of the result.
+     * @param arguments layouts of all arguments.
+     * @return as for {@link #withoutErrno}.
+     */
+    @SuppressWarnings("restricted")
+    static MethodHandle variadicWithoutErrno(
+        String name, int fixedArguments, MemoryLayout result, MemoryLayout... arguments) {
+        return LINKER.downcallHandle(symbol(name), FunctionDescriptor.of(result, arguments),
+            Linker.Option.firstVariadicArg(fixedArguments));
     }
 
     /**

@@ -39,7 +39,9 @@ public final class Epoll implements AutoCloseable {
 
     private static final MethodHandle epoll_create1$mh = Downcalls.downcall("epoll_create1", INT, INT);
     private static final MethodHandle epoll_ctl$mh = Downcalls.downcall("epoll_ctl", INT, INT, INT, INT, LONG);
-    private static final MethodHandle epoll_wait$mh = Downcalls.downcall("epoll_wait", INT, INT, LONG, INT, INT);
+    private static final MethodHandle modify$mh = Downcalls.withoutErrno("epoll_ctl", INT, INT, INT, INT, LONG);
+    private static final MethodHandle epoll_wait$mh =
+        Downcalls.withoutErrno("epoll_wait", INT, INT, LONG, INT, INT);
 
     private final int maxEvents;
     private final MemorySegment events;
@@ -84,15 +86,21 @@ public final class Epoll implements AutoCloseable {
     }
 
     /**
-     * Changes what a watched descriptor is watched for.
+     * Changes what a watched descriptor is watched for; allocates nothing.
      *
      * @param watchedFd descriptor.
      * @param eventMask of the EPOLL constants.
      * @param data returned by {@link #data(int)} with each event.
-     * @return 0; {@code -ENOENT} if it is not watched; {@code -EBADF}.
+     * @return false if it is not watched.
      */
-    public int modify(int watchedFd, int eventMask, long data) {
-        return control(EPOLL_CTL_MOD, watchedFd, eventMask, data);
+    public boolean modify(int watchedFd, int eventMask, long data) {
+        CallState state = CallState.current();
+        EpollEvent.put(state.scratch, 0, eventMask, data);
+        try {
+            return (int) modify$mh.invokeExact(fd, EPOLL_CTL_MOD, watchedFd, state.scratchAddress) == 0;
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
     }
 
     /**
@@ -113,11 +121,13 @@ public final class Epoll implements AutoCloseable {
      *     {@code -EBADF} after close.
      */
     public int poll(int timeoutMs) {
-        CallState state = CallState.current();
+        int open = fd;
+        if (open < 0) {
+            return -LinuxErrno.EBADF;
+        }
         try {
-            int count = state.result(
-                (int) epoll_wait$mh.invokeExact(state.capture, fd, eventsAddress, maxEvents, timeoutMs));
-            return count == -LinuxErrno.EINTR ? 0 : count;
+            // of an open instance with memory of its own it fails only when a signal interrupts it
+            return Math.max(0, (int) epoll_wait$mh.invokeExact(open, eventsAddress, maxEvents, timeoutMs));
         } catch (Throwable thrown) {
             throw Downcalls.unexpected(thrown);
         } finally {

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
  * Sleeping on, and waking sleepers of, a 32-bit word that may be shared by several processes.
  *
  * <p>The word must be aligned to 4 bytes and lie in memory that stays mapped for the length of the call. Any thread may
- * call; nothing is allocated after a thread's first native call.
+ * call. {@link #wake} allocates nothing; {@link #wait} nothing once it is compiled.
  */
 public final class Futex {
     // Not FUTEX_PRIVATE_FLAG: the words lie in files mapped by several processes.
@@ -18,8 +18,11 @@ public final class Futex {
     private static final long FUTEX_WAKE = 1;
     private static final long SYS_FUTEX = Platform.AARCH64 ? 98 : 202;
 
-    private static final MethodHandle syscall$mh =
+    private static final MethodHandle wait$mh =
         Downcalls.variadicDowncall("syscall", 1, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG);
+
+    private static final MethodHandle wake$mh =
+        Downcalls.variadicWithoutErrno("syscall", 1, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG);
 
     private Futex() {
     }
@@ -44,7 +47,12 @@ public final class Futex {
             state.scratch.set(ValueLayout.JAVA_LONG, Long.BYTES, timeoutNs % TimeUnit.SECONDS.toNanos(1));
             timespec = state.scratchAddress;
         }
-        return futex(state, address, FUTEX_WAIT, expected, timespec);
+        try {
+            return (int) state.result((long) wait$mh.invokeExact(
+                state.capture, SYS_FUTEX, address, FUTEX_WAIT, (long) expected, timespec, 0L, 0L));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
     }
 
     /**
@@ -52,16 +60,12 @@ public final class Futex {
      *
      * @param address of the word.
      * @param count most threads to wake, from 1; {@link Integer#MAX_VALUE} for all.
-     * @return number of threads woken; {@code -EFAULT}; {@code -EINVAL} if the address is not aligned.
+     * @return number of threads woken; -1 if nobody can sleep there: the file was cut under the mapping, or the address
+     *     is not aligned.
      */
     public static int wake(long address, int count) {
-        return futex(CallState.current(), address, FUTEX_WAKE, count, 0);
-    }
-
-    private static int futex(CallState state, long address, long operation, int value, long timespec) {
         try {
-            return (int) state.result((long) syscall$mh.invokeExact(
-                state.capture, SYS_FUTEX, address, operation, (long) value, timespec, 0L, 0L));
+            return (int) (long) wake$mh.invokeExact(SYS_FUTEX, address, FUTEX_WAKE, (long) count, 0L, 0L, 0L);
         } catch (Throwable thrown) {
             throw Downcalls.unexpected(thrown);
         }

@@ -3,6 +3,8 @@ package org.jfabric.ffi;
 import static org.jfabric.ffi.Downcalls.INT;
 import static org.jfabric.ffi.Downcalls.LONG;
 
+import org.agrona.UnsafeApi;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
@@ -12,8 +14,9 @@ import java.nio.file.Path;
 /**
  * Stream sockets between processes of one host, named by a path.
  *
- * <p>All descriptors are close-on-exec. Any thread may call; {@link #send} and {@link #recv} allocate nothing after a
- * thread's first native call. Close with {@link Libc#close(int)}; deleting the path is the listener's duty.
+ * <p>All descriptors are close-on-exec. Any thread may call; {@link #ring} allocates nothing, {@link #send} and
+ * {@link #recv} nothing once they are compiled. Close with {@link Libc#close(int)}; deleting the path is the
+ * listener's duty.
  */
 public final class UnixSocket {
     /** Longest path in bytes (UTF-8) that the kernel's socket address holds. */
@@ -38,13 +41,21 @@ public final class UnixSocket {
     private static final int SOL_SOCKET = 1;
     private static final int SO_PEERCRED = 17;
     private static final int OWNER_ONLY = 0600;
+    /** One byte, never written again; lives as long as the process. */
+    private static final long DOORBELL_ADDRESS = UnsafeApi.allocateMemory(1);
+
+    static {
+        UnsafeApi.putByte(DOORBELL_ADDRESS, (byte) 1);
+    }
 
     private static final MethodHandle socket$mh = Downcalls.downcall("socket", INT, INT, INT, INT);
     private static final MethodHandle bind$mh = Downcalls.downcall("bind", INT, INT, LONG, INT);
     private static final MethodHandle listen$mh = Downcalls.downcall("listen", INT, INT, INT);
     private static final MethodHandle accept4$mh = Downcalls.downcall("accept4", INT, INT, LONG, LONG, INT);
     private static final MethodHandle connect$mh = Downcalls.downcall("connect", INT, INT, LONG, INT);
+    private static final MethodHandle ring$mh = Downcalls.withoutErrno("send", LONG, INT, LONG, LONG, INT);
     private static final MethodHandle send$mh = Downcalls.downcall("send", LONG, INT, LONG, LONG, INT);
+    private static final MethodHandle drain$mh = Downcalls.withoutErrno("recv", LONG, INT, LONG, LONG, INT);
     private static final MethodHandle recv$mh = Downcalls.downcall("recv", LONG, INT, LONG, LONG, INT);
     private static final MethodHandle shutdown$mh = Downcalls.downcall("shutdown", INT, INT, INT);
     private static final MethodHandle getsockopt$mh =
@@ -134,6 +145,42 @@ public final class UnixSocket {
             throw Downcalls.unexpected(thrown);
         }
         return fdOrError(fd, result);
+    }
+
+    /**
+     * Sends one byte without waiting, as a doorbell: what it says is that it was sent. Without room for it the other
+     * side has enough to wake it, and a broken connection shows when it is read. Allocates nothing, compiled or not.
+     *
+     * @param fd connected socket.
+     */
+    public static void ring(int fd) {
+        try {
+            long ignored = (long) ring$mh.invokeExact(fd, DOORBELL_ADDRESS, 1L, MSG_DONTWAIT | MSG_NOSIGNAL);
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Takes doorbell bytes that are there, whatever their values; what is left is taken the next time. Allocates
+     * nothing, compiled or not, if there is at least one.
+     *
+     * @param fd connected socket.
+     * @return false at the end of file, or if the connection is broken.
+     */
+    public static boolean drainDoorbell(int fd) {
+        long scratchAddress = CallState.current().scratchAddress;
+        long count;
+        try {
+            count = (long) drain$mh.invokeExact(fd, scratchAddress, (long) CallState.SCRATCH_BYTES, MSG_DONTWAIT);
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+        if (count < 0) {
+            // once more, to learn why; a reset that was told already is the end of file now
+            count = recv(fd, scratchAddress, CallState.SCRATCH_BYTES, MSG_DONTWAIT);
+        }
+        return count > 0 || count == -LinuxErrno.EAGAIN || count == -LinuxErrno.EINTR;
     }
 
     /**

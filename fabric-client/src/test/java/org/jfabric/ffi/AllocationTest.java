@@ -52,6 +52,10 @@ class AllocationTest {
             () -> EventFd.write(eventFd, 1) + (EventFd.drain(eventFd) > 0 ? 1 : 0));
         assertNoAllocation("send", 8,
             () -> UnixSocket.send(client, file.address() + 64, 8, UnixSocket.MSG_DONTWAIT) + received());
+        assertNoAllocation("doorbell", 1, () -> {
+            UnixSocket.ring(client);
+            return received() + 8;
+        });
         assertNoAllocation("recv of nothing", -LinuxErrno.EAGAIN,
             () -> UnixSocket.recv(server, file.address() + 128, 8, UnixSocket.MSG_DONTWAIT));
     }

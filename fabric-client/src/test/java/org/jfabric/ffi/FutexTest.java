@@ -47,7 +47,7 @@ class FutexTest {
     @Test
     void shouldReturnErrorWhenAddressIsWrong() {
         assertEquals(-LinuxErrno.EINVAL, Futex.wait(file.address() + 1, 0, 0));
-        assertEquals(-LinuxErrno.EINVAL, Futex.wake(file.address() + 2, 1));
+        assertEquals(-1, Futex.wake(file.address() + 2, 1));
         assertEquals(-LinuxErrno.EFAULT, Futex.wait(0, 0, 0));
     }
 

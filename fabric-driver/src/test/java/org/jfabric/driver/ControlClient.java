@@ -50,7 +50,6 @@ import java.util.function.BooleanSupplier;
 public final class ControlClient implements AutoCloseable {
     public static final long DEADLINE_NS = 10_000_000_000L;
 
-    private static final UnsafeBuffer BELL = new UnsafeBuffer(ByteBuffer.allocateDirect(1));
 
     public final Path directory;
     public final int fd;
@@ -181,8 +180,7 @@ public final class ControlClient implements AutoCloseable {
     }
 
     public void doorbell() {
-        // not from a file that a test may have cut
-        UnixSocket.send(fd, BELL.addressOffset(), 1, UnixSocket.MSG_DONTWAIT);
+        UnixSocket.ring(fd);
     }
 
     /** Whether the driver has closed the connection; takes doorbell bytes on the way. */

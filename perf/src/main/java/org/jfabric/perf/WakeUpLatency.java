@@ -142,7 +142,7 @@ public final class WakeUpLatency {
 
         void ring() {
             rung++;
-            UnixSocket.send(ringFd, words.address(), 1, UnixSocket.MSG_DONTWAIT);
+            UnixSocket.ring(ringFd);
             while (UnsafeApi.getLongAcquire(null, answer) != rung) {
                 Thread.onSpinWait();
             }

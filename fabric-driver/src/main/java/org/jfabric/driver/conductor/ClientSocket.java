@@ -31,7 +31,6 @@ final class ClientSocket {
     }
 
     private static final int MIN_MESSAGE = 8;
-    private static final int DRAIN_BYTES = 4096;
 
     private final int fd;
     private final long deadlineNs;
@@ -132,49 +131,22 @@ final class ClientSocket {
     }
 
     /**
-     * Takes all doorbell bytes, whatever their value.
+     * Takes doorbell bytes, whatever their value; what is left is taken the next time.
      *
      * @return false at the end of file.
      */
     boolean drain() {
-        for (;;) {
-            int count = UnixSocket.recv(fd, buffer.addressOffset(), DRAIN_BYTES, UnixSocket.MSG_DONTWAIT);
-            if (count <= 0) {
-                return isTransient(count);
-            }
-            if (count < DRAIN_BYTES) {
-                return true;
-            }
-        }
-    }
-
-    /**
-     * Takes some bytes, whatever their value; what is left is taken the next time.
-     *
-     * @return false at the end of file.
-     */
-    boolean drainOnce() {
-        int count = UnixSocket.recv(fd, buffer.addressOffset(), DRAIN_BYTES, UnixSocket.MSG_DONTWAIT);
-        return count > 0 || isTransient(count);
+        return UnixSocket.drainDoorbell(fd);
     }
 
     /**
      * Sends one doorbell byte; if there is no room the other side has enough to wake it.
      */
     void ring() {
-        UnixSocket.send(fd, RingByte.ADDRESS, 1, UnixSocket.MSG_DONTWAIT);
+        UnixSocket.ring(fd);
     }
 
     private static boolean isTransient(int result) {
         return result == -org.jfabric.FabricErrno.EAGAIN || result == -org.jfabric.FabricErrno.EINTR;
-    }
-
-    /** A byte that is never written again. */
-    private static final class RingByte {
-        private static final ByteBuffer MEMORY = ByteBuffer.allocateDirect(1);
-        static final long ADDRESS = new UnsafeBuffer(MEMORY).addressOffset();
-
-        private RingByte() {
-        }
     }
 }

@@ -8,7 +8,6 @@ import org.jfabric.codec.control.MessageHeaderDecoder;
 import org.jfabric.codec.control.MessageHeaderEncoder;
 import org.jfabric.codec.control.WaitChannelHelloDecoder;
 import org.jfabric.codec.control.WaitChannelWelcomeEncoder;
-import org.jfabric.driver.engine.complete.WaitPoint;
 import org.jfabric.driver.progress.ProgressCommand;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.Libc;
@@ -90,11 +89,11 @@ public final class WaitChannels {
 
     /** Bytes or the end of file at an attached channel. */
     void onReadable(ClientSocket socket) {
-        if (!socket.drainOnce()) {
+        if (!socket.drain()) {
             detach(socket);
             return;
         }
-        WaitPoint.ring(socket.fd());
+        UnixSocket.ring(socket.fd());
         sockets.rearm(socket);
     }
 

@@ -2,11 +2,11 @@ package org.jfabric.driver.engine;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
-import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.link.scripted.Observer;
 import org.jfabric.driver.link.scripted.Script;
 import org.jfabric.driver.link.scripted.ScriptedChannel;
+import org.jfabric.driver.model.NaiveMatcher;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -34,18 +34,12 @@ class EngineModelTest {
         Flags.MATCH_COMPLETE};
 
     /** What one run may contain. */
-    private enum Events {
+    enum Events {
         NONE, DEATHS, FAILURES
     }
 
     /** A message as its sender posted it; its id travels as remote CQ data. */
-    private static final class Message {
-        long id;
-        int from;
-        int to;
-        boolean tagged;
-        long tag;
-        int length;
+    private static final class Message extends org.jfabric.driver.model.Message {
         int slot;
         long level;
         boolean fenced;
@@ -60,37 +54,25 @@ class EngineModelTest {
     }
 
     /** A receive as it was posted. */
-    private static final class Receive {
-        long context;
-        boolean tagged;
-        long tag;
-        long ignore;
-        int source;
-        int length;
+    private static final class Receive extends org.jfabric.driver.model.Receive {
         int slot;
         Message message;
         boolean cancelled;
         boolean failed;
         boolean ended;
-
-        boolean accepts(Message candidate) {
-            return tagged == candidate.tagged
-                && (!tagged || (tag & ~ignore) == (candidate.tag & ~ignore))
-                && (source == TagMatcher.ANY_SOURCE || source == candidate.from);
-        }
     }
 
     /** What one endpoint should do. */
     private static final class Model {
-        final List<Receive> posted = new ArrayList<>();
-        final List<Message> unexpected = new ArrayList<>();
+        final NaiveMatcher<Receive, Message> matcher = new NaiveMatcher<>();
         final Map<Long, Receive> receives = new HashMap<>();
         final Map<Long, Message> sends = new HashMap<>();
         final boolean[] sendSlots = new boolean[SLOTS];
         final boolean[] receiveSlots = new boolean[SLOTS];
     }
 
-    private static final class Run implements Observer {
+    /** One schedule. */
+    static final class Run implements Observer {
         final long seed;
         final Script script;
         final Rig rig;
@@ -161,11 +143,17 @@ class EngineModelTest {
                 for (int k = 0; k < models.size(); k++) {
                     int node = k;
                     assertEquals(
-                        models.get(k).unexpected.size(), rig.nodes.get(k).endpoint.receiver().unexpectedMessages(),
+                        models.get(k).matcher.unexpected().size(),
+                        rig.nodes.get(k).endpoint.receiver().unexpectedMessages(),
                         () -> "messages of e" + node + " at event " + step + ", " + where());
                 }
             }
             rest();
+        }
+
+        /** Operations that were posted, or refused. */
+        long operations() {
+            return nextId - 1;
         }
 
         void send() {
@@ -222,7 +210,7 @@ class EngineModelTest {
             receive.ignore = receive.tagged && random.nextInt(3) == 0 ? random.nextInt(4) : 0;
             boolean directed = random.nextInt(3) == 0;
             long source = directed ? random.nextInt(models.size()) : -1;
-            receive.source = rig.directed && directed ? (int) source : TagMatcher.ANY_SOURCE;
+            receive.source = rig.directed && directed ? (int) source : Receive.ANY_SOURCE;
             receive.length = length();
             post(at, receive, source);
         }
@@ -236,10 +224,7 @@ class EngineModelTest {
             Rig.Node node = rig.nodes.get(at);
             receive.context = nextId++;
             // the model takes its match first: the engine's call may take it further at once
-            int match = 0;
-            while (match < model.unexpected.size() && !receive.accepts(model.unexpected.get(match))) {
-                match++;
-            }
+            Message match = model.matcher.find(receive);
             int result = node.receive(
                 (receive.tagged ? Flags.TAGGED : Flags.MSG) | Flags.COMPLETION,
                 node.buf(SEND_AREA + receive.slot * MAX_LENGTH), receive.length, source, receive.tag, receive.ignore,
@@ -251,11 +236,12 @@ class EngineModelTest {
                 return false;
             }
             model.receives.put(receive.context, receive);
-            if (match < model.unexpected.size()) {
-                receive.message = model.unexpected.remove(match);
-                receive.message.matched = true;
+            receive.message = match;
+            if (match == null) {
+                model.matcher.post(receive);
             } else {
-                model.posted.add(receive);
+                match.matched = true;
+                assertTrue(model.matcher.drop(match), where());
             }
             return true;
         }
@@ -267,7 +253,7 @@ class EngineModelTest {
                 List<Long> contexts = new ArrayList<>(model.receives.keySet());
                 Receive receive = model.receives.get(contexts.get(random.nextInt(contexts.size())));
                 rig.nodes.get(at).endpoint.cancel(receive.context);
-                receive.cancelled = model.posted.remove(receive) || receive.cancelled;
+                receive.cancelled = model.matcher.cancel(receive) || receive.cancelled;
             } else if (!model.sends.isEmpty()) {
                 List<Long> contexts = new ArrayList<>(model.sends.keySet());
                 rig.nodes.get(at).endpoint.cancel(contexts.get(random.nextInt(contexts.size())));
@@ -318,16 +304,11 @@ class EngineModelTest {
             }
             message.arrived = true;
             message.whole = whole;
-            Model model = models.get(message.to);
-            for (Receive receive : model.posted) {
-                if (receive.accepts(message)) {
-                    receive.message = message;
-                    message.matched = true;
-                    model.posted.remove(receive);
-                    return;
-                }
+            Receive receive = models.get(message.to).matcher.arrive(message);
+            if (receive != null) {
+                receive.message = message;
+                message.matched = true;
             }
-            model.unexpected.add(message);
         }
 
         void assertEarlierHaveEnded(Message fenced) {
@@ -347,7 +328,7 @@ class EngineModelTest {
         public void onAborted(String local, String remote, long data) {
             Message message = messages.get(data);
             message.mayFail = true;
-            message.dropped |= models.get(message.to).unexpected.remove(message);
+            message.dropped |= models.get(message.to).matcher.drop(message);
         }
 
         @Override
@@ -357,13 +338,14 @@ class EngineModelTest {
             for (Message message : messages.values()) {
                 if (message.from == from && message.to == index(local) && !message.whole) {
                     message.mayFail = true;
-                    message.dropped |= model.unexpected.remove(message);
+                    message.dropped |= model.matcher.drop(message);
                 }
             }
-            model.posted.removeIf(receive -> {
-                receive.failed |= receive.source == from;
-                return receive.source == from;
-            });
+            for (Receive receive : List.copyOf(model.matcher.posted())) {
+                if (receive.source == from) {
+                    receive.failed = model.matcher.cancel(receive);
+                }
+            }
         }
 
         void takeEntries() {
@@ -455,9 +437,9 @@ class EngineModelTest {
         void rest() {
             for (int i = 0; i < models.size(); i++) {
                 Model model = models.get(i);
-                for (Receive receive : List.copyOf(model.posted)) {
+                for (Receive receive : List.copyOf(model.matcher.posted())) {
                     rig.nodes.get(i).endpoint.cancel(receive.context);
-                    receive.cancelled = model.posted.remove(receive);
+                    receive.cancelled = model.matcher.cancel(receive);
                 }
             }
             boolean more = true;
@@ -469,13 +451,14 @@ class EngineModelTest {
                 for (int i = 0; i < models.size(); i++) {
                     Model model = models.get(i);
                     assertEquals(
-                        model.unexpected.size(), rig.nodes.get(i).endpoint.receiver().unexpectedMessages(), where());
-                    if (!model.unexpected.isEmpty()) {
+                        model.matcher.unexpected().size(),
+                        rig.nodes.get(i).endpoint.receiver().unexpectedMessages(), where());
+                    if (!model.matcher.unexpected().isEmpty()) {
                         more = true;
                         Receive receive = new Receive();
-                        receive.tagged = model.unexpected.get(0).tagged;
+                        receive.tagged = model.matcher.unexpected().get(0).tagged;
                         receive.ignore = receive.tagged ? -1L : 0;
-                        receive.source = TagMatcher.ANY_SOURCE;
+                        receive.source = Receive.ANY_SOURCE;
                         receive.length = MAX_LENGTH;
                         assertTrue(post(i, receive, -1), where());
                     }

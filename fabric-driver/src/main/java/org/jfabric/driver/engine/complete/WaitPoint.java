@@ -12,12 +12,6 @@ import org.jfabric.layout.WaitDescriptor;
  */
 public final class WaitPoint {
     private static final int NO_CHANNEL = -1;
-    /** One byte, never written again; lives as long as the process. */
-    private static final long BYTE_ADDRESS = UnsafeApi.allocateMemory(1);
-
-    static {
-        UnsafeApi.putByte(BYTE_ADDRESS, (byte) 1);
-    }
 
     private final long line;
     private int channelFd = NO_CHANNEL;
@@ -46,15 +40,6 @@ public final class WaitPoint {
     }
 
     /**
-     * Makes a wait channel readable; any thread that keeps the socket open meanwhile.
-     *
-     * @param fd non-blocking socket. If there is no room, it is readable already; a broken one shows its end elsewhere.
-     */
-    public static void ring(int fd) {
-        UnixSocket.send(fd, BYTE_ADDRESS, 1, UnixSocket.MSG_DONTWAIT);
-    }
-
-    /**
      * Entries were written, or an end that a reader must notice.
      *
      * @param written entries since the start.
@@ -75,7 +60,8 @@ public final class WaitPoint {
         }
         // any entry wakes here: a threshold is only known to a blocking read (CQ-042)
         if (channelFd != NO_CHANNEL && WaitDescriptor.takeArmed(line)) {
-            ring(channelFd);
+            // of a non-blocking socket; without room it is readable already, a broken one shows its end elsewhere
+            UnixSocket.ring(channelFd);
         }
     }
 }

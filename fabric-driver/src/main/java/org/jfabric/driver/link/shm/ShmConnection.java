@@ -169,8 +169,7 @@ final class ShmConnection {
 
     /** The socket is readable: doorbells, or its end. */
     void onReadable(int fd) {
-        int received = UnixSocket.recv(fd, link.scratchAddress(), ShmLink.SCRATCH_LENGTH, UnixSocket.MSG_DONTWAIT);
-        if (received > 0 || received == -FabricErrno.EAGAIN || received == -FabricErrno.EINTR) {
+        if (UnixSocket.drainDoorbell(fd)) {
             services.rearm(fd);
             return;
         }
@@ -419,7 +418,7 @@ final class ShmConnection {
         // the peer sets its word and looks at the ring once more; we write the ring and look at its word
         UnsafeApi.fullFence();
         if (UnsafeApi.getIntVolatile(null, files.peerCnc().address() + CncDescriptor.PARKED_OFFSET) != 0) {
-            UnixSocket.send(files.fd(), link.scratchAddress(), 1, UnixSocket.MSG_DONTWAIT);
+            UnixSocket.ring(files.fd());
         }
     }
 

@@ -25,12 +25,9 @@ import java.util.Map;
  * <p>Owner: progress agent.
  */
 final class ShmLink extends Link {
-    static final int SCRATCH_LENGTH = 256;
-
     private final LinkServices services;
     private final ShmConfig config;
     private final ChannelLimits limits;
-    private final long scratch = UnsafeApi.allocateMemory(SCRATCH_LENGTH);
     private final long copiedBytesCounter;
     private final Map<String, LocalEndpoint> endpoints = new HashMap<>();
     private final Map<String, ShmConnection> byDriver = new HashMap<>();
@@ -45,7 +42,6 @@ final class ShmLink extends Link {
         this.limits = limits;
         this.copiedBytesCounter = services.counterAddress("shm: bytes taken by single copy");
         this.connector = new ShmConnector(this, services, config);
-        UnsafeApi.setMemory(scratch, SCRATCH_LENGTH, (byte) 1);
     }
 
     @Override
@@ -119,7 +115,6 @@ final class ShmLink extends Link {
         polled = new ShmConnection[0];
         byDriver.clear();
         endpoints.clear();
-        UnsafeApi.freeMemory(scratch);
     }
 
     boolean isClosed() {
@@ -128,10 +123,6 @@ final class ShmLink extends Link {
 
     ChannelLimits limits() {
         return limits;
-    }
-
-    long scratchAddress() {
-        return scratch;
     }
 
     LocalEndpoint endpoint(String address) {

@@ -1,0 +1,22 @@
+package org.jfabric.driver.soak;
+
+/** The last things that were done; what they became is seen when they are printed. */
+final class History {
+    private static final int LENGTH = 120;
+
+    private final Object[] events = new Object[LENGTH];
+    private long count;
+
+    void add(Object event) {
+        events[(int) (count++ % LENGTH)] = event;
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        for (long i = Math.max(0, count - LENGTH); i < count; i++) {
+            text.append("  ").append(i).append(": ").append(events[(int) (i % LENGTH)]).append('\n');
+        }
+        return text.toString();
+    }
+}

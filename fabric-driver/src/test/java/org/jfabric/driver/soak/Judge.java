@@ -1,0 +1,233 @@
+package org.jfabric.driver.soak;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.driver.model.NaiveMatcher;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Says whether what one endpoint received since the last barrier is what the rules allow.
+ *
+ * <p>Drivers are asynchronous, so that nobody knows when a message met the receives. It need not be known: receives are
+ * ordered by their posting, the messages of one sender by their sending, and matching prefers the older one on both
+ * sides. For a given order of all arrivals that leaves one outcome, however posting and arriving were mixed (as in
+ * stable marriage with common preferences). So the outcome itself tells of the order of arrivals: where a message passed
+ * an older receive that accepts it, that receive had taken another message, or was cancelled, before. The judge collects
+ * these relations, with the order of each sender and what was seen before what was posted; if they form a circle, no
+ * order of arrivals explains the outcome. Otherwise the {@link NaiveMatcher} is run with such an order, and has to agree
+ * entry for entry.
+ */
+final class Judge {
+    private record Way(int from, boolean tagged, long tag) {
+    }
+
+    private final SoakWorld world;
+    private final SoakEndpoint endpoint;
+    private final List<SoakMessage> messages = new ArrayList<>();
+    /** Messages, then cancels of receives. */
+    private final List<Object> events = new ArrayList<>();
+    private final Map<Object, Integer> numbers = new HashMap<>();
+    private int[][] followers;
+    private int[] followerCounts;
+    private int[] precedents;
+
+    Judge(SoakWorld world, SoakEndpoint endpoint) {
+        this.world = world;
+        this.endpoint = endpoint;
+    }
+
+    void run() {
+        endpoint.inbound.stream().filter(message -> !message.isDropped()).forEach(messages::add);
+        identify();
+        collect();
+        relate();
+        replay(order());
+    }
+
+    /** Messages that are alike for matching are received in their order, so the entries tell which is which. */
+    private void identify() {
+        Map<Way, Deque<SoakMessage>> sent = new HashMap<>();
+        for (SoakMessage message : messages) {
+            sent.computeIfAbsent(new Way(message.from, message.tagged, message.tag), way -> new ArrayDeque<>())
+                .add(message);
+        }
+        for (SoakReceive receive : endpoint.receives) {
+            if (!receive.tookMessage()) {
+                continue;
+            }
+            Way way = receive.message != null
+                ? new Way(receive.message.from, receive.message.tagged, receive.message.tag)
+                : new Way(endpoint.indexOf(receive.entry.source()),
+                    (receive.entry.flags() & Flags.TAGGED) != 0, receive.entry.tag());
+            Deque<SoakMessage> queue = sent.get(way);
+            world.check(queue != null && !queue.isEmpty(), () -> "no message was left for " + receive);
+            SoakMessage expected = queue.poll();
+            if (receive.message == null) {
+                world.take(receive, expected.id);
+                world.verify(endpoint, receive, (int) receive.entry.length());
+            }
+            world.check(receive.message == expected, () -> "out of order: " + receive + ", but next is " + expected);
+        }
+        sent.values().forEach(queue -> world.check(queue.isEmpty(), () -> "lost: " + queue));
+    }
+
+    private void collect() {
+        events.addAll(messages);
+        for (SoakReceive receive : endpoint.cancels) {
+            if (receive.mustFailWith == 0) {
+                events.add(receive);
+            }
+        }
+        for (int i = 0; i < events.size(); i++) {
+            numbers.put(events.get(i), i);
+        }
+        followers = new int[events.size()][8];
+        followerCounts = new int[events.size()];
+        precedents = new int[events.size()];
+    }
+
+    private void relate() {
+        Map<Integer, SoakMessage> lastOf = new HashMap<>();
+        for (SoakMessage message : messages) {
+            SoakMessage last = lastOf.put(message.from, message);
+            if (last != null) {
+                before(last, message);
+            }
+            for (SoakReceive receive : endpoint.receives) {
+                if (receive == message.receivedBy) {
+                    break;
+                }
+                if (receive.mustFailWith == 0 && receive.accepts(message)) {
+                    before(receive.isCancelled() ? receive : receive.message, message);
+                }
+            }
+        }
+        SoakReceive lastCancel = null;
+        for (int i = messages.size(); i < events.size(); i++) {
+            SoakReceive cancel = (SoakReceive) events.get(i);
+            if (lastCancel != null) {
+                before(lastCancel, cancel);
+            }
+            if (!cancel.isCancelled()) {
+                before(cancel.message, cancel);
+            }
+            lastCancel = cancel;
+        }
+        relateByTime();
+    }
+
+    /** What was seen in an earlier step than the one that something was posted in came before it. */
+    private void relateByTime() {
+        for (Object early : events) {
+            long seenBefore = seenBefore(early);
+            for (Object late : events) {
+                long posted = late instanceof SoakMessage message ? message.postedStep : ((SoakReceive) late).cancelStep;
+                if (early != late && seenBefore <= posted) {
+                    before(early, late);
+                }
+            }
+        }
+    }
+
+    private static long seenBefore(Object event) {
+        if (event instanceof SoakMessage message) {
+            return message.arrivedBefore;
+        }
+        SoakReceive cancel = (SoakReceive) event;
+        // nobody is told when a cancel came too late
+        return cancel.isCancelled() ? cancel.endedStep + 1 : SoakMessage.NEVER;
+    }
+
+    private void before(Object early, Object late) {
+        int from = numbers.get(early);
+        int to = numbers.get(late);
+        if (followerCounts[from] == followers[from].length) {
+            followers[from] = Arrays.copyOf(followers[from], followerCounts[from] * 2);
+        }
+        followers[from][followerCounts[from]++] = to;
+        precedents[to]++;
+    }
+
+    /** An order of arrivals and cancels that explains the outcome. */
+    private List<Object> order() {
+        List<Object> order = new ArrayList<>();
+        Deque<Integer> ready = new ArrayDeque<>();
+        for (int i = 0; i < precedents.length; i++) {
+            if (precedents[i] == 0) {
+                ready.add(i);
+            }
+        }
+        while (!ready.isEmpty()) {
+            int next = ready.poll();
+            order.add(events.get(next));
+            for (int i = 0; i < followerCounts[next]; i++) {
+                if (--precedents[followers[next][i]] == 0) {
+                    ready.add(followers[next][i]);
+                }
+            }
+        }
+        world.check(order.size() == events.size(), () -> {
+            List<Object> circle = new ArrayList<>(events);
+            circle.removeAll(order);
+            return "no order of arrivals at e" + endpoint.index + " explains what was received; among:\n  "
+                + String.join("\n  ", circle.stream().map(Object::toString).toList()) + "\nall receives:\n  "
+                + String.join("\n  ", endpoint.receives.stream().map(Object::toString).toList());
+        });
+        return order;
+    }
+
+    /** Entry for entry, as the naive matcher would have written them. */
+    private void replay(List<Object> order) {
+        NaiveMatcher<SoakReceive, SoakMessage> matcher = new NaiveMatcher<>();
+        for (SoakReceive receive : endpoint.receives) {
+            if (receive.mustFailWith == 0) {
+                matcher.post(receive);
+            } else {
+                assertEntry(receive, ended(receive, receive.mustFailWith));
+            }
+        }
+        for (Object event : order) {
+            if (event instanceof SoakMessage message) {
+                SoakReceive receive = matcher.arrive(message);
+                world.check(receive == message.receivedBy, () -> "the model gives " + message + " to " + receive);
+                assertEntry(receive, received(receive, message));
+            } else {
+                SoakReceive receive = (SoakReceive) event;
+                boolean cancelled = matcher.cancel(receive);
+                world.check(cancelled == receive.isCancelled(),
+                    () -> "cancelled by the model " + cancelled + ": " + receive);
+                if (cancelled) {
+                    assertEntry(receive, ended(receive, FabricErrno.ECANCELED));
+                }
+            }
+        }
+        world.check(matcher.posted().isEmpty() && matcher.unexpected().isEmpty(),
+            () -> "the model has left " + matcher.posted() + matcher.unexpected());
+    }
+
+    private void assertEntry(SoakReceive receive, SoakEntry expected) {
+        boolean silent = !receive.wantsEntry && expected.errno() == 0;
+        world.check(silent ? receive.entry == null : expected.equals(receive.entry),
+            () -> "the model has " + expected + " for " + receive);
+    }
+
+    private static SoakEntry ended(SoakReceive receive, int errno) {
+        return new SoakEntry(receive.context, Flags.RECV | (receive.tagged ? Flags.TAGGED : Flags.MSG), 0, 0, 0, -1L,
+            errno, 0);
+    }
+
+    private SoakEntry received(SoakReceive receive, SoakMessage message) {
+        int placed = Math.min(message.length, receive.length);
+        return new SoakEntry(receive.context,
+            Flags.RECV | message.kind() | (message.hasData ? Flags.REMOTE_CQ_DATA : 0), placed, message.data(),
+            message.tag, endpoint.addresses[message.from], placed < message.length ? FabricErrno.ETRUNC : 0,
+            message.length - placed);
+    }
+}

@@ -1,0 +1,21 @@
+package org.jfabric.driver.soak;
+
+import java.util.List;
+import java.util.Random;
+
+/**
+ * One kind of random operation. A new one is a class with what it does and the checks of its answer, added to
+ * {@link #ALL}; what it posts it gives to the world as {@link SoakMessage} or {@link SoakReceive}, so that barrier and
+ * judge account for it.
+ */
+interface Kind {
+    /** All of them. */
+    List<Kind> ALL = List.of(new SendKind(), new InjectKind(), new ReceiveKind(), new CancelKind(), new ReadKind(),
+        new DefaultFlagsKind(), new ImpossibleKind());
+
+    /** How often it is chosen in one phase of a window, against the others. */
+    int weight(Random random);
+
+    /** Does it once. */
+    void run(SoakWorld world, Window window);
+}

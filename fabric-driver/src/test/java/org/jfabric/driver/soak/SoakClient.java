@@ -1,0 +1,94 @@
+package org.jfabric.driver.soak;
+
+import org.jfabric.AddressVector;
+import org.jfabric.AddressVectorAttr;
+import org.jfabric.CompletionFormat;
+import org.jfabric.CompletionQueueAttr;
+import org.jfabric.Domain;
+import org.jfabric.Fabric;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.Threading;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/** One application: a domain with an address vector and endpoints, whose queues are shared or their own. */
+final class SoakClient {
+    final Info info;
+    final Domain domain;
+    final AddressVector vector;
+    final boolean directed;
+    final List<SoakQueue> queues = new ArrayList<>();
+    private final SoakWorld world;
+    private final boolean locks;
+    private final boolean selectiveSends;
+    private final boolean selectiveReceives;
+    private final SoakQueue common;
+
+    SoakClient(SoakWorld world, Fabric fabric, Random random) {
+        this.world = world;
+        directed = random.nextInt(4) != 0;
+        locks = random.nextInt(3) == 0;
+        selectiveSends = random.nextBoolean();
+        selectiveReceives = random.nextBoolean();
+        Info hints = new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | (directed ? Flags.DIRECTED_RECV : 0));
+        if (locks) {
+            hints.domainAttr().threading(Threading.SAFE);
+        }
+        info = fabric.info(hints).matches().stream().filter(match -> match.linkName().equals(world.setup.link))
+            .findFirst().orElseThrow(() -> new AssertionError(fabric.info(hints).explain()));
+        domain = fabric.domain(info);
+        vector = domain.openAddressVector(new AddressVectorAttr());
+        common = random.nextInt(3) == 0 ? openQueue(24 + random.nextInt(200)) : null;
+    }
+
+    /** A further endpoint. */
+    SoakEndpoint open(int index, Random random) {
+        Info wanted = info.copy();
+        wanted.txAttr().size(1 + random.nextInt(random.nextBoolean() ? 6 : 64));
+        wanted.rxAttr().size(4 + random.nextInt(random.nextBoolean() ? 6 : 100));
+        SoakMemory memory = new SoakMemory(domain.allocate(SoakMemory.LENGTH));
+        SoakQueue tx = common;
+        SoakQueue rx = common;
+        if (common == null && random.nextBoolean()) {
+            tx = openQueue(12 + random.nextInt(100));
+            rx = tx;
+        } else if (common == null) {
+            tx = openQueue(2 + random.nextInt(60));
+            rx = openQueue(4 + random.nextInt(60));
+        }
+        SoakEndpoint endpoint = new SoakEndpoint(
+            this, index, domain.openEndpoint(wanted, SoakWorld.ENDPOINT_CONTEXT + index), memory, tx, rx);
+        endpoint.selectiveSends = selectiveSends;
+        endpoint.selectiveReceives = selectiveReceives;
+        endpoint.endpoint.bind(tx.cq, Flags.TRANSMIT | (selectiveSends ? Flags.SELECTIVE_COMPLETION : 0));
+        endpoint.endpoint.bind(rx.cq, Flags.RECV | (selectiveReceives ? Flags.SELECTIVE_COMPLETION : 0));
+        endpoint.endpoint.bind(vector);
+        endpoint.endpoint.enable();
+        endpoint.onEnabled();
+        return endpoint;
+    }
+
+    private SoakQueue openQueue(int size) {
+        SoakQueue queue = new SoakQueue(
+            domain.openCompletionQueue(new CompletionQueueAttr().size(size).format(CompletionFormat.TAGGED)), size,
+            !locks, world::onEntry);
+        queues.add(queue);
+        return queue;
+    }
+
+    /** Closes an endpoint with what only it has. */
+    void close(SoakEndpoint endpoint) {
+        endpoint.endpoint.close();
+        endpoint.memory.region().close();
+        for (SoakQueue queue : List.of(endpoint.tx, endpoint.rx)) {
+            queue.senders.remove(endpoint);
+            queue.receivers.remove(endpoint);
+            if (queue != common && queues.remove(queue)) {
+                queue.cq.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package org.jfabric.driver.soak;
+
+/** What a run of the soak is told by system properties. */
+public final class SoakOptions {
+    /** Operations of a run over all setups. */
+    public static final long SHORT_RUN = 1_000_000;
+    /** Thousandths of all operations that go over the scripted link. */
+    public static final int SCRIPTED_SHARE = 200;
+
+    private static final String OPERATIONS = "jfabric.test.soak.operations";
+    private static final String SEED = "jfabric.test.soak.seed";
+    private static final String SETUP = "jfabric.test.soak.setup";
+
+    private SoakOptions() {
+    }
+
+    public static long operations() {
+        return Long.getLong(OPERATIONS, SHORT_RUN);
+    }
+
+    /** The first seed; the worlds of a run take the ones that follow. */
+    public static long seed() {
+        return Long.getLong(SEED, 1);
+    }
+
+    /** Whether a setup is wanted, or null for all. */
+    static boolean wants(SoakSetup setup) {
+        String only = System.getProperty(SETUP);
+        return only == null || only.equals(setup.name());
+    }
+
+    /** Whether the scripted link is wanted. */
+    public static boolean wantsScripted() {
+        String only = System.getProperty(SETUP);
+        return only == null || "SCRIPTED".equals(only);
+    }
+
+    static String replay(SoakSetup setup, long seed) {
+        return "-D" + SETUP + '=' + setup.name() + " -D" + SEED + '=' + seed;
+    }
+}

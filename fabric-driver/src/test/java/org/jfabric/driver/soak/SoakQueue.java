@@ -1,0 +1,128 @@
+package org.jfabric.driver.soak;
+
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.Completion;
+import org.jfabric.CompletionBatch;
+import org.jfabric.CompletionError;
+import org.jfabric.CompletionQueue;
+import org.jfabric.FabricErrno;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiConsumer;
+
+/** A completion queue with its reader, which reads in every way that there is and pauses now and then. */
+final class SoakQueue {
+    private static final int MOST = 16;
+    private static final int ENTRY_LENGTH = 48;
+
+    final CompletionQueue cq;
+    /** What the client's share has room for. */
+    final int size;
+    /** Endpoints that post to it; both halves of an endpoint may share it. */
+    final List<SoakEndpoint> senders = new ArrayList<>();
+    final List<SoakEndpoint> receivers = new ArrayList<>();
+    final boolean holds;
+    boolean paused;
+    private boolean reading;
+    private final BiConsumer<SoakQueue, SoakEntry> onEntry;
+    private final UnsafeBuffer entries = new UnsafeBuffer(new byte[ENTRY_LENGTH * MOST]);
+    private final long[] sources = new long[MOST];
+    private final CompletionBatch batch = new CompletionBatch();
+    private final CompletionError error = new CompletionError();
+    private final List<SoakEntry> polled = new ArrayList<>();
+
+    /**
+     * A queue.
+     *
+     * @param cq      opened for the format TAGGED.
+     * @param size    asked for.
+     * @param holds   whether entries may be lent.
+     * @param onEntry told of each entry.
+     */
+    SoakQueue(CompletionQueue cq, int size, boolean holds, BiConsumer<SoakQueue, SoakEntry> onEntry) {
+        this.cq = cq;
+        this.size = size;
+        this.holds = holds;
+        this.onEntry = onEntry;
+    }
+
+    /** Reads all that is there. */
+    int readAll() {
+        int count = 0;
+        int read;
+        do {
+            read = read(0, MOST);
+            count += read;
+        } while (read > 0);
+        return count;
+    }
+
+    /**
+     * Reads some entries.
+     *
+     * @param way   0 copies, 1 shows, 2 lends and gives back at once, 3 lends until the next call.
+     * @param limit most entries, 1 to 16.
+     * @return entries read.
+     */
+    int read(int way, int limit) {
+        polled.clear();
+        int read = switch (way) {
+            case 1 -> cq.poll(this::add, limit);
+            case 2, 3 -> lend(limit, way == 2);
+            default -> copy(limit);
+        };
+        if (read == -FabricErrno.EAVAIL) {
+            read = cq.readErr(error, 0);
+            if (read != 1) {
+                throw new AssertionError("readErr answered " + FabricErrno.name(read) + " after -FI_EAVAIL");
+            }
+            polled.add(new SoakEntry(error.opContext(), error.flags(), error.len(), error.data(), error.tag(),
+                error.srcAddr(), error.err(), error.olen()));
+        } else if (read == -FabricErrno.EAGAIN) {
+            read = 0;
+        } else if (read <= 0) {
+            throw new AssertionError("reading of " + cq + " in way " + way + " answered " + FabricErrno.name(read));
+        }
+        if (read != polled.size()) {
+            throw new AssertionError(read + " entries were announced, " + polled.size() + " shown");
+        }
+        reading = true;
+        for (int i = 0; i < read; i++) {
+            onEntry.accept(this, polled.get(i));
+        }
+        reading = false;
+        return read;
+    }
+
+    /** Whether it may be read while an entry is looked at. */
+    boolean mayNest() {
+        return !reading;
+    }
+
+    private int copy(int limit) {
+        int read = cq.readFrom(entries, 0, limit, sources);
+        for (int i = 0; i < read; i++) {
+            int at = i * ENTRY_LENGTH;
+            polled.add(new SoakEntry(entries.getLong(at), entries.getLong(at + 8), entries.getLong(at + 16),
+                entries.getLong(at + 32), entries.getLong(at + 40), sources[i], 0, 0));
+        }
+        return read;
+    }
+
+    private int lend(int limit, boolean giveBack) {
+        int read = cq.readInPlace(batch, limit);
+        for (int i = 0; i < read; i++) {
+            add(batch.entry(i));
+        }
+        if (giveBack) {
+            batch.release();
+        }
+        return read;
+    }
+
+    private void add(Completion completion) {
+        polled.add(new SoakEntry(completion.opContext(), completion.flags(), completion.len(), completion.data(),
+            completion.tag(), completion.srcAddr(), 0, 0));
+    }
+}

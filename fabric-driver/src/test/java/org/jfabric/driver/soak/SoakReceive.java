@@ -1,0 +1,44 @@
+package org.jfabric.driver.soak;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.driver.model.Receive;
+
+/** A receive with what it asked for, and its entry. */
+final class SoakReceive extends Receive {
+    /** The endpoint that it was posted at. */
+    int at;
+    String call;
+    boolean wantsEntry;
+    /** Posted by the barrier itself. */
+    boolean ofBarrier;
+    int mustFailWith;
+    SoakMemory.Slot slot;
+    /** Where its buffer begins in the memory of its endpoint. */
+    int offset;
+    boolean cancelRequested;
+    long cancelStep;
+    /** Its entry was read, or the memory told that it has a message. */
+    boolean ended;
+    long endedStep = SoakMessage.NEVER;
+    /** Null if it ended without an entry. */
+    SoakEntry entry;
+    SoakMessage message;
+
+    boolean isCancelled() {
+        return entry != null && entry.errno() == FabricErrno.ECANCELED;
+    }
+
+    /** Has, or will have, a message. */
+    boolean tookMessage() {
+        return mustFailWith == 0 && ended && !isCancelled();
+    }
+
+    @Override
+    public String toString() {
+        return call + " #" + context + " at e" + at + (tagged ? " tag " + Long.toHexString(tag) + " ignore "
+            + Long.toHexString(ignore) : "") + (source == ANY_SOURCE ? "" : " from e" + source) + " " + length
+            + " bytes" + (wantsEntry ? "" : " silent") + (cancelRequested ? ", cancel asked" : "")
+            + (ended ? ", ended " + (entry == null ? "silently" : entry.toString()) : ", open")
+            + (message == null ? "" : " with #" + message.id);
+    }
+}

@@ -1,0 +1,61 @@
+package org.jfabric.driver.soak;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+/** Random operations through the public API against the naive model; how to run it for long is in docs/soak.md. */
+@Tag("slow")
+class SoakTest {
+    /** After so many operations the next seed begins, with other drivers, clients and sizes. */
+    private static final long WORLD = 100_000;
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(SoakSetup.class)
+    void shouldAgreeWithTheNaiveModelEntryForEntry(SoakSetup setup) {
+        assumeTrue(SoakOptions.wants(setup), "another setup was asked for");
+        long wanted = SoakOptions.operations() / 1000 * setup.share();
+        long seed = SoakOptions.seed();
+        long done = 0;
+        long refused = 0;
+        long windows = 0;
+        while (done < wanted) {
+            try (SoakWorld world = new SoakWorld(setup, seed++)) {
+                world.run(Math.min(WORLD, wanted - done));
+                world.checkMemory();
+                done += world.operations;
+                refused += world.refused;
+                windows += world.windows;
+            }
+        }
+        System.out.printf("soak %s: seeds %d to %d, %,d operations and %,d refused, %,d barriers%n",
+            setup, SoakOptions.seed(), seed - 1, done, refused, windows);
+    }
+
+    @Test
+    void shouldDoTheSameAgainWhenOneThreadRunsEverything() {
+        assertEquals(entriesOf(77), entriesOf(77));
+        assertNotEquals(entriesOf(77), entriesOf(78));
+    }
+
+    @Test
+    void shouldShareOutAllOperations() {
+        int shares = SoakOptions.SCRIPTED_SHARE;
+        for (SoakSetup setup : SoakSetup.values()) {
+            shares += setup.share();
+        }
+        assertEquals(1000, shares);
+    }
+
+    private static long entriesOf(long seed) {
+        try (SoakWorld world = new SoakWorld(SoakSetup.LOOPBACK_INVOKER, seed)) {
+            world.run(5000);
+            return world.entriesHash;
+        }
+    }
+}

@@ -1,0 +1,426 @@
+package org.jfabric.driver.soak;
+
+import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.Fabric;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Some clients with endpoints that all reach each other, and one thread that does with them what the seed says. It works
+ * in windows: random operations, then a {@link Barrier} at which everything that was posted must be accounted for, then
+ * the {@link Judge}.
+ */
+final class SoakWorld implements AutoCloseable {
+    /** Contexts of endpoints are apart from those of operations. */
+    static final long ENDPOINT_CONTEXT = 1L << 60;
+    /** No tag or mask of the random operations has it: marks what the barrier itself sends. */
+    static final long BARRIER_TAG = 1L << 63;
+    /** Only receives with this bit in their tag, and none of it ignored, may end without an entry. */
+    static final long SILENT_TAG = 1L << 62;
+    private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(30);
+
+    final SoakSetup setup;
+    final long seed;
+    final Random random;
+    final SoakDrivers drivers;
+    final History history = new History();
+    final List<SoakClient> clients = new ArrayList<>();
+    final List<SoakEndpoint> endpoints = new ArrayList<>();
+    final Long2ObjectHashMap<SoakMessage> sends = new Long2ObjectHashMap<>();
+    final Long2ObjectHashMap<SoakReceive> receives = new Long2ObjectHashMap<>();
+    final long[] tags;
+    /** Untagged receives may end without an entry; untagged messages then carry their id. */
+    final boolean untaggedSilent;
+    long nextId = 1;
+    long step;
+    long operations;
+    long refused;
+    long windows;
+    /** Of all entries in their order. */
+    long entriesHash;
+    private Window window;
+
+    SoakWorld(SoakSetup setup, long seed) {
+        this.setup = setup;
+        this.seed = seed;
+        this.random = new Random(seed * 0x9E3779B97F4A7C15L);
+        this.drivers = new SoakDrivers(setup, random);
+        tags = new long[1 + random.nextInt(5)];
+        long base = random.nextLong() & ~(BARRIER_TAG | SILENT_TAG | 7);
+        for (int i = 0; i < tags.length; i++) {
+            tags[i] = base | random.nextInt(8) | (random.nextInt(4) == 0 ? SILENT_TAG : 0);
+        }
+        untaggedSilent = random.nextBoolean();
+        try {
+            open();
+        } catch (RuntimeException | Error e) {
+            drivers.close();
+            throw e;
+        }
+    }
+
+    private void open() {
+        int count = 2 + random.nextInt(3);
+        for (int i = 0; i < Math.min(count, 3); i++) {
+            Fabric fabric = drivers.open(i % setup.drivers());
+            clients.add(new SoakClient(this, fabric, random));
+        }
+        for (int i = 0; i < count; i++) {
+            endpoints.add(clients.get(i % clients.size()).open(i, random));
+        }
+        for (SoakEndpoint endpoint : endpoints) {
+            connect(endpoint);
+        }
+    }
+
+    /** Inserts the others into an endpoint's vector, in any order. */
+    private void connect(SoakEndpoint endpoint) {
+        SoakEndpoint sibling = endpoints.stream()
+            .filter(each -> each != endpoint && each.client == endpoint.client && each.addresses != null)
+            .findFirst().orElse(null);
+        if (sibling != null) {
+            endpoint.addresses = sibling.addresses;
+            return;
+        }
+        endpoint.addresses = new long[endpoints.size()];
+        int first = random.nextInt(endpoints.size());
+        for (int i = 0; i < endpoints.size(); i++) {
+            int index = (first + i) % endpoints.size();
+            endpoint.addresses[index] = endpoint.client.vector.insert(endpoints.get(index).endpoint.name());
+        }
+    }
+
+    /** Closes an endpoint and opens another one in its place, under another address. */
+    void replace(SoakEndpoint old) {
+        for (SoakClient client : clients) {
+            long[] known = addressesOf(client);
+            client.vector.remove(known[old.index]);
+        }
+        old.client.close(old);
+        SoakEndpoint fresh = old.client.open(old.index, random);
+        endpoints.set(old.index, fresh);
+        for (SoakClient client : clients) {
+            long[] known = client == old.client ? old.addresses : addressesOf(client);
+            known[old.index] = client.vector.insert(fresh.endpoint.name());
+        }
+        fresh.addresses = old.addresses;
+        history.add("replaced e" + old.index);
+    }
+
+    private long[] addressesOf(SoakClient client) {
+        return endpoints.stream().filter(each -> each.client == client && each.addresses != null).findFirst()
+            .orElseThrow().addresses;
+    }
+
+    /** Does random operations until as many as asked for were accepted, and the barriers between them. */
+    void run(long limit) {
+        try {
+            while (operations < limit) {
+                runWindow();
+            }
+        } catch (AssertionError | RuntimeException e) {
+            throw failure(e);
+        }
+    }
+
+    private void runWindow() {
+        window = new Window(this);
+        for (SoakEndpoint endpoint : endpoints) {
+            endpoint.tx.paused = random.nextInt(5) == 0;
+            endpoint.rx.paused = random.nextInt(5) == 0;
+        }
+        int steps = random.nextInt(8) == 0 ? random.nextInt(8) : random.nextInt(240);
+        for (int i = 0; i < steps; i++) {
+            step++;
+            window.kind(i * Window.PHASES / steps).run(this, window);
+        }
+        new Barrier(this).run();
+        for (SoakEndpoint endpoint : endpoints) {
+            new Judge(this, endpoint).run();
+        }
+        forget();
+        windows++;
+        if (random.nextInt(64) == 0) {
+            checkMemory();
+        }
+        if (random.nextInt(200) == 0) {
+            replace(anyEndpoint());
+        }
+    }
+
+    private void forget() {
+        for (SoakEndpoint endpoint : endpoints) {
+            endpoint.sends.clear();
+            endpoint.receives.clear();
+            endpoint.cancels.clear();
+            endpoint.inbound.clear();
+            endpoint.openSends = 0;
+        }
+        sends.clear();
+        receives.clear();
+    }
+
+    void checkMemory() {
+        for (SoakEndpoint endpoint : endpoints) {
+            int disturbed = endpoint.memory.disturbed();
+            check(disturbed < 0, () -> "memory of e" + endpoint.index + " was written to at " + disturbed);
+        }
+    }
+
+    SoakEndpoint anyEndpoint() {
+        return endpoints.get(random.nextInt(endpoints.size()));
+    }
+
+    /** Posts a message; false if it was refused. */
+    boolean post(SoakMessage message, int offset, long destination) {
+        SoakEndpoint from = endpoints.get(message.from);
+        message.postedStep = step;
+        long left = setup.isInvoker() ? from.endpoint.txSizeLeft() : 0;
+        // an engine that is called directly may end it before the call returns
+        sends.put(message.id, message);
+        int result = from.post(message, offset, destination);
+        if (result != 0) {
+            sends.remove(message.id);
+            refused(result, left, message);
+            return false;
+        }
+        from.sends.add(message);
+        from.openSends++;
+        if (message.mustFailWith == 0) {
+            endpoints.get(message.to).inbound.add(message);
+        }
+        accepted(message);
+        return true;
+    }
+
+    /** Posts a receive; false if it was refused. */
+    boolean post(SoakReceive receive, long buf, long source) {
+        SoakEndpoint at = endpoints.get(receive.at);
+        long left = setup.isInvoker() ? at.endpoint.rxSizeLeft() : 0;
+        receives.put(receive.context, receive);
+        int result = at.post(receive, buf, source);
+        if (result != 0) {
+            receives.remove(receive.context);
+            refused(result, left, receive);
+            return false;
+        }
+        at.receives.add(receive);
+        accepted(receive);
+        return true;
+    }
+
+    private void refused(int result, long left, Object operation) {
+        refused++;
+        check(result == -FabricErrno.EAGAIN, () -> operation + " was answered " + FabricErrno.name(result));
+        check(left == 0, () -> operation + " was refused although " + left + " may be posted");
+    }
+
+    void accepted(Object operation) {
+        operations++;
+        history.add(operation);
+    }
+
+    /** An entry was read. */
+    void onEntry(SoakQueue queue, SoakEntry entry) {
+        entriesHash = entriesHash * 31 + entry.hashCode();
+        if ((entry.flags() & Flags.SEND) != 0) {
+            onSent(queue, entry);
+        } else {
+            onReceived(queue, entry);
+        }
+    }
+
+    private void onSent(SoakQueue queue, SoakEntry entry) {
+        SoakMessage message = sends.get(entry.context());
+        check(message != null, () -> "no send for " + entry);
+        SoakEndpoint from = endpoints.get(message.from);
+        check(from.tx == queue, () -> message + " reported in another queue: " + entry);
+        check(!message.ended, () -> message + " reported again: " + entry);
+        check(message.wantsEntry || entry.errno() != 0, () -> message + " wants no entry: " + entry);
+        message.ended = true;
+        message.errno = entry.errno();
+        from.openSends--;
+        check(entry.equals(new SoakEntry(message.id, Flags.SEND | message.kind(), 0, 0, 0, -1L, entry.errno(), 0)),
+            () -> message + " has " + entry);
+        if (message.mustFailWith != 0 || entry.errno() != 0) {
+            int expected = message.mustFailWith != 0 ? message.mustFailWith
+                : message.cancelRequested ? FabricErrno.ECANCELED : 0;
+            check(entry.errno() == expected, () -> message + " failed: " + entry);
+        } else {
+            reached(message);
+        }
+        release(from, message);
+    }
+
+    void release(SoakEndpoint from, SoakMessage message) {
+        if (message.slot != null) {
+            // whoever still reads the payload must not find it
+            from.memory.restore(message.slot.offset(), message.slot.length());
+            from.memory.give(message.slot);
+            message.slot = null;
+        }
+    }
+
+    /** The level that a send asked for is reached, as its entry says. */
+    private void reached(SoakMessage message) {
+        if (message.isDeliveryComplete()) {
+            message.arrivedBefore = Math.min(message.arrivedBefore, step + 1);
+        }
+        boolean looked = message.isMatchComplete() && look(message);
+        if (message.isFenced()) {
+            for (SoakMessage earlier : endpoints.get(message.from).sends) {
+                if (earlier.id >= message.id) {
+                    break;
+                }
+                if (earlier.to != message.to || earlier.mustFailWith != 0) {
+                    continue;
+                }
+                check(earlier.ended || !earlier.wantsEntry, () -> earlier + " is open, later fenced " + message);
+                if (message.isDeliveryComplete()) {
+                    earlier.arrivedBefore = Math.min(earlier.arrivedBefore, step + 1);
+                }
+                if (looked) {
+                    assertMatched(earlier, message);
+                }
+            }
+        }
+        if (looked) {
+            assertMatched(message, message);
+        }
+    }
+
+    /** Reads what the receiver can see now; false if its reader pauses. */
+    private boolean look(SoakMessage message) {
+        SoakQueue queue = endpoints.get(message.to).rx;
+        if (queue.paused || random.nextBoolean() || !queue.mayNest()) {
+            return false;
+        }
+        queue.readAll();
+        return true;
+    }
+
+    private void assertMatched(SoakMessage message, SoakMessage teller) {
+        boolean tellsItself = message.hasData && !mayBeTakenSilently(message);
+        check(!tellsItself || message.errno != 0 || message.receivedBy != null,
+            () -> message + " has no receive with an entry although " + teller + " has ended");
+    }
+
+    boolean mayBeTakenSilently(SoakMessage message) {
+        return endpoints.get(message.to).selectiveReceives
+            && (message.tagged ? (message.tag & SILENT_TAG) != 0 : untaggedSilent);
+    }
+
+    private void onReceived(SoakQueue queue, SoakEntry entry) {
+        SoakReceive receive = receives.get(entry.context());
+        check(receive != null, () -> "no receive for " + entry);
+        SoakEndpoint at = endpoints.get(receive.at);
+        check(at.rx == queue, () -> receive + " reported in another queue: " + entry);
+        check(!receive.ended, () -> receive + " reported again: " + entry);
+        check(receive.wantsEntry || entry.errno() != 0, () -> receive + " wants no entry: " + entry);
+        receive.ended = true;
+        receive.entry = entry;
+        receive.endedStep = step;
+        boolean mayBe = receive.mustFailWith != 0 ? entry.errno() == receive.mustFailWith
+            : entry.errno() == 0 || entry.errno() == FabricErrno.ETRUNC
+            || receive.cancelRequested && entry.errno() == FabricErrno.ECANCELED;
+        check(mayBe, () -> "failed: " + receive);
+        if (!receive.tookMessage()) {
+            check(entry.length() == 0, () -> "bytes without a message: " + receive);
+            release(at, receive, 0);
+            return;
+        }
+        int placed = (int) entry.length();
+        check(placed <= receive.length, () -> "more than its room: " + receive);
+        long id = (entry.flags() & Flags.REMOTE_CQ_DATA) != 0 ? entry.data()
+            : placed >= Long.BYTES ? at.memory.idAt(receive.offset) : 0;
+        if (id != 0) {
+            take(receive, id);
+            verify(at, receive, placed);
+        }
+    }
+
+    /** The message that a receive has says who it is. */
+    void take(SoakReceive receive, long id) {
+        SoakMessage message = sends.get(id);
+        check(message != null && message.to == receive.at, () -> "no message " + id + " for " + receive);
+        check(message.receivedBy == null, () -> message + " is received again by " + receive);
+        check(!message.isDropped(), () -> message + " is received by " + receive);
+        receive.message = message;
+        message.receivedBy = receive;
+        message.arrivedBefore = Math.min(message.arrivedBefore, step + 1);
+    }
+
+    /** Looks at the memory of a receive whose message is known, and gives it back. */
+    void verify(SoakEndpoint at, SoakReceive receive, int placed) {
+        int differs = placed == 0 ? -1 : at.memory.differs(receive.offset, placed, receive.message.id);
+        check(differs < 0, () -> "byte " + differs + " of " + placed + " differs: " + receive);
+        release(at, receive, placed);
+    }
+
+    private void release(SoakEndpoint at, SoakReceive receive, int placed) {
+        if (receive.slot == null) {
+            return;
+        }
+        int disturbed = at.memory.disturbed(receive.slot, receive.offset, placed);
+        check(disturbed < 0, () -> "byte " + (disturbed - receive.offset) + " outside of its message was written: "
+            + receive);
+        at.memory.restore(receive.offset, placed);
+        at.memory.give(receive.slot);
+        receive.slot = null;
+    }
+
+    /** Reads all queues. */
+    int readAll() {
+        int count = 0;
+        for (SoakEndpoint endpoint : endpoints) {
+            count += endpoint.tx.readAll();
+            if (endpoint.rx != endpoint.tx) {
+                count += endpoint.rx.readAll();
+            }
+        }
+        return count;
+    }
+
+    /** Reads everything until something has happened. */
+    void await(String what, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + DEADLINE_NS;
+        while (true) {
+            int read = readAll();
+            step++;
+            if (condition.getAsBoolean()) {
+                return;
+            }
+            if (read == 0) {
+                drivers.pump();
+            }
+            check(System.nanoTime() - deadline < 0, () -> what + " never came");
+        }
+    }
+
+    void check(boolean holds, Supplier<String> what) {
+        if (!holds) {
+            throw new AssertionError(what.get());
+        }
+    }
+
+    private AssertionError failure(Throwable cause) {
+        StringBuilder text = new StringBuilder(cause.toString()).append("\nsoak ").append(setup).append(", seed ")
+            .append(seed).append(", window ").append(windows).append(", step ").append(step).append(", operations ")
+            .append(operations).append("\nreplay: ").append(SoakOptions.replay(setup, seed))
+            .append("\nlast operations:\n").append(history).append("drivers:\n").append(drivers.state());
+        endpoints.forEach(endpoint -> text.append(endpoint.state()));
+        return new AssertionError(text.toString(), cause);
+    }
+
+    @Override
+    public void close() {
+        drivers.close();
+    }
+}
