@@ -362,7 +362,7 @@ class MultiReceiveConformanceTest {
             MemoryRegion region = pair.b.domain.allocate(4096);
             UnsafeBuffer seen = region.buffer();
             long address = region.address();
-            assertEquals(0, pair.b.endpoint.recvmsg(address, 4096, ANY, 7, Flags.MULTI_RECV));
+            assertEquals(0, pair.b.endpoint.recvmsg(address, 4095, ANY, 7, Flags.MULTI_RECV));
             send(pair, 1344, 1);
             pair.b.await(7);
             region.close();
