@@ -67,6 +67,7 @@ public final class CompletionQueue implements Fid {
     private final int size;
     private final WaitObject waitObject;
     private final CompletionWait wait;
+    private final Waitable events = this::mayHaveEvents;
     private WaitSet waitSet;
     private final List<Endpoint> endpoints = new ArrayList<>();
     private long drainBegin;
@@ -103,7 +104,7 @@ public final class CompletionQueue implements Fid {
         this.reader = new CompletionReader(
             memory, capacity, this.format, credits, driver, domain != null && domain.fabric().keepsErrData());
         this.waitObject = attr.waitObject();
-        this.wait = !blocks(waitObject) ? null : new CompletionWait(
+        this.wait = !waitObject.blocksCalls() ? null : new CompletionWait(
             reader, new WaitLine(memory.address() + CompletionQueueDescriptor.WAIT_OFFSET, memory), attr, driver,
             invoker, waitSpinNs, waitSliceNs);
         this.access = new CompletionAccess(reader, wait, invoker,
@@ -464,9 +465,9 @@ public final class CompletionQueue implements Fid {
         return reader;
     }
 
-    /** Whether a read may find something, the driver's end included; any thread. */
-    boolean mayHaveEvents() {
-        return access.isReadable() && reader.mayHaveEvents();
+    /** What a poll set looks at: whether a read may find something, the driver's end included. */
+    Waitable events() {
+        return events;
     }
 
     Domain domain() {
@@ -506,6 +507,10 @@ public final class CompletionQueue implements Fid {
         access.close();
     }
 
+    private boolean mayHaveEvents() {
+        return access.isReadable() && reader.mayHaveEvents();
+    }
+
     private CompletionWait nativeWait() {
         if (wait == null) {
             throw new FabricException(FabricErrno.ENODATA, "wait object " + waitObject
@@ -517,13 +522,5 @@ public final class CompletionQueue implements Fid {
     /** Gives back what a batch holds. */
     void release() {
         access.release();
-    }
-
-    /** With these objects a reader may block in a call of the queue itself. */
-    private static boolean blocks(WaitObject waitObject) {
-        return switch (waitObject) {
-            case UNSPEC, FD, MUTEX_COND, YIELD -> true;
-            default -> false;
-        };
     }
 }

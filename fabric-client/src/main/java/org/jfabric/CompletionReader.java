@@ -89,7 +89,7 @@ final class CompletionReader implements WaitSource {
     }
 
     @Override
-    public long wakeAt(int needed) {
+    public long wakeAt(long needed) {
         // there is one word for all sleepers: of several threads each may want another number
         return credits.lock() == null ? position + needed : 0;
     }
@@ -113,10 +113,11 @@ final class CompletionReader implements WaitSource {
      * Whether a blocking read has something to return: that many entries, an error among fewer, fewer while messages
      * wait for slots of the driver's share, or the overrun state.
      *
-     * @param needed entries, 1 to {@link #capacity()}.
+     * @param needed     entries, 1 to {@link #capacity()}.
+     * @param seenErrors has no meaning here: errors are entries.
      */
     @Override
-    public boolean isReady(int needed) {
+    public boolean isReady(long needed, long seenErrors) {
         long last = position + needed - 1;
         if (kind(last) != 0) {
             return true;

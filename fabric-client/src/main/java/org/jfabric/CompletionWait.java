@@ -11,17 +11,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * How a reader of one completion queue waits, or who waits for all queues of a wait set: it spins briefly, then sleeps
- * on a word that the driver wakes, in slices short enough to notice what nobody wakes for: an interrupt, the end of the
- * driver.
+ * How a reader of one completion queue waits, or who waits for a counter or for all of a wait set: it spins briefly,
+ * then sleeps on a word that the driver wakes, in slices short enough to notice what nobody wakes for: an interrupt,
+ * the end of the driver.
  *
  * <p>With an embedded driver in INVOKER mode nobody else runs the duty cycle, so the waiting thread runs it, yields,
  * and naps when nothing happens for long. With {@link WaitObject#YIELD} it yields on every round.
  *
  * <p>Waiting with means of the application's own begins with {@link #tryWait()}, if the queue was opened for it.
  *
- * <p>Owner: {@link #await} and {@link #goesOn} belong to the reading thread; on a wait set, and in a domain that keeps
- * threads apart, any number of threads waits at a time. The others come from any thread.
+ * <p>Owner: {@link #await}, {@link #awaitReady} and {@link #goesOn} belong to the reading thread; on a wait set, and in
+ * a domain that keeps threads apart, any number of threads waits at a time. The others come from any thread.
  */
 final class CompletionWait {
     /** Longest sleep without a look at interrupt and driver. */
@@ -106,10 +106,23 @@ final class CompletionWait {
      * @return {@link #READY}, {@link #SIGNALLED} or {@link #OVER}.
      */
     int await(long cond, int count, long startNs, int timeoutMs) {
-        int needed = needed(cond, count);
+        long timeoutNs = timeoutMs < 0 ? -1 : TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        return awaitReady(needed(cond, count), 0, startNs, timeoutNs);
+    }
+
+    /**
+     * As {@link #await}, in the terms of what is waited for.
+     *
+     * @param needed     as {@link WaitSource#isReady(long, long)} takes it.
+     * @param seenErrors as {@link WaitSource#isReady(long, long)} takes it.
+     * @param startNs    when the wait began.
+     * @param timeoutNs  nanoseconds from then on; negative for no limit.
+     * @return {@link #READY}, {@link #SIGNALLED} or {@link #OVER}.
+     */
+    int awaitReady(long needed, long seenErrors, long startNs, long timeoutNs) {
         int seenSignals = signalsTaken;
-        long limitNs = timeoutMs < 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(timeoutMs);
-        while (!source.isReady(needed)) {
+        long limitNs = timeoutNs < 0 ? Long.MAX_VALUE : timeoutNs;
+        while (!source.isReady(needed, seenErrors)) {
             int nowSignals = signals.get();
             if (nowSignals != seenSignals) {
                 // one signal releases all who waited when it came, or, if nobody did, the next one
@@ -120,7 +133,7 @@ final class CompletionWait {
             if (isOver() || waitedNs >= limitNs) {
                 return OVER;
             }
-            round(needed, seenSignals, waitedNs, limitNs - waitedNs);
+            round(needed, seenErrors, seenSignals, waitedNs, limitNs - waitedNs);
         }
         return READY;
     }
@@ -209,6 +222,13 @@ final class CompletionWait {
         }
     }
 
+    /** As {@link #wake()}, without a system call if nobody waits; after the store for which they are woken. */
+    void wakeIfWanted() {
+        if (line.isWanted()) {
+            wake();
+        }
+    }
+
     /** Releases all who wait, for ever. */
     void close() {
         closed = true;
@@ -252,7 +272,7 @@ final class CompletionWait {
         return closed || driver.isGone() || Thread.currentThread().isInterrupted();
     }
 
-    private void round(int needed, int seenSignals, long waitedNs, long leftNs) {
+    private void round(long needed, long seenErrors, int seenSignals, long waitedNs, long leftNs) {
         if (invoker != null) {
             if (invoker.cycle() == 0) {
                 pause(waitedNs);
@@ -262,7 +282,7 @@ final class CompletionWait {
         } else if (waitedNs < spinNs) {
             Thread.onSpinWait();
         } else {
-            sleep(needed, seenSignals, leftNs);
+            sleep(needed, seenErrors, seenSignals, leftNs);
         }
     }
 
@@ -276,10 +296,10 @@ final class CompletionWait {
         }
     }
 
-    private void sleep(int needed, int seenSignals, long leftNs) {
+    private void sleep(long needed, long seenErrors, int seenSignals, long leftNs) {
         int seen = line.signal();
         line.announce(source.wakeAt(needed));
-        if (!source.isReady(needed) && !isOver() && signals.get() == seenSignals) {
+        if (!source.isReady(needed, seenErrors) && !isOver() && signals.get() == seenSignals) {
             line.sleep(seen, sliceNs < 0 ? leftNs : Math.min(sliceNs, leftNs));
         }
     }

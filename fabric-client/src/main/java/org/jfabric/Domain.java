@@ -9,9 +9,7 @@ import org.jfabric.client.EnableRequest;
 import org.jfabric.client.QueueSignal;
 import org.jfabric.client.ReceiveQueue;
 import org.jfabric.client.TransmitQueue;
-import org.jfabric.client.WaitChannel;
 import org.jfabric.codec.control.ObjectKind;
-import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.RecordRingDescriptor;
@@ -40,11 +38,10 @@ public final class Domain implements Fid {
     private final DriverState driver;
     private final boolean locks;
     private final long context;
-    private final List<CompletionQueue> completionQueues = new ArrayList<>();
+    private final DomainReports reports;
     private final List<AddressVector> addressVectors = new ArrayList<>();
     private final DomainRegions regions;
     private final List<Endpoint> endpoints = new ArrayList<>();
-    private final List<PollSet> pollSets = new ArrayList<>();
     private boolean closed;
 
     Domain(Fabric fabric, Info info, long context, ClientConductor conductor, DriverState driver) {
@@ -53,6 +50,7 @@ public final class Domain implements Fid {
         this.context = context;
         this.conductor = conductor;
         this.driver = driver;
+        this.reports = new DomainReports(this, conductor, driver);
         this.regions = new DomainRegions(this, conductor);
         this.locks = needsLocks(info.domainAttr().threading(), connection().embedded() != null);
         if (connection().embedded() != null) {
@@ -90,30 +88,35 @@ public final class Domain implements Fid {
         }
         synchronized (lock()) {
             requireOpen();
-            requireOffered(wanted.waitObject());
-            WaitSet waitSet = wanted.waitObject() == WaitObject.SET ? fabric.waitSet(wanted.waitSetId()) : null;
-            DriverEvent.CompletionQueueReady ready = conductor.openCompletionQueue(wanted);
-            CompletionQueue queue = null;
-            WaitChannel channel = null;
-            try {
-                channel = conductor.openWaitChannel(ready.cqId(), ready.waitToken());
-                MemorySegment memory = connection().open(FileType.COMPLETION_QUEUE, ready.fileNumber(), 0,
-                    CompletionQueueDescriptor.fileLength(ready.capacity()));
-                wanted.format(ready.format()).size(ready.clientShare());
-                queue = new CompletionQueue(this, ready.cqId(), context, wanted, memory, ready.capacity(), driver,
-                    conductor.invoker(), fabric.waitSpinNs(), CompletionWait.SLICE_NS);
-                queue.onOpened(waitSet, channel);
-                completionQueues.add(queue);
-                if (waitSet != null) {
-                    waitSet.attach(queue.waitable());
-                }
-                return queue;
-            } finally {
-                if (queue == null && channel != null) {
-                    channel.close();
-                }
-                closeUnless(queue != null, ObjectKind.COMPLETION_QUEUE, ready.cqId());
-            }
+            return reports.openCompletionQueue(wanted, context);
+        }
+    }
+
+    /**
+     * Opens a counter whose own context is 0.
+     *
+     * @param attr attributes.
+     * @return the counter, both of its values 0.
+     * @throws FabricException as {@link #openCounter(CounterAttr, long)}.
+     */
+    public Counter openCounter(CounterAttr attr) {
+        return openCounter(attr, 0);
+    }
+
+    /**
+     * Opens a counter (fi_cntr_open, REF-034).
+     *
+     * @param attr    attributes.
+     * @param context of the counter itself, told by {@link Counter#context()}.
+     * @return the counter, both of its values 0.
+     * @throws FabricException {@link FabricErrno#EINVAL} for flags, none are defined; for wait objects as
+     *     {@link #openCompletionQueue(CompletionQueueAttr)}; or what the driver answers.
+     */
+    public Counter openCounter(CounterAttr attr, long context) {
+        CounterAttr wanted = Codes.required(attr, "attr").copy();
+        synchronized (lock()) {
+            requireOpen();
+            return reports.openCounter(wanted, context);
         }
     }
 
@@ -131,9 +134,7 @@ public final class Domain implements Fid {
         }
         synchronized (lock()) {
             requireOpen();
-            PollSet pollSet = new PollSet(this, conductor.invoker());
-            pollSets.add(pollSet);
-            return pollSet;
+            return reports.openPollSet();
         }
     }
 
@@ -246,7 +247,9 @@ public final class Domain implements Fid {
      * @return the endpoint, to be bound and enabled.
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#EOPNOTSUPP} for
      *     {@link Flags#INJECT} in the default operation flags, {@link FabricErrno#ENOSYS} and
-     *     {@link FabricErrno#EINVAL} for an API version that is not the fabric's.
+     *     {@link FabricErrno#EINVAL} for an API version that is not the fabric's, {@link FabricErrno#EINVAL} for an
+     *     info of another domain or of none (EP-020), for {@code tx_attr} or {@code rx_attr} with a capability or a
+     *     mode bit that the info itself has not (TX-002, TX-006, RX-002, RX-006), and for an unknown traffic class.
      */
     public Endpoint openEndpoint(Info endpointInfo) {
         return openEndpoint(endpointInfo, 0);
@@ -254,7 +257,8 @@ public final class Domain implements Fid {
 
     /**
      * Opens an endpoint; nothing is reserved before it is enabled. A {@code srcAddr} of the form
-     * {@code jfabric://driver/name} asks for that name, else the driver chooses one.
+     * {@code jfabric://driver/name} asks for that name, else the driver chooses one. Without a traffic class of its own
+     * it gets that of the domain (TX-047), and without an authorization key that of the domain (EP-157).
      *
      * @param endpointInfo a match of {@link Fabric#info(Info)}, perhaps edited.
      * @param context      of the endpoint itself (EP-026).
@@ -264,10 +268,7 @@ public final class Domain implements Fid {
     public Endpoint openEndpoint(Info endpointInfo, long context) {
         Info wanted = Codes.required(endpointInfo, "endpointInfo").copy();
         fabric.requireVersion(wanted);
-        if ((wanted.txAttr().opFlags() & Flags.INJECT) != 0) {
-            throw new FabricException(FabricErrno.EOPNOTSUPP, "tx_attr.op_flags has INJECT, which is not offered as "
-                + "default", "Call inject or tinject where the payload shall be taken at once.");
-        }
+        EndpointInfo.settle(wanted, info, fabric.driverName());
         // completion queues are shared by the domain's endpoints, so who keeps room in them is one decision
         wanted.domainAttr().resourceManagement(info.domainAttr().resourceManagement());
         synchronized (lock()) {
@@ -313,10 +314,9 @@ public final class Domain implements Fid {
             if (closed) {
                 return;
             }
-            if (!endpoints.isEmpty() || !completionQueues.isEmpty() || !addressVectors.isEmpty()
-                || !regions.isEmpty() || !pollSets.isEmpty()) {
+            if (!endpoints.isEmpty() || !reports.isEmpty() || !addressVectors.isEmpty() || !regions.isEmpty()) {
                 throw new FabricException(FabricErrno.EBUSY, "objects of the domain are open: " + endpoints + ' '
-                    + completionQueues + ' ' + addressVectors + ' ' + regions + ' ' + pollSets,
+                    + reports + ' ' + addressVectors + ' ' + regions,
                     "Close them first, or the whole fabric.");
             }
             markClosed();
@@ -326,9 +326,9 @@ public final class Domain implements Fid {
 
     @Override
     public String toString() {
-        return "Domain{endpoints=" + endpoints.size() + ", completionQueues=" + completionQueues.size()
-            + ", addressVectors=" + addressVectors.size() + ", regions=" + regions.size()
-            + (closed ? ", closed" : "") + '}';
+        return "Domain{endpoints=" + endpoints.size() + ", completionQueues=" + reports.completionQueueCount()
+            + ", counters=" + reports.counterCount() + ", addressVectors=" + addressVectors.size()
+            + ", regions=" + regions.size() + (closed ? ", closed" : "") + '}';
     }
 
     /** The fabric's one lock of control calls. */
@@ -359,6 +359,8 @@ public final class Domain implements Fid {
             bindings.txFlags(),
             bindings.rxCq() == null ? 0 : bindings.rxCq().id(),
             bindings.rxFlags(),
+            bindings.sendCounter() == null ? 0 : bindings.sendCounter().id(),
+            bindings.receiveCounter() == null ? 0 : bindings.receiveCounter().id(),
             bindings.addressVector().id(),
             endpointName(wanted.srcAddr()),
             null);
@@ -367,11 +369,12 @@ public final class Domain implements Fid {
         try {
             EmbeddedDriver embedded = connection().embedded();
             if (embedded != null) {
-                endpoint.onEnabled(ready, embedded.port(ready.endpointId()), null, null);
+                endpoint.onEnabled(ready, embedded.port(ready.endpointId()), null, null, regions.memory());
             } else {
                 QueueSignal signal = connection().signal(ready.activityIndex());
                 bindings.driverSignal(signal);
-                endpoint.onEnabled(ready, null, transmitQueue(ready, signal), receiveQueue(ready, signal));
+                endpoint.onEnabled(
+                    ready, null, transmitQueue(ready, signal), receiveQueue(ready, signal), regions.memory());
             }
             enabled = true;
             fabric.onEnabled(endpoint);
@@ -430,21 +433,18 @@ public final class Domain implements Fid {
 
     void close(CompletionQueue queue) {
         synchronized (lock()) {
-            if (completionQueues.contains(queue)) {
-                requireUnused("completion queue", queue.endpoints());
-                requireNotPolled(queue);
-                queue.markClosed();
-                completionQueues.remove(queue);
-                if (queue.waitSet() != null) {
-                    queue.waitSet().detach(queue.waitable());
-                }
-                closeInDriver(ObjectKind.COMPLETION_QUEUE, queue.id());
-            }
+            reports.close(queue);
+        }
+    }
+
+    void close(Counter counter) {
+        synchronized (lock()) {
+            reports.close(counter);
         }
     }
 
     void onClosed(PollSet pollSet) {
-        pollSets.remove(pollSet);
+        reports.onClosed(pollSet);
     }
 
     void close(AddressVector vector) {
@@ -466,12 +466,12 @@ public final class Domain implements Fid {
 
     /** From now on sends that end with an error count as not drained; under the lock. */
     void onDrainBegins() {
-        completionQueues.forEach(CompletionQueue::onDrainBegins);
+        reports.onDrainBegins();
     }
 
     /** Sends that ended with an error since {@link #onDrainBegins()}. */
     long failedSinceDrainBegan() {
-        return completionQueues.stream().mapToLong(CompletionQueue::failedSinceDrainBegan).sum();
+        return reports.failedSinceDrainBegan();
     }
 
     /** The fabric goes: everything is closed here, and the end of the connection closes it in the driver. */
@@ -479,13 +479,10 @@ public final class Domain implements Fid {
         for (Endpoint endpoint : endpoints) {
             endpoint.markClosed();
         }
-        completionQueues.forEach(CompletionQueue::markClosed);
+        reports.markAllClosed();
         addressVectors.forEach(AddressVector::markClosed);
         regions.markAllClosed();
-        pollSets.forEach(PollSet::markClosed);
-        pollSets.clear();
         endpoints.clear();
-        completionQueues.clear();
         addressVectors.clear();
         markClosed();
     }
@@ -560,24 +557,8 @@ public final class Domain implements Fid {
         }
     }
 
-    /** What the driver cannot know; everything else is its decision. */
-    private void requireOffered(WaitObject waitObject) {
-        if (!waitObject.existsHere() || waitObject == WaitObject.POLLFD) {
-            throw new FabricException(FabricErrno.ENOSYS, "the wait object is " + waitObject
-                + ", offered are NONE, UNSPEC, SET, FD, MUTEX_COND and YIELD", "Open with one of them.");
-        }
-        fabric.requireShareable(waitObject);
-    }
-
-    private void requireNotPolled(CompletionQueue queue) {
-        for (PollSet pollSet : pollSets) {
-            if (pollSet.contains(queue)) {
-                throw new FabricException(FabricErrno.EBUSY, queue + " is in a poll set", "Remove it there first.");
-            }
-        }
-    }
-
-    private static void requireUnused(String what, List<Endpoint> users) {
+    /** Refuses to close what endpoints use. */
+    static void requireUnused(String what, List<Endpoint> users) {
         if (!users.isEmpty()) {
             throw new FabricException(FabricErrno.EBUSY,
                 "the " + what + " is bound to endpoints that are open: " + users,

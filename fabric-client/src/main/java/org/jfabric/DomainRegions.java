@@ -24,6 +24,7 @@ final class DomainRegions {
     private final Domain domain;
     private final ClientConductor conductor;
     private final List<MemoryRegion> regions = new ArrayList<>();
+    private final LocalMemory memory = new LocalMemory();
     /** Memory of regions that were closed here may still be mapped, because the collector did not look yet. */
     private boolean hasClosedRegions;
 
@@ -41,7 +42,7 @@ final class DomainRegions {
                 ready.generation(), MemoryRegionDescriptor.DATA_OFFSET + lengthBytes);
             region = new MemoryRegion(domain, file.asSlice(MemoryRegionDescriptor.DATA_OFFSET, lengthBytes),
                 ready.regionIndex(), ready.generation(), context);
-            regions.add(region);
+            add(region);
             return region;
         } finally {
             if (region == null) {
@@ -54,13 +55,19 @@ final class DomainRegions {
     MemoryRegion register(MemorySegment memory, long context) {
         DriverEvent.RegionReady ready = conductor.registerRegion(memory.byteSize(), REGION_ACCESS, memory.address());
         MemoryRegion region = new MemoryRegion(domain, memory, ready.regionIndex(), ready.generation(), context);
-        regions.add(region);
+        add(region);
         return region;
+    }
+
+    private void add(MemoryRegion region) {
+        regions.add(region);
+        memory.add(region);
     }
 
     void close(MemoryRegion region) {
         if (regions.remove(region)) {
             region.markClosed();
+            memory.remove(region);
             hasClosedRegions = true;
             domain.fabric().closeInDriver(ObjectKind.MEMORY_REGION, region.index());
         }
@@ -70,6 +77,12 @@ final class DomainRegions {
     void markAllClosed() {
         regions.forEach(MemoryRegion::markClosed);
         regions.clear();
+        memory.clear();
+    }
+
+    /** Where the open regions are in this process. */
+    LocalMemory memory() {
+        return memory;
     }
 
     boolean isEmpty() {

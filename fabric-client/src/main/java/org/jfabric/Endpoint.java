@@ -16,20 +16,24 @@ import org.jfabric.client.TransmitQueue;
  * <p>Use: open by {@link Domain#openEndpoint(Info)}, {@link #bind(CompletionQueue, long)} queues and
  * {@link #bind(AddressVector)} the vector, {@link #enable()}, transfer, {@link #close()}.
  *
- * <p>Data-path calls (send, recv, inject, their tagged forms and {@link #cancel(long)}) never throw, block or allocate.
- * They return 0, or a negative fabric errno and then nothing was posted:
+ * <p>Data-path calls (send, recv, inject, their tagged and vector forms and {@link #cancel(long)}) never throw, block
+ * or allocate. They return 0, or a negative fabric errno and then nothing was posted:
  *
  * <ul>
  * <li>{@code -FI_EAGAIN}: the completion queue has no slot left (not asked in a domain with
  *     {@link ResourceManagement#DISABLED}), as many operations as
  *     {@link #txSizeLeft()} or {@link #rxSizeLeft()} allow are outstanding, or the submission queue is full: read the
  *     completion queue and post again;</li>
- * <li>{@code -FI_EINVAL}: the message is longer than {@link #maxMsgSize()}, an inject longer than {@link #injectSize()}
- *     (TAG-028, AMB-42), a range outside of its buffer, or no destination (AMB-29);</li>
+ * <li>{@code -FI_EINVAL}: the message is longer than {@link #maxMsgSize()}, an inject, also by {@link Flags#INJECT},
+ *     longer than {@link #injectSize()} (TAG-028, TAG-042, AMB-42, AMB-96), a range outside of its buffer, no
+ *     destination (AMB-29), no {@link IoVec}, one with more pieces than {@code iov_limit} of the attributes, or with a
+ *     piece without address (TAG-023, TAG-072);</li>
+ * <li>{@code -FI_EFAULT}: memory that is to be copied before the return ({@link Flags#INJECT}) is not registered;</li>
+ * <li>{@code -FI_EBUSY}: a {@link SendClaim} of this endpoint is open;</li>
  * <li>{@code -FI_EBADFLAGS}: a flag that the call does not offer (TAG-048, AMB-39);</li>
- * <li>{@code -FI_EOPBADSTATE}: not enabled, or closed (EP-060);</li>
- * <li>{@code -FI_EOPNOTSUPP}: the endpoint was opened without that direction;</li>
- * <li>{@code -FI_ENODEV}: the driver is gone.</li>
+ * <li>{@code -FI_EOPBADSTATE}: not enabled (EP-060), closed, or disabled because the driver is gone (EP-016), which the
+ *     event queue tells by an error that names the endpoint, and the completion queues by {@code -FI_ENODEV};</li>
+ * <li>{@code -FI_EOPNOTSUPP}: the endpoint was opened without that direction.</li>
  * </ul>
  *
  * <p><b>Flags.</b> {@link #sendmsg}, {@link #tsendmsg}, {@link #recvmsg} and {@link #trecvmsg} take flags that replace
@@ -81,6 +85,22 @@ public final class Endpoint extends TaggedCalls implements Fid {
     }
 
     /**
+     * Binds a counter for kinds of operations, before the endpoint is enabled (EP-049 to EP-056). It counts besides the
+     * completion queue, which each direction needs all the same, for its errors (EP-037, EP-038).
+     *
+     * @param counter of the same domain; it may serve several endpoints.
+     * @param flags   {@link Flags#SEND} for sends and/or {@link Flags#RECV} for receives, tagged and untagged.
+     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other bits, {@link FabricErrno#EOPNOTSUPP} for
+     *     {@link Flags#READ}, {@link Flags#WRITE}, {@link Flags#REMOTE_READ} and {@link Flags#REMOTE_WRITE}, because
+     *     remote memory access is not offered yet, {@link FabricErrno#EINVAL} without a flag or if there is a counter
+     *     for the kind, {@link FabricErrno#EOPBADSTATE} once enabled (AMB-59) or if one of both is closed,
+     *     {@link FabricErrno#EDOMAIN} for another domain's (AMB-61).
+     */
+    public void bind(Counter counter, long flags) {
+        bind((Fid) counter, flags);
+    }
+
+    /**
      * Binds the address vector, before the endpoint is enabled (EP-034).
      *
      * @param vector of the same domain.
@@ -115,15 +135,17 @@ public final class Endpoint extends TaggedCalls implements Fid {
 
     /**
      * Makes the endpoint ready to transfer: the driver reserves its queues and gives it its address. Enabling an
-     * enabled endpoint does nothing (EP-060, EP-063).
+     * enabled endpoint does nothing (EP-060, EP-063). One that the end of the driver disabled stays so (EP-062).
      *
      * @throws FabricException {@link FabricErrno#ENOCQ} without a completion queue for a direction that the endpoint
      *     has (EP-037, EP-038), {@link FabricErrno#ENOAV} without an address vector, {@link FabricErrno#EADDRINUSE} if
-     *     the name asked for is taken, {@link FabricErrno#EOPBADSTATE} if closed, or what the driver answers.
+     *     the name asked for is taken, {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#ENODEV} or
+     *     {@link FabricErrno#ESHUTDOWN} if the driver is gone, or what the driver answers.
      */
     public void enable() {
         synchronized (domain.lock()) {
             if (state == ENABLED) {
+                driver.requireAlive();
                 return;
             }
             if (state == CLOSED) {
@@ -151,9 +173,9 @@ public final class Endpoint extends TaggedCalls implements Fid {
      * Replaces the default operation flags of one direction (FI_SETOPSFLAG, EP-080, AMB-71); for calls that the calling
      * thread makes from now on.
      *
-     * @param flags {@link Flags#TRANSMIT} with {@link Flags#COMPLETION} and levels, or {@link Flags#RECV} with
-     *              {@link Flags#COMPLETION} and, with that capability, {@link Flags#MULTI_RECV}; the direction's bit
-     *              alone clears them.
+     * @param flags {@link Flags#TRANSMIT} with {@link Flags#COMPLETION}, {@link Flags#INJECT} (OPF-007) and levels, or
+     *              {@link Flags#RECV} with {@link Flags#COMPLETION} and, with that capability,
+     *              {@link Flags#MULTI_RECV}; the direction's bit alone clears them.
      * @throws FabricException {@link FabricErrno#EINVAL} for both directions or none, {@link FabricErrno#EBADFLAGS} for
      *     flags that are not offered as default (EP-082, AMB-39), {@link FabricErrno#EOPBADSTATE} if closed.
      */
@@ -243,17 +265,21 @@ public final class Endpoint extends TaggedCalls implements Fid {
     /**
      * Asks to cancel one operation; if it has not begun, it ends with {@link FabricErrno#ECANCELED} (EP-064 to EP-071).
      * Sends and receives posted before by this thread are looked at; if several have the context one of them is
-     * cancelled. It counts as posting a send, or as posting a receive on an endpoint that only receives.
+     * cancelled. It counts as posting a send, or as posting a receive on an endpoint that only receives. A receive
+     * whose message was matched and a send whose message was announced go on and end in one entry, as if not asked.
      *
      * @param opContext as posted; 0 cancels nothing (AMB-67), nor does one that matches no operation (AMB-66).
      * @return 0 if the request was submitted, else a negative errno of this class.
      */
     public int cancel(long opContext) {
-        if (state != ENABLED || driver.isGone()) {
+        if (!isUsable()) {
             return refused();
         }
         if (opContext == 0) {
             return 0;
+        }
+        if (transmit == null && transmitSide() != null) {
+            return -FabricErrno.EBUSY;
         }
         return transmit != null
             ? transmit.cancel(opContext, receive == null ? 0 : receive.position()) : receive.cancel(opContext);
@@ -294,10 +320,11 @@ public final class Endpoint extends TaggedCalls implements Fid {
      * @return a count, or a negative errno of this class.
      */
     public long txSizeLeft() {
-        if (state != ENABLED) {
+        if (!isUsable()) {
             return -FabricErrno.EOPBADSTATE;
         }
-        return transmit == null ? -FabricErrno.EOPNOTSUPP : transmit.sizeLeft();
+        TransmitSide side = transmitSide();
+        return side == null ? -FabricErrno.EOPNOTSUPP : side.sizeLeft();
     }
 
     /**
@@ -306,7 +333,7 @@ public final class Endpoint extends TaggedCalls implements Fid {
      * @return a count, or a negative errno of this class.
      */
     public long rxSizeLeft() {
-        if (state != ENABLED) {
+        if (!isUsable()) {
             return -FabricErrno.EOPBADSTATE;
         }
         return receive == null ? -FabricErrno.EOPNOTSUPP : receive.sizeLeft();
@@ -383,7 +410,7 @@ public final class Endpoint extends TaggedCalls implements Fid {
     /** Takes the driver's answer; the last step of enabling, under the fabric's lock. */
     void onEnabled(
         DriverEvent.EndpointReady ready, EndpointPort enginePort, TransmitQueue transmitQueue,
-        ReceiveQueue receiveQueue) {
+        ReceiveQueue receiveQueue, LocalMemory memory) {
         id = ready.endpointId();
         name = ready.address();
         maxMsgSize = ready.maxMsgSize();
@@ -391,7 +418,8 @@ public final class Endpoint extends TaggedCalls implements Fid {
         options.onEnabled(ready.txSize(), ready.rxSize());
         applyOpFlags();
         transmit = info.transmits() ? new TransmitSide(
-            enginePort, transmitQueue, bindings.txCq().credits(), maxMsgSize, injectSize, ready.txSize()) : null;
+            enginePort, transmitQueue, bindings.txCq().credits(), memory, maxMsgSize, injectSize,
+            ready.txSize()) : null;
         receive = info.receives() ? new ReceiveSide(
             enginePort, receiveQueue, bindings.rxCq().credits(), ready.rxSize()) : null;
         peeksData = info.receives() && bindings.rxCq().format().compareTo(CompletionFormat.DATA) >= 0;
@@ -413,8 +441,9 @@ public final class Endpoint extends TaggedCalls implements Fid {
     /** Forgets what it was bound to; under the fabric's lock. */
     void markClosed() {
         state = CLOSED;
-        if (transmit != null) {
-            transmit.close();
+        TransmitSide side = transmitSide();
+        if (side != null) {
+            side.close();
         }
         if (receive != null) {
             receive.close();
@@ -424,8 +453,9 @@ public final class Endpoint extends TaggedCalls implements Fid {
 
     /** The driver has closed it: what it did not take out of the queues gives its completion credit back. */
     void onClosedInDriver() {
-        if (transmit != null) {
-            transmit.onClosedInDriver();
+        TransmitSide side = transmitSide();
+        if (side != null) {
+            side.onClosedInDriver();
         }
         if (receive != null) {
             receive.onClosedInDriver();
@@ -434,7 +464,8 @@ public final class Endpoint extends TaggedCalls implements Fid {
 
     /** Sends that have not reached their level. */
     long outstandingSends() {
-        return state != ENABLED || transmit == null ? 0 : transmit.outstanding();
+        TransmitSide side = transmitSide();
+        return state != ENABLED || side == null ? 0 : side.outstanding();
     }
 
     int state() {

@@ -79,7 +79,10 @@ public final class EndpointAttr {
         return this;
     }
 
-    /** Largest transfer as a single operation, in bytes. Default 0 (EP-132). */
+    /**
+     * Largest transfer as a single operation, in bytes. An endpoint that is opened with less than the link offers keeps
+     * to it. Default 0 (EP-132).
+     */
     public long maxMsgSize() {
         return maxMsgSize;
     }
@@ -189,8 +192,11 @@ public final class EndpointAttr {
     }
 
     /**
-     * Only peers with the same key communicate; empty means that the key of the domain applies. Copied in and out,
-     * never null. Default empty (EP-156, EP-157).
+     * Only peers with the same key communicate; empty means that the key of the domain applies, and if that is empty
+     * too, only peers without a key are reached. A send to a peer with another key ends with
+     * {@link FabricErrno#EKEYREJECTED}. At most 128 bytes. A fabric of an API version below 1.5 ignores it. Keys keep
+     * applications apart that must not meet by mistake; they are no secret from others of the same user. Copied in and
+     * out, never null; null sets the empty key. Default empty (EP-155 to EP-157).
      */
     public byte[] authKey() {
         return authKey.clone();

@@ -9,12 +9,16 @@ import org.jfabric.client.QueueSignal;
  */
 final class EndpointBindings {
     private static final long BIND_FLAGS = Flags.TRANSMIT | Flags.RECV | Flags.SELECTIVE_COMPLETION;
+    private static final long REMOTE_MEMORY = Flags.READ | Flags.WRITE | Flags.REMOTE_READ | Flags.REMOTE_WRITE;
+    private static final long COUNTER_FLAGS = Flags.SEND | Flags.RECV;
 
     private final Endpoint endpoint;
     private CompletionQueue txCq;
     private CompletionQueue rxCq;
     private boolean txSelective;
     private boolean rxSelective;
+    private Counter sendCounter;
+    private Counter receiveCounter;
     private AddressVector addressVector;
     private EventQueue eventQueue;
 
@@ -25,10 +29,12 @@ final class EndpointBindings {
     void bind(Fid object, long flags) {
         switch (object) {
             case CompletionQueue queue -> bindQueue(queue, flags);
+            case Counter counter -> bindCounter(counter, flags);
             case AddressVector vector -> bindVector(vector, flags);
             case EventQueue queue -> bindEvents(queue, flags);
             default -> throw new FabricException(FabricErrno.EINVAL, "an object of class " + object.fidClass()
-                + " cannot be bound to an endpoint", "Bind completion queues, an address vector, an event queue.");
+                + " cannot be bound to an endpoint", "Bind completion queues, counters, an address vector, an event"
+                + " queue.");
         }
     }
 
@@ -59,6 +65,40 @@ final class EndpointBindings {
         }
         if (!queue.endpoints().contains(endpoint)) {
             queue.endpoints().add(endpoint);
+        }
+    }
+
+    private void bindCounter(Counter counter, long flags) {
+        if ((flags & ~(COUNTER_FLAGS | REMOTE_MEMORY)) != 0) {
+            throw new FabricException(FabricErrno.EBADFLAGS, "bind flags are "
+                + Flags.toString(flags, Flags.Kind.COUNTER_BIND) + ", known are SEND and RECV");
+        }
+        if (flags == 0) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "bind flags name nothing to count", "Add Flags.SEND, Flags.RECV or both.");
+        }
+        if ((flags & REMOTE_MEMORY) != 0) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, "bind flags are "
+                + Flags.toString(flags, Flags.Kind.COUNTER_BIND) + ", but the endpoint has no remote memory access"
+                + ((flags & (Flags.REMOTE_READ | Flags.REMOTE_WRITE)) != 0 ? " and no capability RMA_EVENT" : ""),
+                "Count SEND and RECV.");
+        }
+        requireBindable("a counter", counter.domain(), counter.isOpen());
+        boolean sends = (flags & Flags.SEND) != 0;
+        boolean receives = (flags & Flags.RECV) != 0;
+        if (sends && sendCounter != null || receives && receiveCounter != null) {
+            throw new FabricException(FabricErrno.EINVAL, "a counter is bound for "
+                + (sends && sendCounter != null ? "sends" : "receives") + " already",
+                "Bind one for each kind of operation.");
+        }
+        if (sends) {
+            sendCounter = counter;
+        }
+        if (receives) {
+            receiveCounter = counter;
+        }
+        if (!counter.endpoints().contains(endpoint)) {
+            counter.endpoints().add(endpoint);
         }
     }
 
@@ -124,6 +164,12 @@ final class EndpointBindings {
         if (rxCq != null) {
             rxCq.endpoints().remove(endpoint);
         }
+        if (sendCounter != null) {
+            sendCounter.endpoints().remove(endpoint);
+        }
+        if (receiveCounter != null) {
+            receiveCounter.endpoints().remove(endpoint);
+        }
         if (addressVector != null) {
             addressVector.endpoints().remove(endpoint);
         }
@@ -156,6 +202,16 @@ final class EndpointBindings {
     /** Flags as the driver takes them, 0 without a queue. */
     long rxFlags() {
         return rxCq == null ? 0 : Flags.RECV | (rxSelective ? Flags.SELECTIVE_COMPLETION : 0);
+    }
+
+    /** Null if none is bound. */
+    Counter sendCounter() {
+        return sendCounter;
+    }
+
+    /** Null if none is bound. */
+    Counter receiveCounter() {
+        return receiveCounter;
     }
 
     AddressVector addressVector() {

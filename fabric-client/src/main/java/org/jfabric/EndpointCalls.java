@@ -19,7 +19,9 @@ abstract sealed class EndpointCalls permits MessageCalls {
     final long context;
     final DriverState driver;
     int state;
+    /** Null while a claim is open, so that the other calls find out without a test of their own. */
     TransmitSide transmit;
+    private TransmitSide claimed;
     ReceiveSide receive;
     /** Carried by sends without flags of their own. */
     long sendFlags;
@@ -44,24 +46,79 @@ abstract sealed class EndpointCalls permits MessageCalls {
     }
 
     final int post(long flags, long buf, long len, long destAddr, long tag, long data, long opContext) {
-        if (state != ENABLED || driver.isGone() || transmit == null) {
+        if (!isUsable() || transmit == null) {
             return refused();
         }
-        return transmit.post(flags, buf, len, destAddr, tag, data, opContext);
+        return (flags & Flags.INJECT) != 0 ? transmit.postCopied(flags, buf, len, destAddr, tag, data, opContext)
+            : transmit.post(flags, buf, len, destAddr, tag, data, opContext);
     }
 
-    final int postInject(long flags, DirectBuffer source, int offset, int len, long destAddr, long tag) {
-        if (state != ENABLED || driver.isGone() || transmit == null) {
+    final int post(long flags, IoVec iov, long destAddr, long tag, long data, long opContext) {
+        if (!isUsable() || transmit == null) {
             return refused();
         }
-        return transmit.postInject(flags, source, offset, len, destAddr, tag, context);
+        if (iov == null || !iov.isValid()) {
+            return -FabricErrno.EINVAL;
+        }
+        if (iov.count() <= 1) {
+            return post(flags, iov.firstAddress(), iov.lengthBytes(), destAddr, tag, data, opContext);
+        }
+        return (flags & Flags.INJECT) != 0
+            ? transmit.postCopied(flags, iov.pieces(), iov.count(), iov.lengthBytes(), destAddr, tag, data, opContext)
+            : transmit.post(flags, iov, destAddr, tag, data, opContext);
+    }
+
+    final int postInject(long flags, DirectBuffer source, int offset, int len, long destAddr, long tag, long data) {
+        if (!isUsable() || transmit == null) {
+            return refused();
+        }
+        return transmit.postInject(flags, source, offset, len, destAddr, tag, data, context);
     }
 
     final int postRecv(long flags, long buf, long len, long srcAddr, long tag, long ignore, long opContext) {
-        if (state != ENABLED || driver.isGone() || receive == null) {
+        if (!isUsable() || receive == null) {
             return refused();
         }
         return receive.post(flags, buf, len, srcAddr, tag, ignore, opContext);
+    }
+
+    final int postRecv(long flags, IoVec iov, long srcAddr, long tag, long ignore, long opContext) {
+        if (!isUsable() || receive == null) {
+            return refused();
+        }
+        if (iov == null || !iov.isValid()) {
+            return -FabricErrno.EINVAL;
+        }
+        return iov.count() <= 1
+            ? receive.post(flags, iov.firstAddress(), iov.lengthBytes(), srcAddr, tag, ignore, opContext)
+            : receive.post(flags, iov, srcAddr, tag, ignore, opContext);
+    }
+
+    final int claim(int length, SendClaim claim) {
+        if (!isUsable() || transmit == null) {
+            return refused();
+        }
+        return claim == null ? -FabricErrno.EINVAL : claim.open(this, transmit, length);
+    }
+
+    /** A claim is open: where one thread posts nothing else gets through; several are kept apart under their lock. */
+    final void onClaimed(TransmitSide side) {
+        if (!side.isShared()) {
+            claimed = side;
+            transmit = null;
+        }
+    }
+
+    final void onClaimEnded() {
+        if (claimed != null) {
+            transmit = claimed;
+            claimed = null;
+        }
+    }
+
+    /** The transmitting half, also while a claim is open; null if the endpoint only receives. */
+    final TransmitSide transmitSide() {
+        return transmit != null ? transmit : claimed;
     }
 
     /** A receive with one of {@link PeekFlags#ANY}: what cannot be is refused, what is not looked at is not sent. */
@@ -71,21 +128,45 @@ abstract sealed class EndpointCalls permits MessageCalls {
         }
         int refusal = PeekFlags.check(flags, opContext);
         if (refusal != 0) {
-            return state != ENABLED || driver.isGone() ? refused() : refusal;
+            return isUsable() ? refusal : refused();
         }
         boolean takesBuffer = (flags & Flags.DISCARD) == 0 && (peeksData || (flags & Flags.PEEK) == 0);
         return postRecv(flags | alwaysForRecvs | kind, takesBuffer ? buf : 0, takesBuffer ? len : 0, srcAddr, tag,
             ignore, opContext);
     }
 
+    /** As the call of one piece; a claim is received into the pieces, a peek copies nothing into several (AMB-50). */
+    final int postPeek(long flags, IoVec iov, long srcAddr, long tag, long ignore, long opContext, long kind) {
+        boolean takesBuffers = (flags & Flags.DISCARD) == 0;
+        if (takesBuffers && (iov == null || !iov.isValid())) {
+            return isUsable() ? -FabricErrno.EINVAL : refused();
+        }
+        boolean onePiece = takesBuffers && iov.count() <= 1;
+        if (onePiece || !takesBuffers || (flags & Flags.PEEK) != 0) {
+            return postPeek(flags, onePiece ? iov.firstAddress() : 0, onePiece ? iov.lengthBytes() : 0, srcAddr, tag,
+                ignore, opContext, kind);
+        }
+        if ((flags & ~OperationFlags.PEEK_CALL) != 0) {
+            return badFlags();
+        }
+        int refusal = PeekFlags.check(flags, opContext);
+        return refusal == 0 || !isUsable()
+            ? postRecv(flags | alwaysForRecvs | kind, iov, srcAddr, tag, ignore, opContext) : refusal;
+    }
+
     final int badFlags() {
-        return state != ENABLED || driver.isGone() ? refused() : -FabricErrno.EBADFLAGS;
+        return isUsable() ? -FabricErrno.EBADFLAGS : refused();
+    }
+
+    /** Enabled, and not put back to disabled by the one critical error there is: the end of the driver (EP-016). */
+    final boolean isUsable() {
+        return state == ENABLED && !driver.isGone();
     }
 
     final int refused() {
-        if (state != ENABLED) {
+        if (!isUsable()) {
             return -FabricErrno.EOPBADSTATE;
         }
-        return driver.isGone() ? -FabricErrno.ENODEV : -FabricErrno.EOPNOTSUPP;
+        return claimed != null ? -FabricErrno.EBUSY : -FabricErrno.EOPNOTSUPP;
     }
 }

@@ -362,6 +362,11 @@ public final class Fabric implements Fid {
                 "Leave it 0, or open the fabric with FabricConfig.apiVersion.");
         }
         info.fabricAttr().apiVersion(apiVersion);
+        if (info.fabricAttr().precedes(1, 5)) {
+            // the members did not exist: whatever is there means nothing (EP-155, EP-157)
+            info.epAttr().authKey(null);
+            info.domainAttr().authKey(null);
+        }
     }
 
     /** The one lock of control calls. */
@@ -406,7 +411,7 @@ public final class Fabric implements Fid {
                 return;
             }
             if (waitSet.isUsed()) {
-                throw new FabricException(FabricErrno.EBUSY, waitSet + " is used by queues that are open",
+                throw new FabricException(FabricErrno.EBUSY, waitSet + " is used by queues or counters that are open",
                     "Close them first.");
             }
             waitSet.markClosed();
@@ -528,6 +533,12 @@ public final class Fabric implements Fid {
 
         @Override
         public void onDriverGone(FabricException why) {
+            for (Endpoint endpoint : endpoints.values()) {
+                EventQueue queue = endpoint.bindings().eventQueue();
+                if (queue != null) {
+                    guarded(() -> queue.reportError(endpoint, endpoint.context(), 0, why.errno(), ""));
+                }
+            }
             for (EventQueue queue : eventQueues) {
                 guarded(queue::onDriverGone);
             }

@@ -8,7 +8,8 @@ package org.jfabric;
  * tell what is known. Source: REF-016.
  */
 public sealed interface Fid extends AutoCloseable
-    permits Fabric, Domain, Endpoint, CompletionQueue, EventQueue, AddressVector, MemoryRegion, WaitSet, PollSet {
+    permits Fabric, Domain, Endpoint, CompletionQueue, Counter, EventQueue, AddressVector, MemoryRegion, WaitSet,
+    PollSet {
     /**
      * Which kind of object it is.
      *
@@ -45,7 +46,7 @@ public sealed interface Fid extends AutoCloseable
      */
     default void bind(Fid object, long flags) {
         throw new FabricException(FabricErrno.ENOSYS, "nothing can be bound to an object of class " + fidClass(),
-            "Bind the other way round: queues and vectors are bound to endpoints.");
+            "Bind the other way round: queues, counters and vectors are bound to endpoints.");
     }
 
     /**

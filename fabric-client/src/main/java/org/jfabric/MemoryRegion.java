@@ -162,6 +162,17 @@ public final class MemoryRegion implements Fid {
         return MemoryRegionDescriptor.region(base);
     }
 
+    /** Whether a range named by address and length is inside; the length is not negative. */
+    boolean holds(long address, long length) {
+        long offset = MemoryRegionDescriptor.offset(address);
+        return address >>> 40 == base >>> 40 && offset <= data.byteSize() && length <= data.byteSize() - offset;
+    }
+
+    /** Where a byte of the region is in this process. */
+    long nativeAddress(long address) {
+        return data.address() + MemoryRegionDescriptor.offset(address);
+    }
+
     void markClosed() {
         closed = true;
     }

@@ -16,13 +16,14 @@ final class OperationFlags {
     static final long LEVELS = Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE
         | Flags.MATCH_COMPLETE;
     /** What a send call may carry. */
-    static final long SEND_CALL = Flags.COMPLETION | Flags.REMOTE_CQ_DATA | Flags.MORE | Flags.FENCE | LEVELS;
+    static final long SEND_CALL = Flags.COMPLETION | Flags.REMOTE_CQ_DATA | Flags.MORE | Flags.FENCE | Flags.INJECT
+        | LEVELS;
     /** What a receive call may carry; an untagged one also {@link Flags#MULTI_RECV}, with that capability. */
     static final long RECV_CALL = Flags.COMPLETION | Flags.MORE;
     /** What a receive call may carry that looks at messages which wait. */
     static final long PEEK_CALL = Flags.COMPLETION | Flags.MORE | PeekFlags.ANY;
 
-    private static final long SEND_DEFAULT = Flags.COMPLETION | LEVELS;
+    private static final long SEND_DEFAULT = Flags.COMPLETION | Flags.INJECT | LEVELS;
     private static final long RECV_DEFAULT = Flags.COMPLETION;
     private static final long DIRECTIONS = Flags.TRANSMIT | Flags.RECV;
 

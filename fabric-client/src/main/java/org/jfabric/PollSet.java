@@ -5,7 +5,8 @@ import org.jfabric.client.Invoker;
 import java.util.Arrays;
 
 /**
- * Tells which of several completion queues may have something to read (fi_poll_open).
+ * Tells which of several completion queues may have something to read, and which of several counters have changed since
+ * they were last read (fi_poll_open).
  *
  * <p>{@link #poll} allocates nothing and never blocks; one thread at a time polls. Adding and removing are control
  * calls. Source: REF-049.
@@ -14,7 +15,7 @@ public final class PollSet implements Fid {
     private final Domain domain;
     private final Invoker invoker;
     /** Replaced as a whole under the fabric's lock. */
-    private volatile CompletionQueue[] queues = new CompletionQueue[0];
+    private volatile Member[] members = new Member[0];
     private volatile boolean closed;
     private int first;
 
@@ -32,19 +33,20 @@ public final class PollSet implements Fid {
      *     {@link FabricErrno#EALREADY} if it is there; {@link FabricErrno#EOPBADSTATE} if this set is closed.
      */
     public void add(CompletionQueue queue, long flags) {
-        synchronized (domain.lock()) {
-            check(queue, flags);
-            if (queue.domain() != domain || !queue.isOpen()) {
-                throw new FabricException(FabricErrno.EINVAL, queue + (queue.isOpen()
-                    ? " belongs to another domain" : " is closed"), "Add open queues of the set's own domain.");
-            }
-            if (contains(queue)) {
-                throw new FabricException(FabricErrno.EALREADY, queue + " is in the poll set already");
-            }
-            CompletionQueue[] next = Arrays.copyOf(queues, queues.length + 1);
-            next[queues.length] = queue;
-            queues = next;
-        }
+        Codes.required(queue, "queue");
+        add(new Member(queue, queue.events()), queue.domain(), flags);
+    }
+
+    /**
+     * Adds a counter (fi_poll_add).
+     *
+     * @param counter of the same domain, with any wait object; it cannot be closed before it is removed.
+     * @param flags   0, reserved.
+     * @throws FabricException as {@link #add(CompletionQueue, long)}.
+     */
+    public void add(Counter counter, long flags) {
+        Codes.required(counter, "counter");
+        add(new Member(counter, counter.events()), counter.domain(), flags);
     }
 
     /**
@@ -56,21 +58,27 @@ public final class PollSet implements Fid {
      *     {@link FabricErrno#EOPBADSTATE} if this set is closed.
      */
     public void del(CompletionQueue queue, long flags) {
-        synchronized (domain.lock()) {
-            check(queue, flags);
-            if (!contains(queue)) {
-                throw new FabricException(FabricErrno.EINVAL, queue + " is not in the poll set");
-            }
-            queues = Arrays.stream(queues).filter(each -> each != queue).toArray(CompletionQueue[]::new);
-        }
+        remove(Codes.required(queue, "queue"), flags);
     }
 
     /**
-     * Looks which queues may have something to read: an entry, an error, the overrun state, or the driver's end. With
-     * an embedded driver in INVOKER mode it runs one duty cycle first. If there are more than fit, the next call begins
-     * behind them.
+     * Removes a counter (fi_poll_del).
      *
-     * @param contexts receives {@link CompletionQueue#context()} of each.
+     * @param counter added before.
+     * @param flags   0, reserved.
+     * @throws FabricException as {@link #del(CompletionQueue, long)}.
+     */
+    public void del(Counter counter, long flags) {
+        remove(Codes.required(counter, "counter"), flags);
+    }
+
+    /**
+     * Looks which queues may have something to read: an entry, an error, the overrun state, or the driver's end; and
+     * which counters have another value than {@link Counter#read} or {@link Counter#await} saw last, or another error
+     * value than {@link Counter#readErr} saw last. With an embedded driver in INVOKER mode it runs one duty cycle
+     * first. If there are more than fit, the next call begins behind them.
+     *
+     * @param contexts receives {@link Fid#context()} of each.
      * @param count    most contexts, 0 to {@code contexts.length}.
      * @return contexts stored, 0 if there is nothing; {@code -FI_EINVAL} if the count cannot be,
      *     {@code -FI_EOPBADSTATE} if the set is closed.
@@ -85,14 +93,14 @@ public final class PollSet implements Fid {
         if (invoker != null) {
             invoker.cycle();
         }
-        CompletionQueue[] seen = queues;
+        Member[] seen = members;
         int index = first < seen.length ? first : 0;
         int stored = 0;
         for (int i = 0; i < seen.length && stored < count; i++) {
-            CompletionQueue queue = seen[index];
+            Member member = seen[index];
             index = index + 1 == seen.length ? 0 : index + 1;
-            if (queue.mayHaveEvents()) {
-                contexts[stored++] = queue.context();
+            if (member.events.isReady()) {
+                contexts[stored++] = member.fid.context();
                 first = index;
             }
         }
@@ -112,7 +120,7 @@ public final class PollSet implements Fid {
     /**
      * Closes the set. Again does nothing. Control path.
      *
-     * @throws FabricException with {@link FabricErrno#EBUSY} while queues are in it.
+     * @throws FabricException with {@link FabricErrno#EBUSY} while something is in it.
      */
     @Override
     public void close() {
@@ -120,8 +128,8 @@ public final class PollSet implements Fid {
             if (closed) {
                 return;
             }
-            if (queues.length != 0) {
-                throw new FabricException(FabricErrno.EBUSY, "queues are in the poll set: " + Arrays.toString(queues),
+            if (members.length != 0) {
+                throw new FabricException(FabricErrno.EBUSY, "objects are in the poll set: " + Arrays.toString(members),
                     "Remove them first.");
             }
             closed = true;
@@ -131,12 +139,12 @@ public final class PollSet implements Fid {
 
     @Override
     public String toString() {
-        return "PollSet{queues=" + queues.length + (closed ? ", closed" : "") + '}';
+        return "PollSet{members=" + members.length + (closed ? ", closed" : "") + '}';
     }
 
-    boolean contains(CompletionQueue queue) {
-        for (CompletionQueue each : queues) {
-            if (each == queue) {
+    boolean contains(Fid object) {
+        for (Member member : members) {
+            if (member.fid == object) {
                 return true;
             }
         }
@@ -145,17 +153,51 @@ public final class PollSet implements Fid {
 
     void markClosed() {
         closed = true;
-        queues = new CompletionQueue[0];
+        members = new Member[0];
     }
 
-    private void check(CompletionQueue queue, long flags) {
-        Codes.required(queue, "queue");
+    private void add(Member member, Domain of, long flags) {
+        synchronized (domain.lock()) {
+            check(flags);
+            Fid added = member.fid;
+            if (of != domain || !added.isOpen()) {
+                throw new FabricException(FabricErrno.EINVAL, added + (added.isOpen()
+                    ? " belongs to another domain" : " is closed"), "Add open objects of the set's own domain.");
+            }
+            if (contains(added)) {
+                throw new FabricException(FabricErrno.EALREADY, added + " is in the poll set already");
+            }
+            Member[] next = Arrays.copyOf(members, members.length + 1);
+            next[members.length] = member;
+            members = next;
+        }
+    }
+
+    private void remove(Fid object, long flags) {
+        synchronized (domain.lock()) {
+            check(flags);
+            if (!contains(object)) {
+                throw new FabricException(FabricErrno.EINVAL, object + " is not in the poll set");
+            }
+            members = Arrays.stream(members).filter(each -> each.fid != object).toArray(Member[]::new);
+        }
+    }
+
+    private void check(long flags) {
         if (closed) {
             throw new FabricException(FabricErrno.EOPBADSTATE, "the poll set is closed", "Open another one.");
         }
         if (flags != 0) {
             throw new FabricException(FabricErrno.EINVAL,
                 "flags are 0x" + Long.toHexString(flags) + ", they are reserved", "Use 0.");
+        }
+    }
+
+    /** Something in the set, and how it is looked at. */
+    private record Member(Fid fid, Waitable events) {
+        @Override
+        public String toString() {
+            return fid.toString();
         }
     }
 }

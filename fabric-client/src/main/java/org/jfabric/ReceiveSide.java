@@ -59,6 +59,35 @@ final class ReceiveSide {
         return result;
     }
 
+    /** Posts a receive over two pieces or more, which were looked at. */
+    int post(long flags, IoVec iov, long srcAddr, long tag, long ignore, long context) {
+        if (lock == null) {
+            return submit(flags, iov, srcAddr, tag, ignore, context);
+        }
+        lock.enter();
+        try {
+            return closed ? -FabricErrno.EOPBADSTATE : submit(flags, iov, srcAddr, tag, ignore, context);
+        } finally {
+            lock.exit();
+        }
+    }
+
+    private int submit(long flags, IoVec iov, long srcAddr, long tag, long ignore, long context) {
+        assert credits.guard().enter();
+        if (!credits.available()) {
+            assert credits.guard().exit();
+            return -FabricErrno.EAGAIN;
+        }
+        int result = port != null
+            ? port.receiveVector(flags, iov.pieces(), iov.count(), srcAddr, tag, ignore, context)
+            : queue.receiveVector(flags, iov.pieces(), iov.count(), srcAddr, tag, ignore, context);
+        if (result == 0) {
+            credits.take();
+        }
+        assert credits.guard().exit();
+        return result;
+    }
+
     /** Asks the driver to cancel a receive of an endpoint that only receives; as {@link TransmitSide#cancel}. */
     int cancel(long context) {
         if (lock == null) {

@@ -84,8 +84,9 @@ public final class RxAttr {
     }
 
     /**
-     * {@link Order} bits of completions: {@link Order#NONE}, {@link Order#STRICT}, {@link Order#DATA}. Default 0
-     * (RX-011 to RX-013).
+     * {@link Order} bits of completions. Links on one host offer {@link Order#NONE}: receives are matched in the order
+     * of sending, but end as their payload is there, and its bytes are written in no order. Default 0 (RX-011 to
+     * RX-013).
      */
     public long compOrder() {
         return compOrder;

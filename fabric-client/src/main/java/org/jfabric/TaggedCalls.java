@@ -29,6 +29,19 @@ abstract sealed class TaggedCalls extends MessageCalls permits Endpoint {
     }
 
     /**
+     * Posts a tagged send of several pieces, which go as one message, in order (TAG-022).
+     *
+     * @param iov      as for {@link #sendv}.
+     * @param destAddr destination.
+     * @param tag      the message's tag.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int tsendv(IoVec iov, long destAddr, long tag, long opContext) {
+        return post(sendFlags | Flags.TAGGED, iov, destAddr, tag, 0, opContext);
+    }
+
+    /**
      * Posts a tagged send with data for the peer's entry.
      *
      * @param buf      as for {@link #tsend}.
@@ -53,14 +66,32 @@ abstract sealed class TaggedCalls extends MessageCalls permits Endpoint {
      * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
      * @param opContext returned in the entry.
      * @param flags    any of {@link Flags#COMPLETION}, {@link Flags#REMOTE_CQ_DATA}, {@link Flags#MORE} (a hint),
-     *                 {@link Flags#FENCE} and the levels {@link Flags#INJECT_COMPLETE},
-     *                 {@link Flags#TRANSMIT_COMPLETE}, {@link Flags#DELIVERY_COMPLETE}, {@link Flags#MATCH_COMPLETE}.
+     *                 {@link Flags#FENCE}, {@link Flags#INJECT} (the payload, at most {@link Endpoint#injectSize()}
+     *                 bytes, is copied before the return; there is an entry as for other sends) and the levels
+     *                 {@link Flags#INJECT_COMPLETE}, {@link Flags#TRANSMIT_COMPLETE},
+     *                 {@link Flags#DELIVERY_COMPLETE}, {@link Flags#MATCH_COMPLETE}.
      * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} for {@link Flags#COMMIT_COMPLETE}, which no
      *     link gives, and for every other flag.
      */
     public int tsendmsg(long buf, long len, long destAddr, long tag, long data, long opContext, long flags) {
         return (flags & ~OperationFlags.SEND_CALL) != 0 ? badFlags()
             : post(flags | alwaysForSends | Flags.TAGGED, buf, len, destAddr, tag, data, opContext);
+    }
+
+    /**
+     * Posts a tagged send of several pieces with flags of its own.
+     *
+     * @param iov      as for {@link #sendv}.
+     * @param destAddr destination.
+     * @param tag      the message's tag.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
+     * @param opContext returned in the entry.
+     * @param flags    as for the call of one piece.
+     * @return 0 or a negative errno of this class.
+     */
+    public int tsendmsg(IoVec iov, long destAddr, long tag, long data, long opContext, long flags) {
+        return (flags & ~OperationFlags.SEND_CALL) != 0 ? badFlags()
+            : post(flags | alwaysForSends | Flags.TAGGED, iov, destAddr, tag, data, opContext);
     }
 
     /**
@@ -74,7 +105,38 @@ abstract sealed class TaggedCalls extends MessageCalls permits Endpoint {
      * @return 0 or a negative errno of this class.
      */
     public int tinject(DirectBuffer source, int offset, int len, long destAddr, long tag) {
-        return postInject(Flags.TAGGED | Flags.INJECT, source, offset, len, destAddr, tag);
+        return postInject(Flags.TAGGED | Flags.INJECT, source, offset, len, destAddr, tag, 0);
+    }
+
+    /**
+     * Posts a tagged send with data for the peer's entry, whose payload may be reused at once; there is no entry unless
+     * it fails (TAG-030).
+     *
+     * @param source   as for {@link #tinject}.
+     * @param offset   as for {@link #tinject}.
+     * @param len      as for {@link #tinject}.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
+     * @param destAddr destination.
+     * @param tag      the message's tag.
+     * @return 0 or a negative errno of this class.
+     */
+    public int tinjectdata(DirectBuffer source, int offset, int len, long data, long destAddr, long tag) {
+        return postInject(
+            Flags.TAGGED | Flags.INJECT | Flags.REMOTE_CQ_DATA, source, offset, len, destAddr, tag, data);
+    }
+
+    /**
+     * Claims room for a tagged message that is to be encoded in place, and posted by {@link SendClaim#commit}. Until
+     * then nothing else can be sent from this endpoint.
+     *
+     * @param lengthBytes bytes of the longest message that may be committed, 0 to {@link Endpoint#injectSize()}: that
+     *                    much the driver can keep of each message that it cannot pass on at once.
+     * @param claim       not open; opened if the call is accepted.
+     * @return 0 or a negative errno of this class; {@code -FI_EBUSY} while this endpoint has an open claim, or if the
+     *     object is open already.
+     */
+    public int tryClaim(int lengthBytes, SendClaim claim) {
+        return claim(lengthBytes, claim);
     }
 
     /**
@@ -90,6 +152,39 @@ abstract sealed class TaggedCalls extends MessageCalls permits Endpoint {
      */
     public int trecv(long buf, long len, long srcAddr, long tag, long ignore, long opContext) {
         return postRecv(recvFlags | Flags.TAGGED, buf, len, srcAddr, tag, ignore, opContext);
+    }
+
+    /**
+     * Posts a receive of a tagged message that is scattered over several pieces, in order (TAG-033).
+     *
+     * @param iov     as for {@link #recvv}.
+     * @param srcAddr as for {@link #recv}.
+     * @param tag     tag of the messages wanted.
+     * @param ignore  bits of the tag that do not count.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int trecvv(IoVec iov, long srcAddr, long tag, long ignore, long opContext) {
+        return postRecv(recvFlags | Flags.TAGGED, iov, srcAddr, tag, ignore, opContext);
+    }
+
+    /**
+     * Posts a receive of a tagged message over several pieces with flags of its own.
+     *
+     * @param iov     as for {@link #recvv}.
+     * @param srcAddr as for {@link #recv}.
+     * @param tag     tag of the messages wanted.
+     * @param ignore  bits of the tag that do not count.
+     * @param opContext returned in the entry.
+     * @param flags   as for the call of one piece.
+     * @return 0 or a negative errno of this class.
+     */
+    public int trecvmsg(IoVec iov, long srcAddr, long tag, long ignore, long opContext, long flags) {
+        if ((flags & PeekFlags.ANY) != 0) {
+            return postPeek(flags, iov, srcAddr, tag, ignore, opContext, Flags.TAGGED);
+        }
+        return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
+            : postRecv(flags | alwaysForRecvs | Flags.TAGGED, iov, srcAddr, tag, ignore, opContext);
     }
 
     /**

@@ -73,6 +73,24 @@ public enum TrafficClass {
     }
 
     /**
+     * Whether a value can be the traffic class of a domain or an endpoint; no link has classes of its own.
+     *
+     * @param tclass value of a tclass attribute.
+     * @return true for 0, labels and code points.
+     */
+    public static boolean isDefined(int tclass) {
+        if ((tclass & ~DSCP_MASK) == DSCP.code) {
+            return true;
+        }
+        for (int i = 0; i < VALUES.length; i++) {
+            if (VALUES[i].code == tclass) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
      * The traffic class of a differentiated services code point (EP-112).
      *
      * @param dscp code point, 0 to 255; the network uses 0 to 63.

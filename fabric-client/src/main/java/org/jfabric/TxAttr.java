@@ -91,8 +91,8 @@ public final class TxAttr {
     }
 
     /**
-     * {@link Order} bits of completions: {@link Order#NONE}, {@link Order#STRICT}, {@link Order#DATA}. Default 0
-     * (TX-037 to TX-039).
+     * {@link Order} bits of completions. Links on one host offer {@link Order#NONE}: a short send may be reported
+     * before an earlier long one to the same peer, which waits for its receive. Default 0 (TX-034 to TX-039).
      */
     public long compOrder() {
         return compOrder;
@@ -149,8 +149,9 @@ public final class TxAttr {
     }
 
     /**
-     * Traffic class: a {@link TrafficClass} code, a code point of {@link TrafficClass#dscpSet(int)}, or provider
-     * specific; 0 takes that of the domain. Default 0 (TX-047).
+     * Traffic class: a {@link TrafficClass} code or a code point of {@link TrafficClass#dscpSet(int)}; 0 takes that of
+     * the domain. Links on one host have one way for everything: they take every class, also
+     * {@link TrafficClass#NETWORK_CTRL} without a privilege, and keep it as a hint. Default 0 (TX-047 to TX-054).
      */
     public int tclass() {
         return tclass;

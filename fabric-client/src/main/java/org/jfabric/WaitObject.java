@@ -74,4 +74,12 @@ public enum WaitObject {
     public boolean existsHere() {
         return this != CRITSEC_COND;
     }
+
+    /** With these objects a thread may block in a call of the queue or counter itself. */
+    boolean blocksCalls() {
+        return switch (this) {
+            case UNSPEC, FD, MUTEX_COND, YIELD -> true;
+            default -> false;
+        };
+    }
 }

@@ -13,10 +13,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One wait object for several completion queues (fi_wait_open): those opened with {@link WaitObject#SET} and
- * {@link #id()}.
+ * One wait object for several completion queues, event queues and counters (fi_wait_open): those opened with
+ * {@link WaitObject#SET} and {@link #id()}.
  *
- * <p>Which queue it was is not told; read all of them, or ask a {@link PollSet}. Any number of threads may
+ * <p>Which one it was is not told; read all of them, or ask a {@link PollSet}. Any number of threads may
  * {@link #await}, one at a time waits at the native object; with an embedded driver in INVOKER mode only the thread
  * that uses the domain waits, because waiting runs the cycles. Source: REF-047, CQ-027 to CQ-029.
  */
@@ -66,7 +66,8 @@ public final class WaitSet implements Fid {
     }
 
     /**
-     * Waits until one of the queues has something to read (fi_wait). A queue that is not read keeps the set signalled.
+     * Waits until one of the queues has something to read, or a counter's value or error value has changed since it was
+     * last read (fi_wait). What is not read keeps the set signalled.
      *
      * @param timeoutMs milliseconds; negative for no limit, 0 only looks.
      * @return 0 if something can be read or a queue was signalled ({@link CompletionQueue#signal()}, AMB-06);
@@ -153,7 +154,7 @@ public final class WaitSet implements Fid {
     /**
      * Closes the set; threads that wait return. Again does nothing. Control path.
      *
-     * @throws FabricException with {@link FabricErrno#EBUSY} while a queue of it is open.
+     * @throws FabricException with {@link FabricErrno#EBUSY} while a queue or counter of it is open.
      */
     @Override
     public void close() {
@@ -188,7 +189,7 @@ public final class WaitSet implements Fid {
 
     /** Something that is attached can be read, and no driver wakes the set for it. */
     void onReady() {
-        wait.wake();
+        wait.wakeIfWanted();
     }
 
     void markClosed() {
@@ -212,13 +213,13 @@ public final class WaitSet implements Fid {
         }
 
         @Override
-        public boolean isReady(int needed) {
+        public boolean isReady(long needed, long seenErrors) {
             return isReady();
         }
 
         @Override
-        public long wakeAt(int needed) {
-            // each queue counts its own entries: whatever is written wakes
+        public long wakeAt(long needed) {
+            // each queue and counter counts its own entries: whatever is written wakes
             return 0;
         }
 

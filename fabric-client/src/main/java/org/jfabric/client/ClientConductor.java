@@ -3,6 +3,7 @@ package org.jfabric.client;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVectorAttr;
 import org.jfabric.CompletionQueueAttr;
+import org.jfabric.CounterAttr;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Info;
@@ -159,6 +160,16 @@ public final class ClientConductor implements AutoCloseable {
     }
 
     /**
+     * Opens a counter.
+     *
+     * @param attr attributes.
+     * @return the answer.
+     */
+    public DriverEvent.CounterReady openCounter(CounterAttr attr) {
+        return (DriverEvent.CounterReady) call("opening a counter", id -> proxy.openCounter(id, attr));
+    }
+
+    /**
      * Opens a wait set.
      *
      * @param attr attributes.
@@ -169,9 +180,19 @@ public final class ClientConductor implements AutoCloseable {
     }
 
     /**
+     * Has the driver write what it sees in the queues of an endpoint, this client's or another's.
+     *
+     * @param afterEndpointId the endpoint with the next greater id is looked at; 0 for the first.
+     * @return the answer.
+     */
+    public DriverEvent.ViewReady openView(long afterEndpointId) {
+        return (DriverEvent.ViewReady) call("looking at queues", id -> proxy.openView(id, afterEndpointId));
+    }
+
+    /**
      * Opens the wait channel of an object that was just opened.
      *
-     * @param objectId completion queue or wait set.
+     * @param objectId completion queue, counter or wait set.
      * @param token    that the driver told; 0 if the object has no channel.
      * @return the channel, or null if there is none.
      */
@@ -485,8 +506,12 @@ public final class ClientConductor implements AutoCloseable {
             abandon(ObjectKind.COMPLETION_QUEUE, ready.cqId());
         } else if (event instanceof DriverEvent.AddressVectorReady ready) {
             abandon(ObjectKind.ADDRESS_VECTOR, ready.avId());
+        } else if (event instanceof DriverEvent.CounterReady ready) {
+            abandon(ObjectKind.COUNTER, ready.counterId());
         } else if (event instanceof DriverEvent.WaitSetReady ready) {
             abandon(ObjectKind.WAIT_SET, ready.waitSetId());
+        } else if (event instanceof DriverEvent.ViewReady ready && ready.viewId() != 0) {
+            abandon(ObjectKind.VIEW, ready.viewId());
         } else if (event instanceof DriverEvent.RegionReady ready) {
             abandon(ObjectKind.MEMORY_REGION, ready.regionIndex());
         } else if (event instanceof DriverEvent.EndpointReady ready) {

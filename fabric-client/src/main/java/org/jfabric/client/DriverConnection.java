@@ -173,6 +173,19 @@ public final class DriverConnection implements AutoCloseable {
         return map(type, type.fileName(number), generation, minLengthBytes, false);
     }
 
+    /**
+     * Maps a file that only the driver writes, and checks whose it is.
+     *
+     * @param type           what it holds.
+     * @param number         in its name.
+     * @param minLengthBytes least length.
+     * @return the whole mapping, read-only, which lives as long as anything refers to it.
+     * @throws FabricException with what was seen and needed.
+     */
+    public MemorySegment openReadOnly(FileType type, long number, long minLengthBytes) {
+        return map(type, type.fileName(number), 0, minLengthBytes, true);
+    }
+
     /** Closes the socket and the directory; mappings stay. Again does nothing. */
     @Override
     public void close() {

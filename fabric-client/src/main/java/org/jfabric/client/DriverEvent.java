@@ -49,6 +49,17 @@ public sealed interface DriverEvent {
     }
 
     /**
+     * A counter is open.
+     *
+     * @param correlationId of the command.
+     * @param counterId     its id.
+     * @param fileNumber    of its file.
+     * @param waitToken     for the wait channel, 0 if there is none.
+     */
+    record CounterReady(long correlationId, long counterId, long fileNumber, long waitToken) implements DriverEvent {
+    }
+
+    /**
      * A wait set is open.
      *
      * @param correlationId of the command.
@@ -57,6 +68,17 @@ public sealed interface DriverEvent {
      * @param waitToken     for the wait channel, 0 if there is none.
      */
     record WaitSetReady(long correlationId, long waitSetId, long fileNumber, long waitToken) implements DriverEvent {
+    }
+
+    /**
+     * The driver writes what it sees in the queues of an endpoint into a file.
+     *
+     * @param correlationId of the command.
+     * @param viewId        its id; 0 if there is no endpoint to look at.
+     * @param fileNumber    of its file.
+     * @param endpointId    that is looked at.
+     */
+    record ViewReady(long correlationId, long viewId, long fileNumber, long endpointId) implements DriverEvent {
     }
 
     /**

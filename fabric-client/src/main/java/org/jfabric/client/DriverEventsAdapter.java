@@ -12,6 +12,7 @@ import org.jfabric.codec.control.ClientEndedDecoder;
 import org.jfabric.codec.control.CommandFailedDecoder;
 import org.jfabric.codec.control.CompletionQueueOverrunDecoder;
 import org.jfabric.codec.control.CompletionQueueReadyDecoder;
+import org.jfabric.codec.control.CounterReadyDecoder;
 import org.jfabric.codec.control.DoneDecoder;
 import org.jfabric.codec.control.EndpointReadyDecoder;
 import org.jfabric.codec.control.InfoEndDecoder;
@@ -19,6 +20,7 @@ import org.jfabric.codec.control.InfoMatchDecoder;
 import org.jfabric.codec.control.InfoVerdictDecoder;
 import org.jfabric.codec.control.PeerDownDecoder;
 import org.jfabric.codec.control.RegionReadyDecoder;
+import org.jfabric.codec.control.ViewReadyDecoder;
 import org.jfabric.codec.control.WaitSetReadyDecoder;
 import org.jfabric.layout.RecordConsumer;
 import org.jfabric.layout.RecordRingDescriptor;
@@ -35,7 +37,9 @@ public final class DriverEventsAdapter {
     private final CommandFailedDecoder commandFailed = new CommandFailedDecoder();
     private final CompletionQueueReadyDecoder completionQueueReady = new CompletionQueueReadyDecoder();
     private final AddressVectorReadyDecoder addressVectorReady = new AddressVectorReadyDecoder();
+    private final CounterReadyDecoder counterReady = new CounterReadyDecoder();
     private final WaitSetReadyDecoder waitSetReady = new WaitSetReadyDecoder();
+    private final ViewReadyDecoder viewReady = new ViewReadyDecoder();
     private final AddressReadyDecoder addressReady = new AddressReadyDecoder();
     private final RegionReadyDecoder regionReady = new RegionReadyDecoder();
     private final EndpointReadyDecoder endpointReady = new EndpointReadyDecoder();
@@ -143,11 +147,21 @@ public final class DriverEventsAdapter {
                 texts(block, InfoEndDecoder.BLOCK_LENGTH, end);
                 infoEnd.wrap(ring, block, InfoEndDecoder.BLOCK_LENGTH, 0);
                 return new DriverEvent.InfoEnd(infoEnd.correlationId(), infoEnd.errno());
+            case CounterReadyDecoder.TEMPLATE_ID:
+                texts(block, CounterReadyDecoder.BLOCK_LENGTH, end);
+                counterReady.wrap(ring, block, CounterReadyDecoder.BLOCK_LENGTH, 0);
+                return new DriverEvent.CounterReady(counterReady.correlationId(), counterReady.counterId(),
+                    counterReady.fileNumber(), counterReady.waitToken());
             case WaitSetReadyDecoder.TEMPLATE_ID:
                 texts(block, WaitSetReadyDecoder.BLOCK_LENGTH, end);
                 waitSetReady.wrap(ring, block, WaitSetReadyDecoder.BLOCK_LENGTH, 0);
                 return new DriverEvent.WaitSetReady(waitSetReady.correlationId(), waitSetReady.waitSetId(),
                     waitSetReady.fileNumber(), waitSetReady.waitToken());
+            case ViewReadyDecoder.TEMPLATE_ID:
+                texts(block, ViewReadyDecoder.BLOCK_LENGTH, end);
+                viewReady.wrap(ring, block, ViewReadyDecoder.BLOCK_LENGTH, 0);
+                return new DriverEvent.ViewReady(viewReady.correlationId(), viewReady.viewId(),
+                    viewReady.fileNumber(), viewReady.endpointId());
             case PeerDownDecoder.TEMPLATE_ID: {
                 VarDataReader texts = texts(block, PeerDownDecoder.BLOCK_LENGTH, end);
                 peerDown.wrap(ring, block, PeerDownDecoder.BLOCK_LENGTH, 0);

@@ -5,6 +5,7 @@ import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVectorAttr;
 import org.jfabric.CompletionQueueAttr;
+import org.jfabric.CounterAttr;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Info;
@@ -15,6 +16,8 @@ import org.jfabric.codec.control.InsertAddressEncoder;
 import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.codec.control.OpenAddressVectorEncoder;
 import org.jfabric.codec.control.OpenCompletionQueueEncoder;
+import org.jfabric.codec.control.OpenCounterEncoder;
+import org.jfabric.codec.control.OpenViewEncoder;
 import org.jfabric.codec.control.OpenWaitSetEncoder;
 import org.jfabric.codec.control.PublishServiceEncoder;
 import org.jfabric.codec.control.QueryInfoEncoder;
@@ -36,7 +39,9 @@ public final class DriverProxy {
 
     private final MutableDirectBuffer body = new ExpandableArrayBuffer(INITIAL_LENGTH);
     private final OpenCompletionQueueEncoder openCompletionQueue = new OpenCompletionQueueEncoder();
+    private final OpenCounterEncoder openCounter = new OpenCounterEncoder();
     private final OpenWaitSetEncoder openWaitSet = new OpenWaitSetEncoder();
+    private final OpenViewEncoder openView = new OpenViewEncoder();
     private final OpenAddressVectorEncoder openAddressVector = new OpenAddressVectorEncoder();
     private final InsertAddressEncoder insertAddress = new InsertAddressEncoder();
     private final RemoveAddressEncoder removeAddress = new RemoveAddressEncoder();
@@ -83,6 +88,20 @@ public final class DriverProxy {
     }
 
     /**
+     * Opens a counter.
+     *
+     * @param correlationId of the answer.
+     * @param attr          attributes.
+     * @return 0 or {@code -FI_EAGAIN}.
+     */
+    public int openCounter(long correlationId, CounterAttr attr) {
+        openCounter.wrap(body, 0).correlationId(correlationId).flags(attr.flags()).waitSetId(attr.waitSetId());
+        putInt(OpenCounterEncoder.eventsEncodingOffset(), attr.events().code());
+        putInt(OpenCounterEncoder.waitObjEncodingOffset(), attr.waitObject().code());
+        return submit(OpenCounterEncoder.TEMPLATE_ID, OpenCounterEncoder.BLOCK_LENGTH);
+    }
+
+    /**
      * Opens a wait set.
      *
      * @param correlationId of the answer.
@@ -93,6 +112,18 @@ public final class DriverProxy {
         openWaitSet.wrap(body, 0).correlationId(correlationId).flags(attr.flags());
         putInt(OpenWaitSetEncoder.waitObjEncodingOffset(), attr.waitObject().code());
         return submit(OpenWaitSetEncoder.TEMPLATE_ID, OpenWaitSetEncoder.BLOCK_LENGTH);
+    }
+
+    /**
+     * Asks for a look at the queues of an endpoint of the driver, whoever it belongs to.
+     *
+     * @param correlationId   of the answer.
+     * @param afterEndpointId the endpoint with the next greater id is looked at; 0 for the first.
+     * @return 0 or {@code -FI_EAGAIN}.
+     */
+    public int openView(long correlationId, long afterEndpointId) {
+        openView.wrap(body, 0).correlationId(correlationId).afterEndpointId(afterEndpointId);
+        return submit(OpenViewEncoder.TEMPLATE_ID, OpenViewEncoder.BLOCK_LENGTH);
     }
 
     /**
@@ -177,7 +208,9 @@ public final class DriverProxy {
             .txCqId(request.txCqId())
             .rxCqId(request.rxCqId())
             .avId(request.avId())
-            .eqId(0);
+            .eqId(0)
+            .sendCounterId(request.sendCounterId())
+            .receiveCounterId(request.receiveCounterId());
         putLong(EnableEndpointEncoder.txCqFlagsEncodingOffset(), request.txCqFlags());
         putLong(EnableEndpointEncoder.rxCqFlagsEncodingOffset(), request.rxCqFlags());
         InfoCodec.putFixed(body, EnableEndpointEncoder.capsEncodingOffset(), info);

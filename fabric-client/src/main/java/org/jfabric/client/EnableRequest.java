@@ -3,14 +3,16 @@ package org.jfabric.client;
 /**
  * What an endpoint is bound to when it is enabled.
  *
- * @param context      context given at open.
- * @param txCqId       completion queue of sends, 0 for none.
- * @param txCqFlags    flags it was bound with.
- * @param rxCqId       completion queue of receives, 0 for none.
- * @param rxCqFlags    flags it was bound with.
- * @param avId         address vector.
- * @param endpointName name wanted within the driver, or null.
- * @param service      further name to be published, or null.
+ * @param context          context given at open.
+ * @param txCqId           completion queue of sends, 0 for none.
+ * @param txCqFlags        flags it was bound with.
+ * @param rxCqId           completion queue of receives, 0 for none.
+ * @param rxCqFlags        flags it was bound with.
+ * @param sendCounterId    counter of sends, 0 for none.
+ * @param receiveCounterId counter of receives, 0 for none.
+ * @param avId             address vector.
+ * @param endpointName     name wanted within the driver, or null.
+ * @param service          further name to be published, or null.
  */
 public record EnableRequest(
     long context,
@@ -18,6 +20,8 @@ public record EnableRequest(
     long txCqFlags,
     long rxCqId,
     long rxCqFlags,
+    long sendCounterId,
+    long receiveCounterId,
     long avId,
     String endpointName,
     String service) {

@@ -28,6 +28,21 @@ public abstract class EndpointPort {
     public abstract int send(long flags, long buf, long len, long destAddr, long tag, long data, long context);
 
     /**
+     * Posts a send that is gathered from several pieces.
+     *
+     * @param flags    as for {@link #send}.
+     * @param pieces   address and length of each, one after the other; copied.
+     * @param count    of pieces, at most {@link org.jfabric.layout.VectorRequestDescriptor#MAX_PIECES}.
+     * @param destAddr as for {@link #send}.
+     * @param tag      as for {@link #send}.
+     * @param data     as for {@link #send}.
+     * @param context  as for {@link #send}.
+     * @return as for {@link #send}.
+     */
+    public abstract int sendVector(
+        long flags, long[] pieces, int count, long destAddr, long tag, long data, long context);
+
+    /**
      * Posts a send whose payload is taken before the call returns.
      *
      * @param flags         as for {@link #send}.
@@ -55,6 +70,21 @@ public abstract class EndpointPort {
      * @return 0, or {@code -FI_EAGAIN} if as many receives as the endpoint can hold are outstanding.
      */
     public abstract int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context);
+
+    /**
+     * Posts a receive that is scattered over several pieces.
+     *
+     * @param flags   as for {@link #receive}.
+     * @param pieces  address and length of each, one after the other; copied.
+     * @param count   of pieces, at most {@link org.jfabric.layout.VectorRequestDescriptor#MAX_PIECES}.
+     * @param srcAddr as for {@link #receive}.
+     * @param tag     as for {@link #receive}.
+     * @param ignore  as for {@link #receive}.
+     * @param context as for {@link #receive}.
+     * @return as for {@link #receive}.
+     */
+    public abstract int receiveVector(
+        long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context);
 
     /**
      * Cancels one operation with that context, if it has not begun: it ends with {@code FI_ECANCELED}.

@@ -5,6 +5,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.codec.queue.CancelRequestEncoder;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
+import org.jfabric.layout.VectorRequestDescriptor;
 
 import java.lang.ref.Reference;
 
@@ -128,6 +129,16 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
         submitted++;
         producer.commit(offset, length, type);
         signalled();
+    }
+
+    /** Writes the pieces of a request into its claimed record. */
+    static void writePieces(long record, long[] pieces, int count) {
+        // the later cache line first, as everywhere
+        for (int i = 2 * count - 1; i >= 0; i--) {
+            UnsafeApi.putLong(record + VectorRequestDescriptor.PIECES_OFFSET + (long) i * Long.BYTES, pieces[i]);
+        }
+        UnsafeApi.putLong(
+            record + VectorRequestDescriptor.COUNT_OFFSET, VectorRequestDescriptor.countWord(count));
     }
 
     private void signalled() {

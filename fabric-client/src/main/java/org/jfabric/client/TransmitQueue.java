@@ -3,7 +3,9 @@ package org.jfabric.client;
 import org.agrona.DirectBuffer;
 import org.agrona.UnsafeApi;
 import org.jfabric.codec.queue.SendRequestEncoder;
+import org.jfabric.codec.queue.SendVectorRequestEncoder;
 import org.jfabric.layout.RecordRingDescriptor;
+import org.jfabric.layout.VectorRequestDescriptor;
 import org.jfabric.layout.Words;
 
 /**
@@ -58,6 +60,38 @@ public final class TransmitQueue extends RequestQueue {
     }
 
     /**
+     * Submits a send of several pieces.
+     *
+     * @param flags    kind and operation flags.
+     * @param pieces   address and length of each, one after the other.
+     * @param count    of pieces, at most {@link VectorRequestDescriptor#MAX_PIECES}.
+     * @param destAddr destination.
+     * @param tag      tag.
+     * @param data     remote CQ data.
+     * @param context  returned in the entry.
+     * @return as {@link #send}.
+     */
+    public int sendVector(
+        long flags, long[] pieces, int count, long destAddr, long tag, long data, long context) {
+        int length = VectorRequestDescriptor.length(count);
+        int offset = claim(length);
+        if (offset < 0) {
+            return offset;
+        }
+        long record = ring + offset;
+        writePieces(record, pieces, count);
+        long body = record + RecordRingDescriptor.WORD_LENGTH;
+        UnsafeApi.putLong(body + SendVectorRequestEncoder.contextEncodingOffset(), context);
+        UnsafeApi.putLong(body + SendVectorRequestEncoder.destAddrEncodingOffset(), destAddr);
+        UnsafeApi.putLong(body + SendVectorRequestEncoder.tagEncodingOffset(), tag);
+        UnsafeApi.putLong(body + SendVectorRequestEncoder.dataEncodingOffset(), data);
+        UnsafeApi.putLong(body + SendVectorRequestEncoder.flagsEncodingOffset(), flags);
+        UnsafeApi.putLong(body + SendVectorRequestEncoder.reservedEncodingOffset(), 0);
+        commit(offset, length, SendVectorRequestEncoder.TEMPLATE_ID);
+        return 0;
+    }
+
+    /**
      * Submits a send whose payload is copied into the record.
      *
      * @param flags    kind and operation flags, with {@code Flags.INJECT}.
@@ -82,6 +116,50 @@ public final class TransmitQueue extends RequestQueue {
         block(record, flags, 0, len, destAddr, tag, data, context);
         commit(offset, HEAD_LENGTH + len, SEND_TYPE);
         return 0;
+    }
+
+    /**
+     * Claims the record of a send whose payload is encoded in it.
+     *
+     * @param len bytes of the longest payload, at most the endpoint's inject size.
+     * @return offset of the record, or as {@link #send}.
+     */
+    public int claimInject(int len) {
+        return claim(HEAD_LENGTH + len);
+    }
+
+    /**
+     * Where the payload of a claimed record goes.
+     *
+     * @param offset from {@link #claimInject}.
+     * @return native address, on a cache line of its own.
+     */
+    public long payloadAddress(int offset) {
+        return ring + offset + HEAD_LENGTH;
+    }
+
+    /**
+     * Submits a claimed record.
+     *
+     * @param offset   from {@link #claimInject}.
+     * @param claimed  bytes that were claimed.
+     * @param flags    kind and operation flags, with {@code Flags.INJECT}.
+     * @param len      bytes of the payload, at most those claimed.
+     * @param destAddr destination.
+     * @param tag      tag.
+     * @param data     remote CQ data.
+     * @param context  returned in the entry.
+     */
+    public void commitInject(
+        int offset, int claimed, long flags, int len, long destAddr, long tag, long data, long context) {
+        int length = HEAD_LENGTH + len;
+        int taken = RecordRingDescriptor.alignedLength(length);
+        if (taken != RecordRingDescriptor.alignedLength(HEAD_LENGTH + claimed)) {
+            // the next record starts where the claim was encoded into: it must read as empty
+            UnsafeApi.putLong(ring + offset + taken, 0L);
+        }
+        block(ring + offset, flags, 0, len, destAddr, tag, data, context);
+        commit(offset, length, SEND_TYPE);
     }
 
     /**

@@ -60,6 +60,19 @@ public final class WaitLine {
         Reference.reachabilityFence(memory);
     }
 
+    /**
+     * Whether anybody may have to be woken for what the calling thread has just stored.
+     *
+     * @return one look at the words, after a fence.
+     */
+    public boolean isWanted() {
+        // what was stored before the look for sleepers; a sleeper announces itself before it looks for the last time
+        UnsafeApi.fullFence();
+        boolean wanted = WaitDescriptor.isWanted(line);
+        Reference.reachabilityFence(memory);
+        return wanted;
+    }
+
     /** Wakes all sleepers, because of something that is not an entry. */
     public void wakeAll() {
         Futex.wake(WaitDescriptor.takeSleepers(line), Integer.MAX_VALUE);

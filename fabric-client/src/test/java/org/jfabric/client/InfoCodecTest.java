@@ -16,6 +16,7 @@ import org.jfabric.Threading;
 import org.jfabric.codec.control.EnableEndpointEncoder;
 import org.jfabric.codec.control.InfoMatchEncoder;
 import org.jfabric.codec.control.QueryInfoEncoder;
+import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Test;
 
 import java.util.List;
@@ -39,6 +40,7 @@ class InfoCodecTest {
     }
 
     @Test
+    @Requirement({"EP-118", "TX-001", "RX-001"})
     void shouldKeepEveryMember() {
         Info info = info();
         InfoCodec.putFixed(buffer, 16, info);

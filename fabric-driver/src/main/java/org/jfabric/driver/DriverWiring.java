@@ -13,12 +13,12 @@ import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.PeerAcceptor;
-import org.jfabric.driver.progress.CycleClock;
 import org.jfabric.driver.progress.DriverLinkServices;
 import org.jfabric.driver.progress.FaultInspector;
 import org.jfabric.driver.progress.ProgressAgent;
 import org.jfabric.driver.progress.ProgressProxy;
 import org.jfabric.driver.progress.QueuePoller;
+import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.DescriptorWatcher;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.ResourceAgent;
@@ -101,7 +101,7 @@ final class DriverWiring implements AutoCloseable {
                 undo.push(link::close);
                 links.add(link);
             }
-            engine = new Engine(engineSettings(config.engine()), links, cnc, services.engineCounters());
+            engine = new Engine(engineSettings(config.engine()), links, cnc, services.engineCounters(), clock);
             FaultInspector faults = new FaultInspector(files, cnc.counters(), cnc, cnc::repair);
             progress = progress(faults, clock);
             int listenFd = listen();

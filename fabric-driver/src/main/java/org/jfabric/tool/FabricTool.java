@@ -29,6 +29,7 @@ import picocli.CommandLine.Spec;
         DriverCommand.class,
         InfoCommand.class,
         StatCommand.class,
+        QueuesCommand.class,
         ErrorsCommand.class,
         OptionsCommand.class,
         PingPongPeer.class

@@ -265,7 +265,7 @@ class ClientDriverTest {
             Endpoint endpoint = endpoint(fabric, domain, queue, vector);
             driver.close();
             assertTrue(told.await(20, TimeUnit.SECONDS));
-            assertEquals(-FabricErrno.ENODEV, endpoint.tsend(0, 0, 0, 0, 0));
+            assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tsend(0, 0, 0, 0, 0));
             assertEquals(-FabricErrno.ENODEV, queue.read(new UnsafeBuffer(new byte[64]), 0, 1));
             assertThrows(FabricException.class, () -> domain.allocate(1));
             endpoint.close();

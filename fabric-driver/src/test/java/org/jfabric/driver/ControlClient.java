@@ -10,8 +10,10 @@ import org.jfabric.codec.control.AddressVectorReadyDecoder;
 import org.jfabric.codec.control.ClientEndedDecoder;
 import org.jfabric.codec.control.ClientHelloEncoder;
 import org.jfabric.codec.control.ClientWelcomeDecoder;
+import org.jfabric.codec.control.CntrEvents;
 import org.jfabric.codec.control.CommandFailedDecoder;
 import org.jfabric.codec.control.CompletionQueueReadyDecoder;
+import org.jfabric.codec.control.CounterReadyDecoder;
 import org.jfabric.codec.control.EnableEndpointEncoder;
 import org.jfabric.codec.control.EndpointReadyDecoder;
 import org.jfabric.codec.control.InsertAddressEncoder;
@@ -19,8 +21,10 @@ import org.jfabric.codec.control.MessageHeaderDecoder;
 import org.jfabric.codec.control.MessageHeaderEncoder;
 import org.jfabric.codec.control.OpenAddressVectorEncoder;
 import org.jfabric.codec.control.OpenCompletionQueueEncoder;
+import org.jfabric.codec.control.OpenCounterEncoder;
 import org.jfabric.codec.control.RegionReadyDecoder;
 import org.jfabric.codec.control.RegisterRegionEncoder;
+import org.jfabric.codec.control.WaitObj;
 import org.jfabric.codec.queue.ReceiveRequestEncoder;
 import org.jfabric.codec.queue.SendRequestEncoder;
 import org.jfabric.ffi.Libc;
@@ -29,6 +33,7 @@ import org.jfabric.ffi.UnixSocket;
 import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.ControlFileDescriptor;
+import org.jfabric.layout.CounterDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.MemoryRegionDescriptor;
@@ -42,6 +47,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
  * The least that a client can be: it says hello, writes commands and requests into the shared files, and reads what
@@ -323,12 +330,28 @@ public final class ControlClient implements AutoCloseable {
         command(EnableEndpointEncoder.TEMPLATE_ID, body, encoder.encodedLength());
     }
 
-    public Queues open(String name, String service) {
-        return open(name, service, 0, 0);
+    /** A counter, as its client maps it. */
+    public record Count(long id, MappedFile file) {
+        public long counted() {
+            return UnsafeApi.getLongAcquire(null, file.address() + CounterDescriptor.COUNTED_OFFSET);
+        }
     }
 
-    /** An endpoint with capabilities and a completion queue of that size, or those that nobody asked for. */
-    public Queues open(String name, String service, long caps, long cqSize) {
+    public Count openCounter(WaitObj waitObject) {
+        OpenCounterEncoder encoder = new OpenCounterEncoder().wrap(body, 0).correlationId(nextId())
+            .flags(0).events(CntrEvents.COMP).waitObj(waitObject).waitSetId(0);
+        command(OpenCounterEncoder.TEMPLATE_ID, body, encoder.encodedLength());
+        CounterReadyDecoder ready = new CounterReadyDecoder().wrap(
+            expect(CounterReadyDecoder.TEMPLATE_ID).body(), 0, CounterReadyDecoder.BLOCK_LENGTH, 0);
+        return new Count(ready.counterId(), map(FileType.COUNTER.fileName(ready.fileNumber())));
+    }
+
+    public Queues open(String name, String service) {
+        return open(name, service, 0, 0, null);
+    }
+
+    /** With capabilities, a completion queue of that size (0: the default), and a counter of its sends or null. */
+    public Queues open(String name, String service, long caps, long cqSize, Count sends) {
         openCompletionQueue(cqSize, 4, 0);
         CompletionQueueReadyDecoder queue = new CompletionQueueReadyDecoder().wrap(
             expect(CompletionQueueReadyDecoder.TEMPLATE_ID).body(), 0, CompletionQueueReadyDecoder.BLOCK_LENGTH, 0);
@@ -337,8 +360,11 @@ public final class ControlClient implements AutoCloseable {
         queues.cqCapacity = queue.capacity();
         queues.cq = map(FileType.COMPLETION_QUEUE.fileName(queue.fileNumber()));
         queues.avId = openAddressVector();
-        enable(queues.cqId, queues.cqId, queues.avId, name, service,
-            buffer -> buffer.putLong(EnableEndpointEncoder.capsEncodingOffset(), caps));
+        enable(queues.cqId, queues.cqId, queues.avId, name, service, buffer -> {
+            buffer.putLong(EnableEndpointEncoder.capsEncodingOffset(), caps, LITTLE_ENDIAN);
+            buffer.putLong(
+                EnableEndpointEncoder.sendCounterIdEncodingOffset(), sends == null ? 0 : sends.id(), LITTLE_ENDIAN);
+        });
         EndpointReadyDecoder ready = new EndpointReadyDecoder().wrap(
             expect(EndpointReadyDecoder.TEMPLATE_ID).body(), 0, EndpointReadyDecoder.BLOCK_LENGTH, 0);
         queues.endpointId = ready.endpointId();

@@ -26,6 +26,9 @@ class FabricToolTest {
         "pingpong more; Unmatched argument at index 1: 'more'.",
         "info --caps nonsense; Invalid value for option '--caps': \"nonsense\" is not one of MSG,",
         "stat --watch 0; Invalid value for option '--watch': 0.0 is not from 0.1 to 86400.",
+        "queues --watch 0; Invalid value for option '--watch': 0.0 is not from 0.1 to 86400.",
+        "queues --times 0; Invalid value for option '--times': 0 is less than 1.",
+        "queues --timeout 0; Invalid value for option '--timeout': 0.0 is not from 0.1 to 3600.",
         "stat --times 0; Invalid value for option '--times': 0 is less than 1.",
         "driver --port 1; Unknown options: '--port', '1'.",
         "nonsense; Unmatched argument at index 0: 'nonsense'."
@@ -54,7 +57,7 @@ class FabricToolTest {
 
         assertEquals(0, help.status());
         assertFalse(help.out().contains(PingPongPeer.NAME), "internal command shown");
-        for (String command : List.of("pingpong", "driver", "info", "stat", "errors", "options")) {
+        for (String command : List.of("pingpong", "driver", "info", "stat", "queues", "errors", "options")) {
             ToolRun own = ToolRun.of(command, "--help");
 
             assertTrue(help.out().contains("  " + command + " "), help.out());

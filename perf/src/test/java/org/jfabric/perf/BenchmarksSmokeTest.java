@@ -22,7 +22,8 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 @Timeout(120)
 class BenchmarksSmokeTest {
     private static final Set<String> CLASSES = Set.of("BaselineBenchmark", "CompletionQueueBenchmark",
-        "DowncallBenchmark", "LoopbackPingBenchmark", "TagMatcherBenchmark", "TransmitQueueBenchmark");
+        "DowncallBenchmark", "LoopbackPingBenchmark", "RandomWalkBenchmark", "TagMatcherBenchmark",
+        "TransmitQueueBenchmark");
 
     @Test
     void shouldRunEachBenchmarkWithoutFailure() throws RunnerException {

@@ -13,6 +13,7 @@ import org.jfabric.FabricException;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
+import org.jfabric.ResourceManagement;
 
 /**
  * What every sample opens: an endpoint with one completion queue, an address vector and a page of registered memory.
@@ -33,7 +34,10 @@ public record SampleEndpoint(
      * @return an enabled endpoint.
      */
     public static SampleEndpoint open(Fabric fabric) {
-        Domain domain = fabric.domain(fabric.info(new Info().caps(Flags.TAGGED)).best());
+        Info hints = new Info().caps(Flags.TAGGED);
+        // the default, and worth asking for wherever messages may come before their receives: senders then wait
+        hints.domainAttr().resourceManagement(ResourceManagement.ENABLED);
+        Domain domain = fabric.domain(fabric.info(hints).best());
         CompletionQueue queue = domain.openCompletionQueue(new CompletionQueueAttr());
         AddressVector addresses = domain.openAddressVector(new AddressVectorAttr());
         MemoryRegion memory = domain.allocate(4096);

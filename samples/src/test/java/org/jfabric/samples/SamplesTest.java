@@ -1,5 +1,6 @@
 package org.jfabric.samples;
 
+import org.jfabric.samples.counters.CountedQuotes;
 import org.jfabric.samples.errors.CompletionErrors;
 import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.hello.HelloFabric;
@@ -56,6 +57,13 @@ class SamplesTest {
     }
 
     @Test
+    void shouldCountQuotesInsteadOfReadingAnEntryForEach() throws Exception {
+        List<String> lines = run(() -> CountedQuotes.main(new String[0]));
+
+        assertEquals(List.of("sent 1000, received 1000, failed 0", "the last quote is 999"), lines);
+    }
+
+    @Test
     void shouldExplainEachFailureWhenTransfersCannotBeDone() throws Exception {
         List<String> lines = run(() -> CompletionErrors.main(new String[0]));
 
@@ -78,7 +86,7 @@ class SamplesTest {
         List<String> lines = run(() -> Samples.main(new String[0]));
 
         assertEquals("usage: java -jar samples.jar SAMPLE [ARGUMENTS]", lines.get(0));
-        assertEquals(List.of("hello", "pong", "ping", "tags", "levels", "errors", "futures"),
+        assertEquals(List.of("hello", "pong", "ping", "tags", "levels", "counters", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 

@@ -9,6 +9,8 @@ import org.jfabric.codec.control.EnableEndpointDecoder;
 import org.jfabric.codec.control.InsertAddressDecoder;
 import org.jfabric.codec.control.OpenAddressVectorDecoder;
 import org.jfabric.codec.control.OpenCompletionQueueDecoder;
+import org.jfabric.codec.control.OpenCounterDecoder;
+import org.jfabric.codec.control.OpenViewDecoder;
 import org.jfabric.codec.control.OpenWaitSetDecoder;
 import org.jfabric.codec.control.PublishServiceDecoder;
 import org.jfabric.codec.control.QueryInfoDecoder;
@@ -36,7 +38,9 @@ final class ClientCommandAdapter {
     private final UnsafeBuffer body = new UnsafeBuffer(new byte[MAX_BODY]);
     private final UnsafeBuffer source = new UnsafeBuffer(0, 0);
     private final OpenCompletionQueueDecoder openQueue = new OpenCompletionQueueDecoder();
+    private final OpenCounterDecoder openCounter = new OpenCounterDecoder();
     private final OpenWaitSetDecoder openWaitSet = new OpenWaitSetDecoder();
+    private final OpenViewDecoder openView = new OpenViewDecoder();
     private final OpenAddressVectorDecoder openVector = new OpenAddressVectorDecoder();
     private final InsertAddressDecoder insert = new InsertAddressDecoder();
     private final RemoveAddressDecoder remove = new RemoveAddressDecoder();
@@ -135,8 +139,14 @@ final class ClientCommandAdapter {
         switch (type) {
             case OpenCompletionQueueDecoder.TEMPLATE_ID -> conductor.onOpenCompletionQueue(
                 session, openQueue.wrap(body, 0, OpenCompletionQueueDecoder.BLOCK_LENGTH, VERSION));
+            case OpenCounterDecoder.TEMPLATE_ID -> conductor.onOpenCounter(
+                session, openCounter.wrap(body, 0, OpenCounterDecoder.BLOCK_LENGTH, VERSION));
             case OpenWaitSetDecoder.TEMPLATE_ID -> conductor.onOpenWaitSet(
                 session, openWaitSet.wrap(body, 0, OpenWaitSetDecoder.BLOCK_LENGTH, VERSION));
+            case OpenViewDecoder.TEMPLATE_ID -> {
+                openView.wrap(body, 0, OpenViewDecoder.BLOCK_LENGTH, VERSION);
+                conductor.onOpenView(session, openView.correlationId(), openView.afterEndpointId());
+            }
             case OpenAddressVectorDecoder.TEMPLATE_ID -> conductor.onOpenAddressVector(
                 session, openVector.wrap(body, 0, OpenAddressVectorDecoder.BLOCK_LENGTH, VERSION));
             case InsertAddressDecoder.TEMPLATE_ID -> {
@@ -182,6 +192,8 @@ final class ClientCommandAdapter {
             body.getLong(EnableEndpointDecoder.txCqFlagsEncodingOffset(), LITTLE_ENDIAN),
             enable.rxCqId(),
             body.getLong(EnableEndpointDecoder.rxCqFlagsEncodingOffset(), LITTLE_ENDIAN),
+            enable.sendCounterId(),
+            enable.receiveCounterId(),
             enable.avId(),
             enable.eqId(),
             hints,
@@ -222,7 +234,9 @@ final class ClientCommandAdapter {
     private static int blockLength(int type) {
         return switch (type) {
             case OpenCompletionQueueDecoder.TEMPLATE_ID -> OpenCompletionQueueDecoder.BLOCK_LENGTH;
+            case OpenCounterDecoder.TEMPLATE_ID -> OpenCounterDecoder.BLOCK_LENGTH;
             case OpenWaitSetDecoder.TEMPLATE_ID -> OpenWaitSetDecoder.BLOCK_LENGTH;
+            case OpenViewDecoder.TEMPLATE_ID -> OpenViewDecoder.BLOCK_LENGTH;
             case OpenAddressVectorDecoder.TEMPLATE_ID -> OpenAddressVectorDecoder.BLOCK_LENGTH;
             case InsertAddressDecoder.TEMPLATE_ID -> InsertAddressDecoder.BLOCK_LENGTH;
             case RemoveAddressDecoder.TEMPLATE_ID -> RemoveAddressDecoder.BLOCK_LENGTH;

@@ -13,6 +13,7 @@ import org.jfabric.codec.control.ClientEndedEncoder;
 import org.jfabric.codec.control.CommandFailedEncoder;
 import org.jfabric.codec.control.CompletionQueueOverrunEncoder;
 import org.jfabric.codec.control.CompletionQueueReadyEncoder;
+import org.jfabric.codec.control.CounterReadyEncoder;
 import org.jfabric.codec.control.CqFormat;
 import org.jfabric.codec.control.DoneEncoder;
 import org.jfabric.codec.control.EndpointReadyEncoder;
@@ -21,6 +22,7 @@ import org.jfabric.codec.control.InfoMatchEncoder;
 import org.jfabric.codec.control.InfoVerdictEncoder;
 import org.jfabric.codec.control.PeerDownEncoder;
 import org.jfabric.codec.control.RegionReadyEncoder;
+import org.jfabric.codec.control.ViewReadyEncoder;
 import org.jfabric.codec.control.WaitSetReadyEncoder;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
@@ -90,6 +92,19 @@ public final class ClientProxy {
     }
 
     /**
+     * A counter is open.
+     *
+     * @param correlationId of the command.
+     * @param counter       the counter.
+     */
+    public void counterReady(long correlationId, CounterResource counter) {
+        CounterReadyEncoder encoder = new CounterReadyEncoder().wrap(buffer, Long.BYTES)
+            .correlationId(correlationId).counterId(counter.id()).fileNumber(counter.file().number())
+            .waitToken(counter.waitResource() == null ? WaitResource.NO_CHANNEL : counter.waitResource().token());
+        send(CounterReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
      * A wait set is open.
      *
      * @param correlationId of the command.
@@ -100,6 +115,19 @@ public final class ClientProxy {
             .correlationId(correlationId).waitSetId(waitSet.id()).fileNumber(waitSet.file().number())
             .waitToken(waitSet.waitResource().token());
         send(WaitSetReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * A look at an endpoint's queues has begun.
+     *
+     * @param correlationId of the command.
+     * @param view          the view, or null if there is no endpoint to look at.
+     */
+    public void viewReady(long correlationId, ViewResource view) {
+        ViewReadyEncoder encoder = new ViewReadyEncoder().wrap(buffer, Long.BYTES).correlationId(correlationId)
+            .viewId(view == null ? 0 : view.id()).fileNumber(view == null ? 0 : view.file().number())
+            .endpointId(view == null ? 0 : view.endpointId());
+        send(ViewReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
     /**

@@ -24,7 +24,9 @@ public final class ClientSession {
     private final ClientProxy proxy;
     private final ProgressClient progress;
     private final Long2ObjectHashMap<CompletionQueueResource> completionQueues = new Long2ObjectHashMap<>();
+    private final Long2ObjectHashMap<CounterResource> counters = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<WaitSetResource> waitSets = new Long2ObjectHashMap<>();
+    private final Long2ObjectHashMap<ViewResource> views = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<AddressVectorResource> addressVectors = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<EndpointResource> endpoints = new Long2ObjectHashMap<>();
     private final Int2ObjectHashMap<RegionResource> regions = new Int2ObjectHashMap<>();
@@ -133,6 +135,15 @@ public final class ClientSession {
     }
 
     /**
+     * Open counters.
+     *
+     * @return by number.
+     */
+    public Long2ObjectHashMap<CounterResource> counters() {
+        return counters;
+    }
+
+    /**
      * Open wait sets.
      *
      * @return by number.
@@ -142,15 +153,19 @@ public final class ClientSession {
     }
 
     /**
-     * Where those are woken who wait for a completion queue or wait set.
+     * Where those are woken who wait for a completion queue, counter or wait set.
      *
      * @param objectId its number.
-     * @return null if nothing with that number is open, or if a queue has none of its own.
+     * @return null if nothing with that number is open, or if a queue or counter has none of its own.
      */
     WaitResource waitResource(long objectId) {
         CompletionQueueResource queue = completionQueues.get(objectId);
         if (queue != null) {
             return queue.waitResource();
+        }
+        CounterResource counter = counters.get(objectId);
+        if (counter != null) {
+            return counter.waitResource();
         }
         WaitSetResource waitSet = waitSets.get(objectId);
         return waitSet == null ? null : waitSet.waitResource();
@@ -163,6 +178,15 @@ public final class ClientSession {
      */
     public Long2ObjectHashMap<AddressVectorResource> addressVectors() {
         return addressVectors;
+    }
+
+    /**
+     * Open views.
+     *
+     * @return by number.
+     */
+    public Long2ObjectHashMap<ViewResource> views() {
+        return views;
     }
 
     /**

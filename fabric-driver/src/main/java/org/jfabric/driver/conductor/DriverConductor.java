@@ -8,6 +8,7 @@ import org.jfabric.FabricException;
 import org.jfabric.Info;
 import org.jfabric.codec.control.OpenAddressVectorDecoder;
 import org.jfabric.codec.control.OpenCompletionQueueDecoder;
+import org.jfabric.codec.control.OpenCounterDecoder;
 import org.jfabric.codec.control.OpenWaitSetDecoder;
 import org.jfabric.codec.control.RegisterRegionDecoder;
 import org.jfabric.driver.conductor.command.CloseObjectCommand;
@@ -17,6 +18,8 @@ import org.jfabric.driver.conductor.command.EndClientCommand;
 import org.jfabric.driver.conductor.command.InsertAddressCommand;
 import org.jfabric.driver.conductor.command.OpenClientCommand;
 import org.jfabric.driver.conductor.command.OpenCompletionQueueCommand;
+import org.jfabric.driver.conductor.command.OpenCounterCommand;
+import org.jfabric.driver.conductor.command.OpenViewCommand;
 import org.jfabric.driver.conductor.command.OpenWaitSetCommand;
 import org.jfabric.driver.conductor.command.PublishServiceCommand;
 import org.jfabric.driver.conductor.command.QueryInfoCommand;
@@ -24,9 +27,9 @@ import org.jfabric.driver.conductor.command.RegisterRegionCommand;
 import org.jfabric.driver.conductor.command.RemoveAddressCommand;
 import org.jfabric.driver.engine.SessionListener;
 import org.jfabric.driver.link.PeerAcceptor;
-import org.jfabric.driver.progress.CycleClock;
 import org.jfabric.driver.progress.FaultInspector;
 import org.jfabric.driver.progress.FaultPoint;
+import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.DescriptorWatcher;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.SystemCounter;
@@ -221,8 +224,29 @@ public final class DriverConductor implements Agent {
         begin(new OpenCompletionQueueCommand(context, session, decoder, ++lastId));
     }
 
+    void onOpenCounter(ClientSession session, OpenCounterDecoder decoder) {
+        begin(new OpenCounterCommand(context, session, decoder, ++lastId));
+    }
+
     void onOpenWaitSet(ClientSession session, OpenWaitSetDecoder decoder) {
         begin(new OpenWaitSetCommand(context, session, decoder, ++lastId));
+    }
+
+    void onOpenView(ClientSession session, long correlationId, long afterEndpointId) {
+        begin(new OpenViewCommand(context, session, correlationId, nextEndpoint(afterEndpointId), ++lastId));
+    }
+
+    /** The endpoint with the next greater number, whichever client has it; null if there is none. */
+    private EndpointResource nextEndpoint(long afterEndpointId) {
+        EndpointResource next = null;
+        for (ClientSession session : sessions.values()) {
+            for (EndpointResource endpoint : session.endpoints().values()) {
+                if (endpoint.id() > afterEndpointId && (next == null || endpoint.id() < next.id())) {
+                    next = endpoint;
+                }
+            }
+        }
+        return next;
     }
 
     /** Where a client's threads wait for an object; null if client or object are not there. */

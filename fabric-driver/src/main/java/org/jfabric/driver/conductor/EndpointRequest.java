@@ -5,17 +5,19 @@ import org.jfabric.Info;
 /**
  * What a client asks for when it enables an endpoint.
  *
- * @param correlationId   comes back in the answer.
- * @param endpointContext context given at open.
- * @param txCqId          completion queue for sends, or 0.
- * @param txCqFlags       flags of its binding.
- * @param rxCqId          completion queue for receives, or 0.
- * @param rxCqFlags       flags of its binding.
- * @param avId            address vector.
- * @param eventQueueId    event queue, or 0.
- * @param hints           attributes.
- * @param endpointName    name for its address, or empty.
- * @param service         name to be published, or empty.
+ * @param correlationId    comes back in the answer.
+ * @param endpointContext  context given at open.
+ * @param txCqId           completion queue for sends, or 0.
+ * @param txCqFlags        flags of its binding.
+ * @param rxCqId           completion queue for receives, or 0.
+ * @param rxCqFlags        flags of its binding.
+ * @param sendCounterId    counter of sends, or 0.
+ * @param receiveCounterId counter of receives, or 0.
+ * @param avId             address vector.
+ * @param eventQueueId     event queue, or 0.
+ * @param hints            attributes.
+ * @param endpointName     name for its address, or empty.
+ * @param service          name to be published, or empty.
  */
 public record EndpointRequest(
     long correlationId,
@@ -24,6 +26,8 @@ public record EndpointRequest(
     long txCqFlags,
     long rxCqId,
     long rxCqFlags,
+    long sendCounterId,
+    long receiveCounterId,
     long avId,
     long eventQueueId,
     Info hints,

@@ -18,6 +18,7 @@ public final class EndpointResource {
     private final int activityIndex;
     private final CompletionQueueResource transmitCompletions;
     private final CompletionQueueResource receiveCompletions;
+    private final List<CounterResource> counters;
     private final AddressVectorResource addresses;
     private final List<String> services = new ArrayList<>();
 
@@ -45,6 +46,7 @@ public final class EndpointResource {
         int activityIndex,
         CompletionQueueResource transmitCompletions,
         CompletionQueueResource receiveCompletions,
+        List<CounterResource> counters,
         AddressVectorResource addresses) {
         this.endpoint = endpoint;
         this.queues = queues;
@@ -55,6 +57,7 @@ public final class EndpointResource {
         this.activityIndex = activityIndex;
         this.transmitCompletions = transmitCompletions;
         this.receiveCompletions = receiveCompletions;
+        this.counters = counters;
         this.addresses = addresses;
     }
 
@@ -157,10 +160,11 @@ public final class EndpointResource {
         return services;
     }
 
-    /** It does not use its queues and address vector any more. */
+    /** It does not use its queues, counters and address vector any more. */
     public void unbind() {
         transmitCompletions.unbind();
         receiveCompletions.unbind();
+        counters.forEach(CounterResource::unbind);
         addresses.unbind();
     }
 }

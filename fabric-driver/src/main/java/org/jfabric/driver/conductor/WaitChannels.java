@@ -18,8 +18,8 @@ import org.jfabric.layout.OwnerId;
 import java.nio.ByteBuffer;
 
 /**
- * The sockets at which applications wait with system calls of their own: one for each completion queue or wait set that
- * was opened for it.
+ * The sockets at which applications wait with system calls of their own: one for each completion queue, counter or wait
+ * set that was opened for it.
  *
  * <p>The progress thread writes a byte there when somebody waits; the conductor answers every byte of the client with
  * one, which is how a client wakes itself. A descriptor is closed only when the progress thread knows it no more.

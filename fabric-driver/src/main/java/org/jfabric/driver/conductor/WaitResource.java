@@ -5,7 +5,8 @@ import org.jfabric.driver.engine.complete.WaitPoint;
 import java.security.SecureRandom;
 
 /**
- * Where those are woken who wait for one completion queue or wait set, and the wait channel that may belong to it.
+ * Where those are woken who wait for one completion queue, counter or wait set, and the wait channel that may belong
+ * to it.
  *
  * <p>Owner: conductor; the point belongs to the progress thread.
  */

@@ -10,7 +10,7 @@ public final class WaitSetResource {
     private int bound;
 
     /**
-     * An open set without queues.
+     * An open set that nothing uses.
      *
      * @param id           its number.
      * @param file         its memory.
@@ -43,14 +43,14 @@ public final class WaitSetResource {
     /**
      * Where those are woken who wait for it.
      *
-     * @return shared by all its queues.
+     * @return shared by all its queues and counters.
      */
     public WaitResource waitResource() {
         return waitResource;
     }
 
     /**
-     * Queues that use it.
+     * Queues and counters that use it.
      *
      * @return how many; it cannot be closed while there are any.
      */
@@ -58,12 +58,12 @@ public final class WaitSetResource {
         return bound;
     }
 
-    /** A queue uses it. */
+    /** A queue or counter uses it. */
     public void bind() {
         bound++;
     }
 
-    /** A queue is gone. */
+    /** A queue or counter is gone. */
     public void unbind() {
         bound--;
     }

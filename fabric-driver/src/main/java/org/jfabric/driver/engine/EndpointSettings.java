@@ -17,6 +17,7 @@ import org.jfabric.Flags;
  * @param eagerLimitBytes longest payload that is sent at once; 0 to 65536.
  * @param mayOverrun      whether the application keeps room in its completion queues by itself
  *                        (FI_RM_DISABLED).
+ * @param authKey         only endpoints with the same key communicate; empty for none (EP-156).
  */
 public record EndpointSettings(
     long id,
@@ -29,7 +30,8 @@ public record EndpointSettings(
     long maxMessageBytes,
     long caps,
     int eagerLimitBytes,
-    boolean mayOverrun) {
+    boolean mayOverrun,
+    byte[] authKey) {
     /**
      * Whether a receive's source counts.
      *

@@ -4,9 +4,11 @@ import org.agrona.ErrorHandler;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.CounterWriter;
 import org.jfabric.driver.engine.peer.AddressTable;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.link.Link;
+import org.jfabric.driver.resource.CycleClock;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -20,10 +22,13 @@ import java.util.List;
 public final class Engine {
     private final EngineSettings settings;
     private final EngineCounters counters;
+    private final CycleClock clock;
     private final Link[] links;
     private final ErrorHandler errorHandler;
     private final List<CompletionWriter> writers = new ArrayList<>();
     private CompletionWriter[] polledWriters = new CompletionWriter[0];
+    private final List<CounterWriter> counterWriters = new ArrayList<>();
+    private CounterWriter[] polledCounters = new CounterWriter[0];
     private Peer firstScheduled;
     private Peer lastScheduled;
     private long violations;
@@ -37,7 +42,7 @@ public final class Engine {
      * @param errorHandler told of peers that break the protocol.
      */
     public Engine(EngineSettings settings, List<Link> links, ErrorHandler errorHandler) {
-        this(settings, links, errorHandler, EngineCounters.NONE);
+        this(settings, links, errorHandler, EngineCounters.NONE, new CycleClock());
     }
 
     /**
@@ -47,10 +52,16 @@ public final class Engine {
      * @param links        loaded links, the preferred ones first.
      * @param errorHandler told of peers that break the protocol.
      * @param counters     for what comes and goes.
+     * @param clock        of the duty cycle.
      */
     public Engine(
-        EngineSettings settings, List<Link> links, ErrorHandler errorHandler, EngineCounters counters) {
+        EngineSettings settings,
+        List<Link> links,
+        ErrorHandler errorHandler,
+        EngineCounters counters,
+        CycleClock clock) {
         this.counters = counters;
+        this.clock = clock;
         this.settings = settings;
         this.links = links.toArray(new Link[0]);
         this.errorHandler = errorHandler;
@@ -67,6 +78,10 @@ public final class Engine {
 
     EngineCounters counters() {
         return counters;
+    }
+
+    CycleClock clock() {
+        return clock;
     }
 
     /**
@@ -88,6 +103,10 @@ public final class Engine {
         for (int i = 0; i < flushed.length; i++) {
             work += flushed[i].retryHeldBack();
             flushed[i].flush();
+        }
+        CounterWriter[] counted = polledCounters;
+        for (int i = 0; i < counted.length; i++) {
+            counted[i].flush();
         }
         return work;
     }
@@ -135,6 +154,48 @@ public final class Engine {
     }
 
     /**
+     * Serves a counter.
+     *
+     * @param writer of the counter.
+     */
+    public void addCounter(CounterWriter writer) {
+        counterWriters.add(writer);
+        polledCounters = counterWriters.toArray(new CounterWriter[0]);
+    }
+
+    /**
+     * Ends what {@link #addCounter} began.
+     *
+     * @param writer of the counter; no endpoint uses it any more.
+     */
+    public void removeCounter(CounterWriter writer) {
+        counterWriters.remove(writer);
+        polledCounters = counterWriters.toArray(new CounterWriter[0]);
+    }
+
+    /**
+     * Enables an endpoint whose operations are not counted.
+     *
+     * @param session             of its client.
+     * @param endpoint            what it is enabled with.
+     * @param linkNames           names of its links, the preferred one first; all must be loaded.
+     * @param addresses           its address vector.
+     * @param transmitCompletions for its sends.
+     * @param receiveCompletions  for its receives, may be the same.
+     * @return as the other one.
+     */
+    public EngineEndpoint addEndpoint(
+        EngineSession session,
+        EndpointSettings endpoint,
+        List<String> linkNames,
+        AddressTable addresses,
+        CompletionWriter transmitCompletions,
+        CompletionWriter receiveCompletions) {
+        return addEndpoint(
+            session, endpoint, linkNames, addresses, transmitCompletions, receiveCompletions, null, null);
+    }
+
+    /**
      * Enables an endpoint.
      *
      * @param session             of its client.
@@ -143,6 +204,8 @@ public final class Engine {
      * @param addresses           its address vector.
      * @param transmitCompletions for its sends.
      * @param receiveCompletions  for its receives, may be the same.
+     * @param sendCounter         counts its sends, or null.
+     * @param receiveCounter      counts its receives, or null; may be the same.
      * @return the endpoint, reachable from now on.
      * @throws FabricException {@code FI_ENODEV} if a link is not loaded, or why a link does not take it; then no link
      *     has it.
@@ -153,13 +216,16 @@ public final class Engine {
         List<String> linkNames,
         AddressTable addresses,
         CompletionWriter transmitCompletions,
-        CompletionWriter receiveCompletions) {
+        CompletionWriter receiveCompletions,
+        CounterWriter sendCounter,
+        CounterWriter receiveCounter) {
         List<Link> chosen = new ArrayList<>();
         for (String name : linkNames) {
             chosen.add(link(name));
         }
         EngineEndpoint result = new EngineEndpoint(
-            this, session, endpoint, chosen, addresses, transmitCompletions, receiveCompletions);
+            this, session, endpoint, chosen, addresses, transmitCompletions, receiveCompletions, sendCounter,
+            receiveCounter);
         boolean opened = false;
         try {
             result.open();

@@ -3,6 +3,7 @@ package org.jfabric.driver.engine;
 import org.jfabric.FabricErrno;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.CounterWriter;
 import org.jfabric.driver.engine.peer.AddressTable;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.engine.peer.PeerContext;
@@ -41,7 +42,9 @@ public final class EngineEndpoint extends EndpointPort {
         List<Link> links,
         AddressTable addresses,
         CompletionWriter transmitCompletions,
-        CompletionWriter receiveCompletions) {
+        CompletionWriter receiveCompletions,
+        CounterWriter sendCounter,
+        CounterWriter receiveCounter) {
         this.engine = engine;
         this.session = session;
         this.settings = settings;
@@ -49,10 +52,11 @@ public final class EngineEndpoint extends EndpointPort {
         this.addresses = addresses;
         this.peers = new PeerTable(addresses, links, local, new Context());
         this.transmitIndex = transmitCompletions.addEndpoint();
-        this.sender = new Sender(settings, session.regions(), peers, transmitCompletions, transmitIndex);
+        this.sender = new Sender(settings, session.regions(), peers, transmitCompletions, transmitIndex, sendCounter);
         this.receiveIndex = receiveCompletions.addEndpoint();
         this.receiver = new Receiver(
-            settings, engine.settings(), session.regions(), peers, receiveCompletions, receiveIndex);
+            settings, engine.settings(), session.regions(), peers, receiveCompletions, receiveIndex, receiveCounter,
+            engine.clock());
     }
 
     @Override
@@ -60,6 +64,17 @@ public final class EngineEndpoint extends EndpointPort {
         try {
             // an embedding client may hold the port longer than the endpoint lives
             return closed ? -FabricErrno.EOPBADSTATE : sender.send(flags, buf, len, destAddr, tag, data, context);
+        } catch (InternalError ex) {
+            return inHand(ex);
+        }
+    }
+
+    @Override
+    public int sendVector(
+        long flags, long[] pieces, int count, long destAddr, long tag, long data, long context) {
+        try {
+            return closed ? -FabricErrno.EOPBADSTATE
+                : sender.sendVector(flags, pieces, count, destAddr, tag, data, context);
         } catch (InternalError ex) {
             return inHand(ex);
         }
@@ -79,6 +94,17 @@ public final class EngineEndpoint extends EndpointPort {
     public int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
         try {
             return closed ? -FabricErrno.EOPBADSTATE : receiver.receive(flags, buf, len, srcAddr, tag, ignore, context);
+        } catch (InternalError ex) {
+            return inHand(ex);
+        }
+    }
+
+    @Override
+    public int receiveVector(
+        long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
+        try {
+            return closed ? -FabricErrno.EOPBADSTATE
+                : receiver.receiveVector(flags, pieces, count, srcAddr, tag, ignore, context);
         } catch (InternalError ex) {
             return inHand(ex);
         }
@@ -164,12 +190,31 @@ public final class EngineEndpoint extends EndpointPort {
         return sender;
     }
 
-    Receiver receiver() {
+    /**
+     * Its receive side.
+     *
+     * @return the receiver.
+     */
+    public Receiver receiver() {
         return receiver;
     }
 
-    PeerTable peers() {
+    /**
+     * Its peers.
+     *
+     * @return the table.
+     */
+    public PeerTable peers() {
         return peers;
+    }
+
+    /**
+     * Whether it is gone.
+     *
+     * @return true for ever after its close.
+     */
+    public boolean isClosed() {
+        return closed;
     }
 
     void open() {
@@ -233,6 +278,11 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
+        public byte[] authKey() {
+            return settings.authKey();
+        }
+
+        @Override
         public ChannelHandler handlerFor(String remoteAddress) {
             return peers.inbound(remoteAddress);
         }
@@ -280,8 +330,19 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
-        public void closeHeldBackCounter(long address) {
+        public long openHoldingCounter(Peer peer) {
+            return engine.counters().open(
+                "messages of " + peer.address() + " without a receive at " + settings.address() + " hold it back");
+        }
+
+        @Override
+        public void closeCounter(long address) {
             engine.counters().close(address);
+        }
+
+        @Override
+        public long nowNs() {
+            return engine.clock().nowNs();
         }
 
         @Override

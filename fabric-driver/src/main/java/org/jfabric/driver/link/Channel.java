@@ -1,5 +1,7 @@
 package org.jfabric.driver.link;
 
+import org.jfabric.layout.Words;
+
 /**
  * A path from one local endpoint to one remote endpoint: what a link offers to the engine.
  *
@@ -54,6 +56,9 @@ public abstract class Channel {
     /**
      * Sends a whole message with its payload.
      *
+     * <p>The payload is in one piece or, where the operation says so, in several:
+     * {@link TransmitOperation#copyTo} gathers it.
+     *
      * <p>After {@link #PENDING} the payload of an operation without region is at the address that the operation has
      * when the call has returned, and stays there. A single operation that is reported as failed later leaves the
      * channel usable only if the peer has seen its header, so that both ends agree on the credit; else the channel goes
@@ -83,12 +88,31 @@ public abstract class Channel {
      * Fetches an announced payload straight into its destination.
      *
      * @param source      where the payload is, as the announcement said.
-     * @param destAddress native address of the destination.
-     * @param length      bytes to fetch.
+     * @param destAddress native address of the destination, if that is in one piece.
+     * @param destPieces  pieces of the destination, or null; good until the fetch has ended or the channel is down.
+     * @param length      bytes to fetch, at most those of the message.
      * @return {@link #DONE}; or {@link #PENDING}: {@link ChannelHandler#onPulled} follows; or
      *     {@code -FI_EOPNOTSUPP}, {@code -FI_EAGAIN}: not possible for this source (yet), ask for segments instead.
      */
-    public abstract int pull(RemotePayload source, long destAddress, long length);
+    public abstract int pull(RemotePayload source, long destAddress, PieceList destPieces, long length);
+
+    /**
+     * Copies one mapped piece of an announced payload to where it goes.
+     *
+     * @param source      native address of the bytes.
+     * @param offset      of them in the message.
+     * @param length      how many.
+     * @param destAddress as for {@link #pull}.
+     * @param destPieces  as for {@link #pull}.
+     */
+    protected static void copyPulled(
+        long source, long offset, long length, long destAddress, PieceList destPieces) {
+        if (destPieces == null) {
+            Words.copy(source, destAddress + offset, length);
+        } else {
+            destPieces.copyFrom(offset, source, length);
+        }
+    }
 
     /**
      * Asks the peer to send an announced payload in segments.

@@ -7,11 +7,13 @@ import org.jfabric.EndpointAttr;
 import org.jfabric.EndpointType;
 import org.jfabric.Flags;
 import org.jfabric.Info;
+import org.jfabric.Mode;
 import org.jfabric.Order;
 import org.jfabric.Progress;
 import org.jfabric.Protocol;
 import org.jfabric.Reason;
 import org.jfabric.RxAttr;
+import org.jfabric.TrafficClass;
 import org.jfabric.TxAttr;
 
 import java.util.ArrayList;
@@ -23,6 +25,9 @@ import java.util.List;
  * <p>Zero and unspecified members of the hints ask for nothing (REF-002). One object for each comparison; any thread.
  */
 public final class InfoComparison {
+    /** Longest authorization key: peers show theirs to each other when they meet. */
+    private static final int MAX_AUTH_KEY_BYTES = 128;
+
     private final List<Reason> reasons = new ArrayList<>();
 
     /** A comparison without differences. */
@@ -51,10 +56,12 @@ public final class InfoComparison {
         // a flag as default needs the capability, which is asked for unless nothing is
         long multiReceive = hints.caps() == 0 ? offered.caps() : hints.caps() & offered.caps();
         comparison.receive(hints.rxAttr(), offered.rxAttr(), multiReceive & Flags.MULTI_RECV);
+        comparison.subset("tx_attr", hints, hints.txAttr().caps(), hints.txAttr().mode());
+        comparison.subset("rx_attr", hints, hints.rxAttr().caps(), hints.rxAttr().mode());
         comparison.endpoint(hints.epAttr(), offered.epAttr());
-        if (hints.epAttr().authKeySize() != 0 && !hints.fabricAttr().precedes(1, 5)) {
+        if (!hints.fabricAttr().precedes(1, 5)) {
             // applications of older versions may have anything there: the member did not exist (EP-155)
-            comparison.differs("ep_attr.auth_key_size", 0, hints.epAttr().authKeySize());
+            comparison.atMost("ep_attr.auth_key_size", hints.epAttr().authKeySize(), MAX_AUTH_KEY_BYTES, null);
         }
         comparison.domain(hints.domainAttr(), offered.domainAttr());
         String provider = hints.fabricAttr().provName();
@@ -62,6 +69,27 @@ public final class InfoComparison {
             comparison.differs("fabric_attr.prov_name", offered.fabricAttr().provName(), provider);
         }
         return comparison.reasons;
+    }
+
+    /** What one direction asks for must be asked for by the whole too (TX-002, TX-006, RX-002, RX-006). */
+    private void subset(String context, Info hints, long caps, long mode) {
+        long requested = OwnWireLinkProvider.requested(hints.caps());
+        if (hints.caps() != 0 && (caps & ~requested) != 0) {
+            reasons.add(new Reason(context + ".caps", Flags.toString(caps, Flags.Kind.CAPABILITY),
+                Flags.toString(caps & requested, Flags.Kind.CAPABILITY),
+                "Ask for these capabilities in caps too, or leave those of the context 0"));
+        }
+        if ((mode & ~hints.mode()) != 0) {
+            reasons.add(new Reason(context + ".mode", Mode.toString(mode), Mode.toString(mode & hints.mode()),
+                "Name these modes in mode too, or leave those of the context 0"));
+        }
+    }
+
+    private void trafficClass(String name, int tclass) {
+        if (!TrafficClass.isDefined(tclass)) {
+            reasons.add(new Reason(name, "0x" + Integer.toHexString(tclass), "a label or TrafficClass.dscpSet(0..255)",
+                "Ask for a class of TrafficClass, or leave it 0"));
+        }
     }
 
     private void transmit(TxAttr hints, TxAttr offered, long levels) {
@@ -74,6 +102,7 @@ public final class InfoComparison {
         atMost("tx_attr.size", hints.size(), offered.size(), "jfabric.queue.txSize");
         atMost("tx_attr.iov_limit", hints.iovLimit(), offered.iovLimit(), null);
         atMost("tx_attr.rma_iov_limit", hints.rmaIovLimit(), offered.rmaIovLimit(), null);
+        trafficClass("tx_attr.tclass", hints.tclass());
     }
 
     private void receive(RxAttr hints, RxAttr offered, long multiReceive) {
@@ -93,12 +122,21 @@ public final class InfoComparison {
         if (hints.protocol() != Protocol.UNSPEC && hints.protocol() != offered.protocol()) {
             differs("ep_attr.protocol", offered.protocol(), hints.protocol());
         }
+        atMost("ep_attr.protocol_version", Integer.toUnsignedLong(hints.protocolVersion()),
+            Integer.toUnsignedLong(offered.protocolVersion()), null);
         atMost("ep_attr.max_msg_size", hints.maxMsgSize(), offered.maxMsgSize(), null);
+        atMost("ep_attr.max_order_raw_size", hints.maxOrderRawSize(), offered.maxOrderRawSize(), null);
+        atMost("ep_attr.max_order_war_size", hints.maxOrderWarSize(), offered.maxOrderWarSize(), null);
+        atMost("ep_attr.max_order_waw_size", hints.maxOrderWawSize(), offered.maxOrderWawSize(), null);
         atMost("ep_attr.tx_ctx_cnt", hints.txCtxCnt(), offered.txCtxCnt(), null);
         atMost("ep_attr.rx_ctx_cnt", hints.rxCtxCnt(), offered.rxCtxCnt(), null);
     }
 
     private void domain(DomainAttr hints, DomainAttr offered) {
+        if (hints.name() != null && !hints.name().isEmpty() && !hints.name().equals(offered.name())) {
+            differs("domain_attr.name", offered.name(), hints.name());
+        }
+        trafficClass("domain_attr.tclass", hints.tclass());
         if (hints.dataProgress() == Progress.AUTO && offered.dataProgress() != Progress.AUTO) {
             differs("domain_attr.data_progress", offered.dataProgress(), hints.dataProgress());
         }

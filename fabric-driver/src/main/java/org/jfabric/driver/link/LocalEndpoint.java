@@ -1,5 +1,7 @@
 package org.jfabric.driver.link;
 
+import java.security.MessageDigest;
+
 /**
  * What a link sees of an endpoint of this driver. Owner: progress agent.
  */
@@ -17,6 +19,24 @@ public abstract class LocalEndpoint {
      * @return for example {@code jfabric://alpha/ep-3}.
      */
     public abstract String address();
+
+    /**
+     * Whether a remote endpoint may exchange messages with this one (EP-156).
+     *
+     * @param remoteKey authorization key of the remote endpoint, empty for none.
+     * @return true if both have the same key, or both have none.
+     */
+    public final boolean admits(byte[] remoteKey) {
+        // in constant time: how long a wrong key was looked at must not tell its first right bytes
+        return MessageDigest.isEqual(authKey(), remoteKey);
+    }
+
+    /**
+     * The endpoint's authorization key.
+     *
+     * @return the live bytes, empty for none.
+     */
+    public abstract byte[] authKey();
 
     /**
      * A remote endpoint opens a channel, or opens one that we are opening ourselves.

@@ -1,5 +1,7 @@
 package org.jfabric.driver.link;
 
+import org.jfabric.layout.Words;
+
 /**
  * Where the bytes of a streamed message go: the engine's answer to {@link ChannelHandler#place}.
  *
@@ -20,6 +22,7 @@ public final class Placement {
 
     private Action action = Action.REFUSE;
     private long address;
+    private PieceList pieces;
     private long lengthBytes;
     private long token;
 
@@ -36,8 +39,22 @@ public final class Placement {
      * @param newToken       the engine's name for the message.
      */
     public void set(Action newAction, long newAddress, long newLengthBytes, long newToken) {
+        set(newAction, newAddress, null, newLengthBytes, newToken);
+    }
+
+    /**
+     * Fills the answer, where the bytes may go to several pieces.
+     *
+     * @param newAction      what to do.
+     * @param newAddress     native address of the first byte, if there are no pieces.
+     * @param newPieces      pieces that the bytes are scattered over, or null.
+     * @param newLengthBytes bytes to store there; the rest of the message is read and dropped.
+     * @param newToken       the engine's name for the message.
+     */
+    public void set(Action newAction, long newAddress, PieceList newPieces, long newLengthBytes, long newToken) {
         action = newAction;
         address = newAddress;
+        pieces = newPieces;
         lengthBytes = newLengthBytes;
         token = newToken;
     }
@@ -52,12 +69,37 @@ public final class Placement {
     }
 
     /**
-     * Where the first byte goes.
+     * Where the first byte goes, if there are no {@link #pieces()}.
      *
      * @return native address.
      */
     public long address() {
         return address;
+    }
+
+    /**
+     * What the bytes are scattered over, for links that read straight into memory. The list is the engine's: it is good
+     * until the message is placed or aborted, or the channel is down.
+     *
+     * @return null if all go to one address.
+     */
+    public PieceList pieces() {
+        return pieces;
+    }
+
+    /**
+     * Copies bytes of the message to where they go.
+     *
+     * @param offset in the message.
+     * @param source native address.
+     * @param length bytes, not beyond {@link #lengthBytes()}.
+     */
+    public void copyFrom(long offset, long source, long length) {
+        if (pieces == null) {
+            Words.copy(source, address + offset, length);
+        } else {
+            pieces.copyFrom(offset, source, length);
+        }
     }
 
     /**

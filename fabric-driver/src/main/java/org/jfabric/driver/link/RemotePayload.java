@@ -1,27 +1,32 @@
 package org.jfabric.driver.link;
 
 /**
- * Where an announced payload waits: the sender's id of the operation and, if its region can be reached, the region by
- * number, all 64 bits of its generation and the offset.
+ * Where an announced payload waits: the sender's id of the operation and, for each piece whose region can be reached,
+ * the region by number, all 64 bits of its generation, the offset and the length.
  *
  * <p>Owner: progress agent.
  */
 public final class RemotePayload {
-    /** {@link #regionNumber()}: the payload is in no region that a peer can reach. */
+    /** {@link #regionNumber}: the payload is in no region that a peer can reach. */
     public static final long NO_REGION = 0;
 
+    private static final int NUMBER = 0;
+    private static final int GENERATION = 1;
+    private static final int OFFSET = 2;
+    private static final int LENGTH = 3;
+    private static final int WORDS = 4;
+
+    private final long[] pieces = new long[WORDS * PieceList.MAX_PIECES];
     private long operation;
     private long lengthBytes;
-    private long regionNumber;
-    private long regionGeneration;
-    private long regionOffset;
+    private int count;
 
     /** For links and the engine: an empty descriptor that is filled later. */
     public RemotePayload() {
     }
 
     /**
-     * Fills the descriptor.
+     * Fills the descriptor for a payload of one piece.
      *
      * @param newOperation        the sender's id of the operation.
      * @param newLengthBytes      bytes of the message.
@@ -35,11 +40,8 @@ public final class RemotePayload {
         long newRegionNumber,
         long newRegionGeneration,
         long newRegionOffset) {
-        operation = newOperation;
-        lengthBytes = newLengthBytes;
-        regionNumber = newRegionNumber;
-        regionGeneration = newRegionGeneration;
-        regionOffset = newRegionOffset;
+        begin(newOperation);
+        add(newRegionNumber, newRegionGeneration, newRegionOffset, newLengthBytes);
     }
 
     /**
@@ -48,7 +50,39 @@ public final class RemotePayload {
      * @param other to be copied.
      */
     public void set(RemotePayload other) {
-        set(other.operation, other.lengthBytes, other.regionNumber, other.regionGeneration, other.regionOffset);
+        operation = other.operation;
+        lengthBytes = other.lengthBytes;
+        count = other.count;
+        System.arraycopy(other.pieces, 0, pieces, 0, WORDS * count);
+    }
+
+    /**
+     * Begins a descriptor whose pieces follow.
+     *
+     * @param newOperation the sender's id of the operation.
+     */
+    public void begin(long newOperation) {
+        operation = newOperation;
+        lengthBytes = 0;
+        count = 0;
+    }
+
+    /**
+     * Adds a piece behind the others; at most {@link PieceList#MAX_PIECES}.
+     *
+     * @param regionNumber     number of the region's file, or {@link #NO_REGION}.
+     * @param regionGeneration the region's generation.
+     * @param regionOffset     offset of the piece in the region; for the loopback link a native address.
+     * @param length           bytes of the piece; the sum of all was checked.
+     */
+    public void add(long regionNumber, long regionGeneration, long regionOffset, long length) {
+        int at = WORDS * count;
+        pieces[at + NUMBER] = regionNumber;
+        pieces[at + GENERATION] = regionGeneration;
+        pieces[at + OFFSET] = regionOffset;
+        pieces[at + LENGTH] = length;
+        lengthBytes += length;
+        count++;
     }
 
     /**
@@ -70,29 +104,51 @@ public final class RemotePayload {
     }
 
     /**
+     * Pieces of the payload.
+     *
+     * @return 1 to {@link PieceList#MAX_PIECES}.
+     */
+    public int count() {
+        return count;
+    }
+
+    /**
      * Number of the region's file.
      *
+     * @param piece below the count.
      * @return number from 1, or {@link #NO_REGION}.
      */
-    public long regionNumber() {
-        return regionNumber;
+    public long regionNumber(int piece) {
+        return pieces[WORDS * piece + NUMBER];
     }
 
     /**
      * Generation of the region.
      *
+     * @param piece below the count.
      * @return all 64 bits.
      */
-    public long regionGeneration() {
-        return regionGeneration;
+    public long regionGeneration(int piece) {
+        return pieces[WORDS * piece + GENERATION];
     }
 
     /**
-     * Place of the first byte in the region.
+     * Place of the piece's first byte in the region.
      *
+     * @param piece below the count.
      * @return offset in bytes; for the loopback link a native address.
      */
-    public long regionOffset() {
-        return regionOffset;
+    public long regionOffset(int piece) {
+        return pieces[WORDS * piece + OFFSET];
+    }
+
+    /**
+     * Length of a piece.
+     *
+     * @param piece below the count.
+     * @return bytes.
+     */
+    public long length(int piece) {
+        return pieces[WORDS * piece + LENGTH];
     }
 }

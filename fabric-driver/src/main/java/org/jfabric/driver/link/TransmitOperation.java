@@ -2,6 +2,7 @@ package org.jfabric.driver.link;
 
 import org.jfabric.Flags;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.layout.Words;
 
 /**
  * One send from its posting to its completion. The records of an endpoint are made with it and used again and again.
@@ -40,7 +41,7 @@ public final class TransmitOperation {
     public long tag;
     /** Remote CQ data, if the flags say so. */
     public long data;
-    /** Native address of the payload. */
+    /** Native address of the payload; not looked at where it is in several pieces. */
     public long address;
     /** Bytes of the payload. */
     public long length;
@@ -50,8 +51,10 @@ public final class TransmitOperation {
     public int failure;
     /** Its entry is written, or it was retired; what is left is to give the record back. */
     public boolean reported;
-    /** Region of the payload, or null: it was copied into the record's own memory. */
+    /** Region of the payload, or null: it was copied into the record's own memory, or is in several pieces. */
     public RegisteredRegion region;
+    /** The payload's pieces, or null: it is in one. */
+    public PieceList pieces;
     /** The engine's side of the channel to the peer. */
     public ChannelHandler peer;
     /** The peer's id for segments. */
@@ -60,12 +63,16 @@ public final class TransmitOperation {
     public long segmentEnd;
     /** Bytes sent in segments so far. */
     public long sent;
+    /** Time of the cycle in which it began to wait for its turn, or was announced; for those who look. */
+    public long sinceNs;
     /** Next in whatever list the record is in. */
     public TransmitOperation next;
     /** Previous in the list of operations that a peer's failure must find. */
     public TransmitOperation previous;
     /** Native address of the record's own memory for injected payloads. */
     public final long injectAddress;
+    /** What {@link #pieces} refers to when there are several. */
+    public final PieceList vector = new PieceList();
 
     /**
      * A free record.
@@ -114,6 +121,41 @@ public final class TransmitOperation {
         return sink;
     }
 
+    /**
+     * Copies a part of the payload.
+     *
+     * @param offset of its first byte.
+     * @param dest   native address.
+     * @param bytes  how many, not beyond the end of the payload.
+     */
+    public void copyTo(long offset, long dest, long bytes) {
+        if (pieces == null) {
+            Words.copy(address + offset, dest, bytes);
+        } else {
+            pieces.copyTo(offset, dest, bytes);
+        }
+    }
+
+    /** The operation outlives its posting call: what it sends must stay mapped. */
+    public void retainMemory() {
+        if (region != null) {
+            region.retain();
+        } else if (pieces != null) {
+            pieces.retain();
+        }
+    }
+
+    /** The operation has ended, after {@link #retainMemory()}. */
+    public void releaseMemory() {
+        if (region != null) {
+            region.release();
+            region = null;
+        } else if (pieces != null) {
+            pieces.release();
+            pieces = null;
+        }
+    }
+
     /** Ends this use of the record: an id seen before does not name it any more. */
     public void retire() {
         id += 1L << 32;
@@ -121,5 +163,9 @@ public final class TransmitOperation {
         reported = false;
         region = null;
         peer = null;
+        if (pieces != null) {
+            pieces.forget();
+            pieces = null;
+        }
     }
 }

@@ -8,6 +8,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.driver.engine.EngineCounters;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.DescriptorWatcher;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.ResourceAgent;

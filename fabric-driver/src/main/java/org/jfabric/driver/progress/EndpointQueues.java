@@ -12,8 +12,7 @@ import org.jfabric.layout.RecordRingDescriptor;
  * <p>Owner: progress agent.
  */
 public final class EndpointQueues {
-    /** Vectors and what comes after them are not executed yet: whoever writes them has another version. */
-    private static final int MAX_TYPE = QueuePoller.CANCEL_TYPE;
+    private static final int MAX_TYPE = VectorRequests.RECEIVE_TYPE;
 
     final EngineEndpoint endpoint;
     final ProgressClient client;

@@ -5,6 +5,10 @@ import org.agrona.concurrent.Agent;
 import org.jfabric.driver.engine.Engine;
 import org.jfabric.driver.engine.EngineSession;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.CounterWriter;
+import org.jfabric.driver.engine.view.QueueView;
+import org.jfabric.driver.engine.view.QueueViews;
+import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.SystemCounter;
@@ -34,6 +38,7 @@ public final class ProgressAgent implements Agent {
     private final SystemCounters counters;
     private final long cncAddress;
     private final int cpu;
+    private final QueueViews views = new QueueViews();
     private long cycles;
     private long lastCycleNs;
     private long longestCycleNs;
@@ -83,7 +88,7 @@ public final class ProgressAgent implements Agent {
         int work = 0;
         try {
             onCycle(nowNs);
-            work = inbox.drain(INBOX_LIMIT);
+            work = inbox.drain(INBOX_LIMIT) + views.poll(nowNs);
             FaultPoint.pass();
         } catch (InternalError ex) {
             onFault(ex);
@@ -201,6 +206,46 @@ public final class ProgressAgent implements Agent {
     }
 
     /**
+     * Serves a counter; progress thread.
+     *
+     * @param client its owner.
+     * @param writer the driver's end.
+     */
+    public void addCounter(ProgressClient client, CounterWriter writer) {
+        client.counters().add(writer);
+        engine.addCounter(writer);
+    }
+
+    /**
+     * Ends serving a counter; progress thread.
+     *
+     * @param client its owner.
+     * @param writer no endpoint uses it any more.
+     */
+    public void removeCounter(ProgressClient client, CounterWriter writer) {
+        client.counters().remove(writer);
+        engine.removeCounter(writer);
+    }
+
+    /**
+     * Begins to look at an endpoint's queues; progress thread.
+     *
+     * @param view new.
+     */
+    public void addView(QueueView view) {
+        views.add(view);
+    }
+
+    /**
+     * Ends a look at an endpoint's queues; progress thread.
+     *
+     * @param view whose file is not touched any more.
+     */
+    public void removeView(QueueView view) {
+        views.remove(view);
+    }
+
+    /**
      * Ends a client: nothing of its memory is touched afterwards, except regions that operations of others still read.
      * Calling it again does nothing. Progress thread.
      *
@@ -208,11 +253,14 @@ public final class ProgressAgent implements Agent {
      */
     public void endClient(ProgressClient client) {
         poller.remove(client);
+        views.removeAll(client.session());
         engine.closeSession(client.session());
         for (CompletionWriter writer : client.writers()) {
             engine.removeCompletionQueue(writer);
         }
         client.writers().clear();
+        client.counters().forEach(engine::removeCounter);
+        client.counters().clear();
     }
 
     /** An access to shared memory failed on this thread; the next cycle deals with it. */
@@ -233,6 +281,7 @@ public final class ProgressAgent implements Agent {
                     client.session().corrupt(cut.reason());
                     // before anything else, so that ending one client does not stumble over another
                     client.writers().forEach(CompletionWriter::abandon);
+                    client.counters().forEach(CounterWriter::abandon);
                     ended.add(client);
                 }
             }

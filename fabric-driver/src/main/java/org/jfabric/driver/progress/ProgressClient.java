@@ -3,14 +3,15 @@ package org.jfabric.driver.progress;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.engine.EngineSession;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.CounterWriter;
 
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
 /**
- * What the progress thread holds for one client: its session, its completion queues and the queues of its endpoints by
- * the index of their activity bytes.
+ * What the progress thread holds for one client: its session, its completion queues, its counters and the queues of its
+ * endpoints by the index of their activity bytes.
  *
  * <p>Owner: progress agent.
  */
@@ -18,6 +19,7 @@ public final class ProgressClient {
     private final EngineSession session;
     private final long activityAddress;
     private final List<CompletionWriter> writers = new ArrayList<>();
+    private final List<CounterWriter> counters = new ArrayList<>();
     private EndpointQueues[] queuesByActivity = new EndpointQueues[8];
     private int activityWords;
 
@@ -43,6 +45,10 @@ public final class ProgressClient {
 
     List<CompletionWriter> writers() {
         return writers;
+    }
+
+    List<CounterWriter> counters() {
+        return counters;
     }
 
     /** Words of eight activity bytes that hold bytes of endpoints. */

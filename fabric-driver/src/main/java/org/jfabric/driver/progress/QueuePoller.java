@@ -38,6 +38,7 @@ public final class QueuePoller {
     private final SendRequestDecoder send = new SendRequestDecoder();
     private final ReceiveRequestDecoder receive = new ReceiveRequestDecoder();
     private final CancelRequestDecoder cancel = new CancelRequestDecoder();
+    private final VectorRequests vectors = new VectorRequests();
     private final ArrayList<ProgressClient> clients = new ArrayList<>();
     private final ArrayList<EndpointQueues> all = new ArrayList<>();
     private final ArrayList<EndpointQueues> hot = new ArrayList<>();
@@ -299,7 +300,7 @@ public final class QueuePoller {
         }
         int length = ring.length();
         if (type != SEND_TYPE || length < SEND_LENGTH) {
-            return corrupt(queues, "transmit", unexpected(type, length));
+            return onVector(queues, type, type == VectorRequests.SEND_TYPE, offset, length, "transmit");
         }
         send.wrap(queues.transmitBuffer, offset + RecordRingDescriptor.WORD_LENGTH,
             SendRequestDecoder.BLOCK_LENGTH, SendRequestDecoder.SCHEMA_VERSION);
@@ -329,13 +330,25 @@ public final class QueuePoller {
         }
         int length = ring.length();
         if (type != RECEIVE_TYPE || length != RECEIVE_LENGTH) {
-            return corrupt(queues, "receive", unexpected(type, length));
+            return onVector(queues, type, type == VectorRequests.RECEIVE_TYPE, offset, length, "receive");
         }
         receive.wrap(queues.receiveBuffer, offset + RecordRingDescriptor.WORD_LENGTH,
             ReceiveRequestDecoder.BLOCK_LENGTH, ReceiveRequestDecoder.SCHEMA_VERSION);
         int result = queues.endpoint.receive(receive.flags(), receive.buf(), receive.length(), receive.srcAddr(),
             receive.tag(), receive.ignore(), receive.context());
         return result == 0 || refused(queues, "receive", result);
+    }
+
+    /** Also for what is no request that this queue knows. */
+    private boolean onVector(
+        EndpointQueues queues, int type, boolean isKnown, int offset, int length, String name) {
+        int result = !isKnown ? VectorRequests.CORRUPT
+            : type == VectorRequests.SEND_TYPE ? vectors.send(queues, offset, length)
+            : vectors.receive(queues, offset, length);
+        if (result == VectorRequests.CORRUPT) {
+            return corrupt(queues, name, unexpected(type, length));
+        }
+        return result == 0 || refused(queues, name, result);
     }
 
     private boolean onCancel(

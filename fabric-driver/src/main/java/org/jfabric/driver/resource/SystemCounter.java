@@ -8,6 +8,8 @@ public enum SystemCounter {
     ENDPOINTS("endpoints"),
     /** Completion queues open now. */
     COMPLETION_QUEUES("completion queues"),
+    /** Counters of clients open now. */
+    COUNTERS("counters"),
     /** Memory regions registered now. */
     REGIONS("memory regions"),
     /** Bytes of shared files mapped now. */

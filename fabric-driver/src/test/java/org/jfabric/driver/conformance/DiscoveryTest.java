@@ -78,7 +78,7 @@ class DiscoveryTest {
             copy.caps(Flags.TAGGED | Flags.SEND | Flags.RECV);
             copy.txAttr().caps(0).size(4);
             copy.rxAttr().caps(0).size(4);
-            copy.domainAttr().name("edited");
+            copy.fabricAttr().name("edited");
             assertEquals(before, pair.a.info.toString());
             Endpoint endpoint = pair.a.domain.openEndpoint(copy);
             copy.caps(0);
@@ -107,7 +107,10 @@ class DiscoveryTest {
                 assertEquals(Flags.SEND, offer.caps() & both);
             }
             CompletionQueue queue = pair.a.domain.openCompletionQueue(new CompletionQueueAttr().size(16));
-            Endpoint sender = pair.a.domain.openEndpoint(pair.a.info.copy().caps(Flags.MSG | Flags.SEND));
+            Info sends = pair.a.info.copy().caps(Flags.MSG | Flags.SEND);
+            sends.txAttr().caps(0);
+            sends.rxAttr().caps(0);
+            Endpoint sender = pair.a.domain.openEndpoint(sends);
             sender.bind(queue, Flags.TRANSMIT);
             sender.bind(pair.a.av);
             sender.enable();

@@ -4,6 +4,8 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.Flags;
 import org.jfabric.Info;
+import org.jfabric.client.QueueSnapshot;
+import org.jfabric.client.QueueWatch;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
@@ -15,9 +17,13 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.Deque;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 
 /** Two endpoints that can reach each other, set up as a {@link Setup} says; everything goes with {@link #close}. */
 public final class FabricPair implements AutoCloseable {
+    private static final long LOOK_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
     /** A driver that lives for a second is slowed down by the second compiler more than it gains. */
     private static final String[] QUICK_START = {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"};
 
@@ -69,6 +75,42 @@ public final class FabricPair implements AutoCloseable {
     /** A further endpoint with a queue, a vector and memory of its own; closed with the fabric of the other. */
     FabricNode sibling(FabricNode of, Info hints, long endpointContext) {
         return new FabricNode(of.fabric, setup.link, hints, 64, endpointContext, pump);
+    }
+
+    /** What the queues of an endpoint hold, seen from outside; the embedded drivers' cycles are run meanwhile. */
+    QueueSnapshot look(FabricNode node) {
+        String address = node.endpoint.name();
+        FutureTask<QueueSnapshot> look = new FutureTask<>(() -> {
+            try (QueueWatch watch = QueueWatch.connect(directoryOf(node), LOOK_TIMEOUT_NS)) {
+                QueueSnapshot seen = watch.next(0);
+                while (!seen.address().equals(address)) {
+                    seen = watch.next(seen.endpointId());
+                }
+                return seen;
+            }
+        });
+        Thread watcher = new Thread(look, "watcher");
+        watcher.start();
+        while (!look.isDone()) {
+            pump.run();
+            Thread.yield();
+        }
+        try {
+            watcher.join();
+            return look.get();
+        } catch (InterruptedException | ExecutionException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Directory of the driver that an endpoint belongs to. */
+    Path directoryOf(FabricNode node) {
+        return base.resolve(node.endpoint.name().split("/")[2]);
+    }
+
+    /** Lets the embedded drivers go on. */
+    void pump() {
+        pump.run();
     }
 
     /** Directory of the driver with that name: alpha has the first endpoint. */

@@ -3,6 +3,7 @@ package org.jfabric.driver.conformance;
 import org.jfabric.AddressVectorAttr;
 import org.jfabric.CompletionQueueAttr;
 import org.jfabric.ControlCommand;
+import org.jfabric.CounterAttr;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.EventQueueAttr;
@@ -46,6 +47,7 @@ class FidTest {
     private final Domain domain = fabric.domain(info, 2);
     private final Fid endpoint = domain.openEndpoint(info, 3);
     private final Fid completions = domain.openCompletionQueue(new CompletionQueueAttr().size(16), 4);
+    private final Fid counts = domain.openCounter(new CounterAttr(), 9);
     private final Fid events = fabric.openEventQueue(new EventQueueAttr(), 5);
     private final Fid vector = domain.openAddressVector(new AddressVectorAttr(), 6);
     private final Fid allocated = domain.allocate(4096, 7);
@@ -54,7 +56,7 @@ class FidTest {
     private final Fid polls = domain.openPollSet(0);
     /** Those that others need stand behind them. */
     private final List<Fid> all = List.of(
-        endpoint, completions, events, vector, allocated, registered, waits, polls, domain, fabric);
+        endpoint, completions, counts, events, vector, allocated, registered, waits, polls, domain, fabric);
 
     @AfterEach
     void close() {
@@ -66,9 +68,10 @@ class FidTest {
     @Test
     @Requirement("REF-016")
     void shouldTellClassAndContextOfEveryObject() {
-        assertEquals(List.of(FidClass.EP, FidClass.CQ, FidClass.EQ, FidClass.AV, FidClass.MR, FidClass.MR,
-            FidClass.WAIT, FidClass.POLL, FidClass.DOMAIN, FidClass.FABRIC), all.stream().map(Fid::fidClass).toList());
-        assertEquals(List.of(3L, 4L, 5L, 6L, 7L, 8L, 0L, 0L, 2L, 1L), all.stream().map(Fid::context).toList());
+        assertEquals(List.of(FidClass.EP, FidClass.CQ, FidClass.CNTR, FidClass.EQ, FidClass.AV, FidClass.MR,
+            FidClass.MR, FidClass.WAIT, FidClass.POLL, FidClass.DOMAIN, FidClass.FABRIC),
+            all.stream().map(Fid::fidClass).toList());
+        assertEquals(List.of(3L, 4L, 9L, 5L, 6L, 7L, 8L, 0L, 0L, 2L, 1L), all.stream().map(Fid::context).toList());
         assertEquals(0, domain.openEndpoint(info).context());
         assertEquals(0, domain.openAddressVector(new AddressVectorAttr()).context());
         assertEquals(0, domain.allocate(1).context());
@@ -82,6 +85,7 @@ class FidTest {
         assertEquals(FabricErrno.EBADFLAGS, errno(() -> endpoint.bind(vector, 1)));
         endpoint.bind(vector, 0);
         endpoint.bind(events, 0);
+        endpoint.bind(counts, Flags.SEND);
         assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.bind(allocated, 0)));
         assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.bind(null, 0)));
         ((Endpoint) endpoint).enable();
@@ -90,7 +94,7 @@ class FidTest {
         assertEquals(FabricErrno.EINVAL, errno(() -> vector.bind(events, 0)));
         Fid asynchronous = domain.openAddressVector(new AddressVectorAttr().flags(Flags.EVENT));
         asynchronous.bind(events, 0);
-        for (Fid other : List.of(fabric, domain, completions, events, allocated, waits, polls)) {
+        for (Fid other : List.of(fabric, domain, completions, counts, events, allocated, waits, polls)) {
             assertEquals(FabricErrno.ENOSYS, errno(() -> other.bind(endpoint, 0)), other::toString);
         }
     }
@@ -99,7 +103,7 @@ class FidTest {
     @Requirement("REF-016")
     void shouldControlAndCloseWithoutKnowingTheKind() {
         WaitObjectHandle handle = new WaitObjectHandle();
-        for (Fid fid : List.of(completions, waits)) {
+        for (Fid fid : List.of(completions, counts, waits)) {
             assertEquals(0, fid.control(ControlCommand.GETWAITOBJ.code(), handle), fid::toString);
         }
         for (Fid fid : all) {

@@ -15,6 +15,8 @@ import org.jfabric.FabricConfig;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.Info;
+import org.jfabric.IoVec;
+import org.jfabric.SendClaim;
 import org.jfabric.Threading;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
@@ -59,6 +61,9 @@ class MessageAllocationTest implements CompletionHandler {
     private final UnsafeBuffer entries = new UnsafeBuffer(new byte[4 * 48]);
     private final UnsafeBuffer injected = new UnsafeBuffer(new byte[SMALL]);
     private final long[] sources = new long[4];
+    private final SendClaim claim = new SendClaim();
+    private final IoVec gathered = new IoVec();
+    private final IoVec scattered = new IoVec();
     private ThreadMXBean threads;
     private long polled;
 
@@ -76,6 +81,17 @@ class MessageAllocationTest implements CompletionHandler {
             exchange(pair, WARM_UP_ROUNDS);
             assertEquals(0, leastAllocated(threads::getCurrentThreadAllocatedBytes, () -> exchange(pair, ROUNDS)),
                 "bytes in " + ROUNDS + " rounds");
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldAllocateNothingForMessagesOfSeveralPieces(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            exchangePieces(pair, WARM_UP_ROUNDS / 2);
+            assertEquals(0,
+                leastAllocated(threads::getCurrentThreadAllocatedBytes, () -> exchangePieces(pair, ROUNDS / 4)),
+                "bytes in " + ROUNDS / 4 + " rounds");
         }
     }
 
@@ -196,6 +212,16 @@ class MessageAllocationTest implements CompletionHandler {
         }
     }
 
+    /** Each round uses what takes or posts several pieces, or copies before the return. */
+    private void exchangePieces(FabricPair pair, int rounds) {
+        for (int i = 0; i < rounds; i++) {
+            vector(pair.a, pair.b, pair.toB, SMALL);
+            vector(pair.b, pair.a, pair.toA, LARGE);
+            injectByFlag(pair.b, pair.a, pair.toA);
+            inPlace(pair.a, pair.b, pair.toB);
+        }
+    }
+
     private void exchange(FabricNode node, long self, int rounds) {
         for (int i = 0; i < rounds; i++) {
             transfer(node, node, self, SMALL);
@@ -236,6 +262,43 @@ class MessageAllocationTest implements CompletionHandler {
         accepted(to.endpoint.trecv(to.memory.address() + LARGE, SMALL, FabricAddress.ADDR_UNSPEC, 0x99, 0, 1));
         accepted(from.endpoint.tinject(injected, 0, SMALL, destination, 0x99));
         await(from, to, 2);
+    }
+
+    private void vector(FabricNode from, FabricNode to, long destination, int length) {
+        long source = from.memory.address();
+        long dest = to.memory.address() + LARGE;
+        scattered.clear().add(dest, 3).add(dest + 3, length - 3);
+        gathered.clear().add(source, 1).add(source + 1, length - 3).add(source + length - 2, 1)
+            .add(source + length - 1, 1);
+        accepted(to.endpoint.trecvv(scattered, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
+        accepted(from.endpoint.tsendv(gathered, destination, 7, 2));
+        await(from, to, 2);
+        accepted(from.endpoint.sendmsg(gathered, destination, 5, 2, Flags.REMOTE_CQ_DATA));
+        pollEmpty(to);
+        accepted(to.endpoint.recvmsg(scattered, FabricAddress.ADDR_UNSPEC, 1, 0));
+        await(from, to, 2);
+    }
+
+    private void inPlace(FabricNode from, FabricNode to, long destination) {
+        accepted(to.endpoint.trecv(to.memory.address() + LARGE, SMALL, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
+        accepted(from.endpoint.tryClaim(SMALL, claim));
+        claim.buffer().putLong(0, 5);
+        claim.abort();
+        accepted(from.endpoint.tryClaim(SMALL, claim));
+        claim.buffer().putLong(0, 6);
+        accepted(claim.commit(8, destination, 7, 2));
+        await(from, to, 2);
+    }
+
+    private void injectByFlag(FabricNode from, FabricNode to, long destination) {
+        long source = from.memory.address();
+        gathered.clear().add(source, 60).add(source + 60, 4);
+        accepted(to.endpoint.trecv(to.memory.address() + LARGE, SMALL, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
+        accepted(from.endpoint.tsendmsg(gathered, destination, 7, 0, 2, Flags.INJECT));
+        await(from, to, 2);
+        accepted(to.endpoint.trecv(to.memory.address() + LARGE, SMALL, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
+        accepted(from.endpoint.tinjectdata(injected, 0, SMALL, 5, destination, 7));
+        await(from, to, 1);
     }
 
     private void untagged(FabricNode from, FabricNode to, long destination) {

@@ -125,7 +125,7 @@ class OperationFlagsTest {
             assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.getOpFlags(Flags.TRANSMIT | Flags.RECV)));
             assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.getOpFlags(0)));
             assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.setOpFlags(Flags.COMPLETION)));
-            for (long flag : new long[] {Flags.COMMIT_COMPLETE, Flags.FENCE, Flags.INJECT, Flags.REMOTE_CQ_DATA}) {
+            for (long flag : new long[] {Flags.COMMIT_COMPLETE, Flags.FENCE, Flags.REMOTE_CQ_DATA}) {
                 assertEquals(FabricErrno.EBADFLAGS, errno(() -> endpoint.setOpFlags(Flags.TRANSMIT | flag)));
             }
             assertEquals(FabricErrno.EBADFLAGS,

@@ -99,7 +99,7 @@ class PeerAndAddressTest {
             UnsafeBuffer entry = new UnsafeBuffer(new byte[48]);
             for (int i = 0; i < 3; i++) {
                 awaitGone(b, entry);
-                assertEquals(-FabricErrno.ENODEV, b.endpoint.tsend(b.memory.address(), 8, 0, 1, 1));
+                assertEquals(-FabricErrno.EOPBADSTATE, b.endpoint.tsend(b.memory.address(), 8, 0, 1, 1));
             }
             assertEquals(List.of(), failures);
             assertEquals(List.of(b.endpoint.name() + '|' + b.endpoint.name() + "|2"), told);

@@ -138,7 +138,8 @@ class ReturnCodeTest {
                 endpoint.close();
             }
             Info sends = pair.a.info.copy();
-            sends.caps(Flags.TAGGED | Flags.MSG | Flags.SEND);
+            sends.caps(Flags.TAGGED | Flags.MSG | Flags.SEND).txAttr().caps(0);
+            sends.rxAttr().caps(0);
             Endpoint endpoint = pair.a.domain.openEndpoint(sends);
             endpoint.bind(pair.a.av);
             endpoint.bind(queue, Flags.TRANSMIT);

@@ -257,6 +257,8 @@ class SourceReportTest {
         Receiver(FabricPair pair, long caps, AddressVectorType type) {
             this.pair = pair;
             Info info = pair.b.info.copy().caps(caps);
+            info.txAttr().caps(0);
+            info.rxAttr().caps(0);
             queue = pair.b.domain.openCompletionQueue(
                 new CompletionQueueAttr().size(64).format(CompletionFormat.TAGGED));
             vector = pair.b.domain.openAddressVector(new AddressVectorAttr().type(type));

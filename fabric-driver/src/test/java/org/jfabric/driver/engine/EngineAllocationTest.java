@@ -5,6 +5,7 @@ import org.jfabric.Flags;
 import org.jfabric.driver.link.scripted.Script;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.lang.management.ManagementFactory;
 
@@ -47,6 +48,54 @@ class EngineAllocationTest {
         }
         assertEquals(0, allocatedBytes, "bytes allocated by " + ROUNDS + " messages each way");
         rig.close();
+    }
+
+    /** Messages of every length are looked at, claimed, fetched and discarded; and looked for where there are none. */
+    @ParameterizedTest
+    @ValueSource(ints = {64, 5000})
+    void shouldAllocateNothingWhenMessagesArePeekedClaimedAndDiscarded(int length) {
+        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean threads
+            && threads.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long toB = a.fiAddr(b);
+        for (int i = 0; i < 5; i++) {
+            looks(length, toB);
+        }
+        long allocatedBytes = Long.MAX_VALUE;
+        for (int attempt = 0; attempt < ATTEMPTS && allocatedBytes != 0; attempt++) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            looks(length, toB);
+            allocatedBytes = threads.getCurrentThreadAllocatedBytes() - before;
+        }
+        assertEquals(0, allocatedBytes, "bytes allocated by " + ROUNDS + " rounds");
+        rig.close();
+    }
+
+    private void looks(int length, long toB) {
+        for (int i = 0; i < ROUNDS; i++) {
+            for (int tag = 0; tag < 3; tag++) {
+                assertEquals(0, a.endpoint.send(Rig.TAGGED, a.buf(0), length, toB, tag, 0, 1));
+            }
+            while (b.endpoint.receiver().unexpectedMessages() != 3) {
+                poll();
+            }
+            look(Flags.PEEK, 9, 100);
+            look(Flags.PEEK, 0, 100);
+            look(Flags.PEEK | Flags.DISCARD, 0, 100);
+            look(Flags.PEEK | Flags.CLAIM, 1, 1000 + i);
+            look(Flags.PEEK | Flags.CLAIM, 2, 5_000_000 + i);
+            look(Flags.CLAIM | Flags.DISCARD, 0, 1000 + i);
+            look(Flags.CLAIM | Flags.COMPLETION, 0, 5_000_000 + i);
+            for (int tag = 0; tag < 3; tag++) {
+                take(a);
+            }
+        }
+    }
+
+    private void look(long flags, long tag, long context) {
+        int length = (flags & Flags.DISCARD) == 0 ? 64 : 0;
+        assertEquals(0, b.endpoint.receive(Flags.TAGGED | flags, b.buf(0), length, -1, tag, 0, context));
+        take(b);
     }
 
     private void pingPong(int length, boolean expected, long toA, long toB) {

@@ -39,7 +39,7 @@ class EngineCreditTest {
         rig.settle();
         assertTrue(held(b) <= 1 << 16, "held " + held(b));
         assertTrue(held(b) > 1 << 15, "held " + held(b));
-        long announced = b.endpoint.receiver().unexpectedMessages() - b.endpoint.receiver().storedBlocks();
+        long announced = b.endpoint.receiver().unexpectedMessages() - b.endpoint.receiver().scan().storedBlocks();
         assertTrue(announced <= 12 * 5, "announced " + announced);
         for (int k = 0; k < 12 * 300; k++) {
             b.trecv(0, 1024, 1, 7);
@@ -86,7 +86,7 @@ class EngineCreditTest {
             }
             rig.settle();
             assertEquals(0, script.announcements, "credit was lost by round " + round);
-            assertEquals(window, b.endpoint.receiver().storedBlocks());
+            assertEquals(window, b.endpoint.receiver().scan().storedBlocks());
             for (int i = window - 1; i >= 0; i--) {
                 b.trecv(0, 1024, i, 200 + i);
             }
@@ -159,15 +159,15 @@ class EngineCreditTest {
             Rig.Node sender = rig.add("s" + i);
             sender.tsend(b, 0, 1000, 1, 1);
             rig.settle();
-            assertEquals(1, b.endpoint.receiver().storedBlocks());
+            assertEquals(1, b.endpoint.receiver().scan().storedBlocks());
             sender.engine.removeEndpoint(sender.endpoint);
             rig.settle();
-            assertEquals(1, b.endpoint.receiver().storedBlocks());
+            assertEquals(1, b.endpoint.receiver().scan().storedBlocks());
             b.trecv(0, 1024, 1, 1);
             assertEquals(0, b.next().errno());
         }
         assertEquals(0, script.announcements);
-        assertEquals(1 << 16, b.endpoint.receiver().unreservedBytes());
+        assertEquals(1 << 16, b.endpoint.receiver().scan().unreservedBytes());
     }
 
     @Test
@@ -180,7 +180,7 @@ class EngineCreditTest {
             b.channel(a).kill(FabricErrno.ECONNRESET);
             rig.settle();
         }
-        assertEquals(30, b.endpoint.receiver().storedBlocks());
+        assertEquals(30, b.endpoint.receiver().scan().storedBlocks());
         int window = (1 << 14) / (1024 + 64);
         for (int i = 0; i < window; i++) {
             a.tsend(b, 0, 1000, 100, 1);
@@ -199,8 +199,8 @@ class EngineCreditTest {
         b.assertAtRest();
         b.channel(a).kill(FabricErrno.ECONNRESET);
         rig.settle();
-        assertEquals(1 << 20, b.endpoint.receiver().unreservedBytes());
-        assertEquals(1 << 20, a.endpoint.receiver().unreservedBytes());
+        assertEquals(1 << 20, b.endpoint.receiver().scan().unreservedBytes());
+        assertEquals(1 << 20, a.endpoint.receiver().scan().unreservedBytes());
     }
 
     @Test

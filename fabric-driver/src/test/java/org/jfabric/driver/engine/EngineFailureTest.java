@@ -211,7 +211,7 @@ class EngineFailureTest {
             rig.settle();
             assertEquals(0, b.endpoint.peers().all().size());
         }
-        assertEquals(1 << 20, b.endpoint.receiver().unreservedBytes());
+        assertEquals(1 << 20, b.endpoint.receiver().scan().unreservedBytes());
     }
 
     @Test
@@ -225,7 +225,7 @@ class EngineFailureTest {
         b.trecv(0, 64, 1, 200);
         assertEquals(0, b.next().errno());
         assertEquals(0, b.endpoint.peers().all().size());
-        assertEquals(1 << 20, b.endpoint.receiver().unreservedBytes());
+        assertEquals(1 << 20, b.endpoint.receiver().scan().unreservedBytes());
     }
 
     @Test

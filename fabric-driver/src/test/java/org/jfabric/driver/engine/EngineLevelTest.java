@@ -317,7 +317,9 @@ class EngineLevelTest {
         rig.close();
     }
 
+    /** An older peer, without a feature of the wire: what can be done otherwise is, the rest is refused. */
     @Test
+    @Requirement("EP-131")
     void shouldAnnounceToAPeerThatCannotAcknowledge() {
         script.acknowledges = false;
         connect();

@@ -118,7 +118,7 @@ class EngineProtocolTest {
         open(r -> script.streamPercent = 100);
         a.fill(0, 1000, 4);
         a.tsend(b, 0, 1000, 9, 100);
-        while (b.endpoint.receiver().storedBlocks() == 0) {
+        while (b.endpoint.receiver().scan().storedBlocks() == 0) {
             rig.step();
         }
         assertEquals(0, b.trecv(0, 1000, 9, 200));

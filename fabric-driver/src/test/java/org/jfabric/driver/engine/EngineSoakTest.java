@@ -16,9 +16,9 @@ class EngineSoakTest {
         // the first ones are the unit test's
         long seed = SoakOptions.seed() + 1_000;
         long done = 0;
-        EngineModelTest.Events[] events = EngineModelTest.Events.values();
+        EngineModel.Events[] events = EngineModel.Events.values();
         while (done < wanted) {
-            for (EngineModelTest.Events each : events) {
+            for (EngineModel.Events each : events) {
                 EngineModelTest.Run run = new EngineModelTest.Run(seed, each);
                 run.run();
                 done += run.operations();

@@ -51,9 +51,13 @@ final class Rig {
         final long memory = UnsafeApi.allocateMemory(MEMORY);
         final RegisteredRegion region;
         final int regionIndex;
+        /** The same memory once more, so that pieces of one message can be of different regions. */
+        final RegisteredRegion twin;
+        final int twinIndex;
         EngineEndpoint endpoint;
         int posted;
         int regionReleases;
+        int twinReleases;
 
         private Node(String address) {
             this.address = address;
@@ -78,6 +82,8 @@ final class Rig {
             });
             region = new RegisteredRegion(1, 0x1_0000_0042L, memory, MEMORY, () -> regionReleases++);
             regionIndex = session.regions().add(region);
+            twin = new RegisteredRegion(2, 0x1_0000_0099L, memory, MEMORY, () -> twinReleases++);
+            twinIndex = session.regions().add(twin);
             engine.addCompletionQueue(completions.writer);
             enable();
         }
@@ -85,7 +91,8 @@ final class Rig {
         void enable() {
             EndpointSettings endpointSettings = new EndpointSettings(
                 3, address, address, 0, txSize, rxSize, INJECT_SIZE, MEMORY,
-                caps | (directed ? Flags.DIRECTED_RECV : 0), eagerLimitBytes, mayOverrun);
+                caps | (directed ? Flags.DIRECTED_RECV : 0), eagerLimitBytes, mayOverrun,
+                new byte[0]);
             endpoint = engine.addEndpoint(
                 session, endpointSettings, List.of(ScriptedLink.NAME), addresses, completions.writer,
                 completions.writer);
@@ -97,6 +104,10 @@ final class Rig {
 
         long buf(long offset) {
             return MemoryRegionDescriptor.address(regionIndex, (int) region.generation() & 0xFF, offset);
+        }
+
+        long twinBuf(long offset) {
+            return MemoryRegionDescriptor.address(twinIndex, (int) twin.generation() & 0xFF, offset);
         }
 
         /** Fills memory with bytes that only this seed and place have. */
@@ -125,6 +136,19 @@ final class Rig {
 
         int send(long flags, long buf, long length, long to, long tag, long data, long context) {
             int result = endpoint.send(flags, buf, length, to, tag, data, context);
+            posted += result == 0 ? 1 : 0;
+            return result;
+        }
+
+        int sendVector(long flags, Pieces pieces, long to, long tag, long data, long context) {
+            int result = endpoint.sendVector(flags, pieces.requests(this), pieces.count(), to, tag, data, context);
+            posted += result == 0 ? 1 : 0;
+            return result;
+        }
+
+        int receiveVector(long flags, Pieces pieces, long from, long tag, long ignore, long context) {
+            int result = endpoint.receiveVector(
+                flags, pieces.requests(this), pieces.count(), from, tag, ignore, context);
             posted += result == 0 ? 1 : 0;
             return result;
         }
@@ -178,8 +202,9 @@ final class Rig {
             assertEquals(0, endpoint.outstandingSends(), where);
             assertEquals(0, endpoint.receiver().outstanding(), where);
             assertEquals(0, endpoint.receiver().unexpectedMessages(), where);
-            assertEquals(0, endpoint.receiver().storedBlocks(), where);
+            assertEquals(0, endpoint.receiver().scan().storedBlocks(), where);
             assertEquals(0, region.useCount(), where);
+            assertEquals(0, twin.useCount(), where);
             completions.takeAll();
             assertEquals(posted, completions.taken() + completions.retired(), where);
             assertFalse(completions.writer.isOverrun(), where);

@@ -5,6 +5,7 @@ import org.jfabric.FabricConfig;
 import org.jfabric.FabricException;
 import org.jfabric.FabricListener;
 import org.jfabric.Flags;
+import org.jfabric.SendClaim;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.conformance.FabricNode;
 
@@ -28,6 +29,7 @@ final class ChildMain {
         Path directory = Path.of(args[1]);
         switch (args[0]) {
             case "half" -> half(directory, args[2], Integer.parseInt(args[3]));
+            case "claim" -> claim(directory, args[2]);
             case "burst" -> burst(directory, args[2], Long.parseLong(args[3]));
             case "serve" -> serve(directory);
             default -> throw new IllegalArgumentException(args[0]);
@@ -68,6 +70,22 @@ final class ChildMain {
             int command = client.commands.claim(64);
             UnsafeApi.setMemory(client.commands.ringAddress() + command + 8, 56, (byte) 1);
         }
+        Runtime.getRuntime().halt(9);
+    }
+
+    /** Ends itself while a message is being encoded in its queue. */
+    private static void claim(Path directory, String peer) throws IOException {
+        FabricNode node = Bystanders.node("loopback", directory);
+        long dest = node.av.insert(peer);
+        SendClaim claim = new SendClaim();
+        node.endpoint.tryClaim(64, claim);
+        claim.buffer().putLong(0, 1);
+        claim.commit(8, dest, 5, 1);
+        node.endpoint.tryClaim(64, claim);
+        claim.buffer().setMemory(0, 64, (byte) -1);
+        say("ready " + node.endpoint.name());
+        hear();
+        claim.buffer().setMemory(0, 64, (byte) 0x5A);
         Runtime.getRuntime().halt(9);
     }
 

@@ -3,9 +3,11 @@ package org.jfabric.driver.hostile;
 import org.agrona.UnsafeApi;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.codec.control.WaitObj;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.conformance.FabricNode;
 import org.jfabric.layout.CompletionQueueDescriptor;
+import org.jfabric.layout.CounterDescriptor;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -99,6 +101,50 @@ abstract class CutFiles {
             rig.bystanders().assertUnharmed();
             client.close();
         }
+        rig.assertReclaimed();
+    }
+
+    @Test
+    void shouldEndTheClientWhoseCounterIsCut() {
+        for (int round = 0; round < 5; round++) {
+            ControlClient client = new ControlClient(rig.directory(), () -> { });
+            ControlClient.Count count = client.openCounter(round % 2 == 0 ? WaitObj.NONE : WaitObj.UNSPEC);
+            ControlClient.Queues queues = client.open(name(), "", 0, 0, count);
+            ControlClient.Region region = client.register(LENGTH);
+            long self = client.insert(queues, queues.address);
+            client.send(queues, KIND, region.address(0), 64, self, 9, 1);
+            Await.until("the count", () -> count.counted() == 1);
+            // nothing happens before something is counted
+            cut(rig.directory(), nameOf(count.file()), 0);
+            rig.bystanders().assertUnharmed();
+            client.send(queues, KIND, region.address(0), 64, self, 9, 2);
+            Await.until("the client's end", client::isEnded);
+            rig.assertLogged("was ended", nameOf(count.file()), "was cut");
+            rig.bystanders().assertUnharmed();
+            client.close();
+        }
+        rig.assertReclaimed();
+    }
+
+    /** What a client writes where only the driver writes changes its own values, until the driver writes them again. */
+    @Test
+    void shouldNeverReadWhatAClientWritesIntoItsCounter() {
+        ControlClient client = rig.client();
+        ControlClient.Count count = client.openCounter(WaitObj.UNSPEC);
+        ControlClient.Queues queues = client.open(name(), "", 0, 0, count);
+        ControlClient.Region region = client.register(LENGTH);
+        long self = client.insert(queues, queues.address);
+        for (int i = 1; i <= 50; i++) {
+            // sleepers and wait channel included, whom nobody is there to wake
+            UnsafeApi.setMemory(count.file().address() + CounterDescriptor.ADDED_OFFSET,
+                CounterDescriptor.FILE_LENGTH - CounterDescriptor.ADDED_OFFSET, (byte) (i % 2 == 0 ? -1 : i));
+            client.send(queues, KIND, region.address(0), 0, self, 9, i);
+            int expected = i;
+            Await.until("the count", () -> count.counted() == expected);
+        }
+        assertFalse(client.isEnded());
+        rig.bystanders().assertUnharmed();
+        client.close();
         rig.assertReclaimed();
     }
 

@@ -52,7 +52,7 @@ public final class DriverView implements AutoCloseable {
         return value;
     }
 
-    List<String> errors() {
+    public List<String> errors() {
         List<String> result = new ArrayList<>();
         ErrorLogReader.read(
             readable(CncDescriptor.METADATA_OFFSET + (long) metadata + values, errors),

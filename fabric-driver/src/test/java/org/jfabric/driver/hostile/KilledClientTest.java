@@ -48,6 +48,26 @@ class KilledClientTest {
     }
 
     @Test
+    void shouldNotSeeAMessageWhoseClientDiedWhileItWasEncodedInPlace() {
+        FabricNode peer = RIG.opened(Bystanders.node("loopback", RIG.directory()));
+        for (int i = 0; i < 2; i++) {
+            assertEquals(0, peer.endpoint.trecv(peer.memory.address(64L * i), 64, -1L, 5, 0, i));
+        }
+        try (ChildClient child = new ChildClient("claim", RIG.directory(), peer.endpoint.name())) {
+            child.await("ready");
+            FabricNode.Entry entry = Await.value("the message that was committed", peer::poll);
+            assertEquals(0, entry.err());
+            assertEquals(8, entry.len());
+            child.say("go");
+            child.awaitEnd();
+        }
+        peer.assertQuiet(200);
+        RIG.bystanders().assertUnharmed();
+        peer.close();
+        RIG.assertReclaimed();
+    }
+
+    @Test
     void shouldReclaimAClientThatIsKilledAtAnyMoment() {
         long seed = System.nanoTime();
         System.out.println("seed " + seed);

@@ -114,8 +114,8 @@ class KilledDriverTest {
         UnsafeBuffer entry = new UnsafeBuffer(new byte[48]);
         for (int i = 0; i < 3; i++) {
             assertEquals(-FabricErrno.ENODEV, node.cq.read(entry, 0, 1));
-            assertEquals(-FabricErrno.ENODEV, node.endpoint.tsend(node.memory.address(0), 8, self, 1, 1));
-            assertEquals(-FabricErrno.ENODEV, node.endpoint.trecv(node.memory.address(0), 8, -1L, 1, 0, 1));
+            assertEquals(-FabricErrno.EOPBADSTATE, node.endpoint.tsend(node.memory.address(0), 8, self, 1, 1));
+            assertEquals(-FabricErrno.EOPBADSTATE, node.endpoint.trecv(node.memory.address(0), 8, -1L, 1, 0, 1));
         }
         FabricException refused = assertThrows(FabricException.class, () -> node.domain.allocate(4096));
         assertTrue(refused.getMessage().contains("connect again"), refused.getMessage());

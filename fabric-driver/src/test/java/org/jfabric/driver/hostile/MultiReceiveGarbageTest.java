@@ -62,7 +62,7 @@ class MultiReceiveGarbageTest {
         System.out.println("seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
         ControlClient client = RIG.client();
-        ControlClient.Queues queues = client.open("multi-garbage", "", CAPS, 1 << 12);
+        ControlClient.Queues queues = client.open("multi-garbage", "", CAPS, 1 << 12, null);
         ControlClient.Region region = client.register(REGION_LENGTH);
         long self = client.insert(queues, queues.address);
         UnsafeApi.setMemory(region.data(), REGION_LENGTH, (byte) 0x11);
@@ -111,8 +111,8 @@ class MultiReceiveGarbageTest {
     @Test
     void shouldHoldBackOnlyTheEndpointOfAClientThatNeverReads() {
         ControlClient client = RIG.client();
-        ControlClient.Queues lazy = client.open("multi-lazy", "", CAPS, CQ_SIZE);
-        ControlClient.Queues sender = client.open("multi-sender", "", CAPS, 1 << 10);
+        ControlClient.Queues lazy = client.open("multi-lazy", "", CAPS, CQ_SIZE, null);
+        ControlClient.Queues sender = client.open("multi-sender", "", CAPS, 1 << 10, null);
         ControlClient.Region region = client.register(REGION_LENGTH);
         long toLazy = client.insert(sender, lazy.address);
         post(client, lazy, BUFFER, region.address(0), REGION_LENGTH, 64, 1);
@@ -145,8 +145,8 @@ class MultiReceiveGarbageTest {
     void shouldOverrunOnlyTheQueueWhoseReadPositionIsImpossible() {
         for (long position : List.of(-1L, Long.MIN_VALUE, Long.MAX_VALUE, 1L << 40, 100_000L)) {
             ControlClient client = new ControlClient(RIG.directory(), () -> { });
-            ControlClient.Queues bad = client.open("multi-bad", "", CAPS, CQ_SIZE);
-            ControlClient.Queues good = client.open("multi-good", "", CAPS, 1 << 10);
+            ControlClient.Queues bad = client.open("multi-bad", "", CAPS, CQ_SIZE, null);
+            ControlClient.Queues good = client.open("multi-good", "", CAPS, 1 << 10, null);
             ControlClient.Region region = client.register(REGION_LENGTH);
             long toBad = client.insert(good, bad.address);
             long self = client.insert(good, good.address);

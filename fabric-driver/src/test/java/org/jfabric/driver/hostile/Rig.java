@@ -159,14 +159,14 @@ final class Rig implements BeforeAllCallback, BeforeEachCallback, AfterEachCallb
     void assertReclaimed() {
         Await.until(() -> "not reclaimed: " + view.counters() + ' ' + files(), () ->
             view.counter("clients") == 2 && view.counter("endpoints") == 2 && view.counter("completion queues") == 2
-                && view.counter("memory regions") == 2 && files().size() == 2 * 5);
+                && view.counter("memory regions") == 2 && view.counter("counters") == 0 && files().size() == 2 * 5);
     }
 
     /** Names of the clients' files. */
     List<String> files() {
         try (var names = Files.list(directory())) {
             return names.map(name -> name.getFileName().toString())
-                .filter(name -> name.matches("\\d+\\.(ctl|tq|rq|cq|mr)")).sorted().toList();
+                .filter(name -> name.matches("\\d+\\.(ctl|tq|rq|cq|mr|cntr|wait)")).sorted().toList();
         } catch (IOException e) {
             throw new AssertionError(e);
         }

@@ -40,6 +40,7 @@ final class Barrier {
         world.await("the last message of each way", this::haveArrived);
         world.await("what the messages that are left go to", this::haveDrained);
         world.await("the room of operations that have ended", this::haveRoom);
+        world.readAll();
         int more = world.readAll();
         world.check(more == 0, () -> more + " entries came although all credit is back");
         world.endpoints.forEach(this::account);
@@ -113,6 +114,10 @@ final class Barrier {
             drainOf(to).take(this);
             if (!sent) {
                 sent = send();
+            }
+            if (!sent && from.tx == from.rx && rounds > PATIENT_ROUNDS) {
+                // receives may have taken all slots of the queue that is for both
+                drainOf(from).makeRoom();
             }
             if (rounds > PATIENT_ROUNDS) {
                 // what keeps the last message back may wait for receives
@@ -239,7 +244,8 @@ final class Barrier {
         /** Posts receives of everything until that many are open, or no more room is; false if none is open. */
         private boolean open(boolean tagged, long count) {
             long open = endpoint.receives.stream()
-                .filter(each -> each.tagged == tagged && !each.ended && !each.cancelRequested && takesAll(each)).count();
+                .filter(each -> each.tagged == tagged && !each.ended && !each.cancelRequested
+                    && takesAll(each)).count();
             for (; open < count; open++) {
                 int length = world.random.nextInt(4) == 0 ? SoakMemory.ROOM[1] : world.random.nextInt(200);
                 if (receive(endpoint, 0, tagged ? ~SoakWorld.BARRIER_TAG : 0, length) == null) {
@@ -254,7 +260,8 @@ final class Barrier {
 
         /** And is known to be open: one without an entry may have ended. */
         private boolean takesAll(SoakReceive receive) {
-            return receive.wantsEntry && receive.source == Receive.ANY_SOURCE && (!receive.tagged || receive.ignore == ~SoakWorld.BARRIER_TAG);
+            return receive.wantsEntry && receive.source == Receive.ANY_SOURCE
+                && (!receive.tagged || receive.ignore == ~SoakWorld.BARRIER_TAG);
         }
 
         /** Gives up the oldest receives that are not the barrier's own, of all that share the room. */

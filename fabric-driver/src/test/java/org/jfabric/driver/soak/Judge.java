@@ -18,11 +18,11 @@ import java.util.Map;
  * <p>Drivers are asynchronous, so that nobody knows when a message met the receives. It need not be known: receives are
  * ordered by their posting, the messages of one sender by their sending, and matching prefers the older one on both
  * sides. For a given order of all arrivals that leaves one outcome, however posting and arriving were mixed (as in
- * stable marriage with common preferences). So the outcome itself tells of the order of arrivals: where a message passed
- * an older receive that accepts it, that receive had taken another message, or was cancelled, before. The judge collects
- * these relations, with the order of each sender and what was seen before what was posted; if they form a circle, no
- * order of arrivals explains the outcome. Otherwise the {@link NaiveMatcher} is run with such an order, and has to agree
- * entry for entry.
+ * stable marriage with common preferences). So the outcome itself tells of the order of arrivals: where a message
+ * passed an older receive that accepts it, that receive had taken another message, or was cancelled, before. The judge
+ * collects these relations, with the order of each sender and what was seen before what was posted; if they form a
+ * circle, no order of arrivals explains the outcome. Otherwise the {@link NaiveMatcher} is run with such an order, and
+ * has to agree entry for entry.
  */
 final class Judge {
     private record Way(int from, boolean tagged, long tag) {
@@ -128,7 +128,8 @@ final class Judge {
         for (Object early : events) {
             long seenBefore = seenBefore(early);
             for (Object late : events) {
-                long posted = late instanceof SoakMessage message ? message.postedStep : ((SoakReceive) late).cancelStep;
+                long posted = late instanceof SoakMessage message
+                    ? message.postedStep : ((SoakReceive) late).cancelStep;
                 if (early != late && seenBefore <= posted) {
                     before(early, late);
                 }

@@ -30,7 +30,7 @@ final class SoakClient {
     SoakClient(SoakWorld world, Fabric fabric, Random random) {
         this.world = world;
         directed = random.nextInt(4) != 0;
-        locks = random.nextInt(3) == 0;
+        locks = world.setup.isInvoker() ? world.locks : random.nextInt(3) == 0;
         selectiveSends = random.nextBoolean();
         selectiveReceives = random.nextBoolean();
         Info hints = new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | (directed ? Flags.DIRECTED_RECV : 0));

@@ -6,6 +6,7 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.conformance.DriverProcess;
 import org.jfabric.driver.conformance.FabricPair;
+import org.jfabric.driver.hostile.DriverView;
 
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -30,8 +31,9 @@ final class SoakDrivers implements AutoCloseable {
         this.setup = setup;
         eagerLimitBytes = 256 << random.nextInt(6);
         options.put("jfabric.engine.eagerLimitBytes", Integer.toString(eagerLimitBytes));
-        options.put("jfabric.engine.unexpectedBudgetBytes", Integer.toString(1 << 16 + random.nextInt(6)));
-        options.put("jfabric.engine.creditWindowBytes", Integer.toString(1 << 12 + random.nextInt(6)));
+        int budget = 16 + random.nextInt(6);
+        options.put("jfabric.engine.unexpectedBudgetBytes", Integer.toString(1 << budget));
+        options.put("jfabric.engine.creditWindowBytes", Integer.toString(1 << 13 + random.nextInt(budget - 12)));
         options.put("jfabric.engine.announcementLimit", Integer.toString(1 << random.nextInt(7)));
         options.put("jfabric.engine.queuePollBatch", Integer.toString(1 << random.nextInt(6)));
         int ring = 16 + random.nextInt(4);
@@ -104,7 +106,22 @@ final class SoakDrivers implements AutoCloseable {
             text.append("  ").append(process.directory())
                 .append(process.process().isAlive() ? " runs\n" : " HAS ENDED: " + process.output() + '\n');
         }
+        errors().forEach(error -> text.append("  ").append(error).append('\n'));
         return text.toString();
+    }
+
+    /** What the drivers' error logs say: nothing, as long as nobody makes mistakes. */
+    List<String> errors() {
+        List<Path> directories = new ArrayList<>();
+        embedded.forEach(driver -> directories.add(driver.directory()));
+        processes.forEach(process -> directories.add(process.directory()));
+        List<String> errors = new ArrayList<>();
+        for (Path directory : directories) {
+            try (DriverView view = new DriverView(directory)) {
+                view.errors().forEach(error -> errors.add(directory.getFileName() + ": " + error));
+            }
+        }
+        return errors;
     }
 
     @Override

@@ -13,9 +13,9 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
- * Some clients with endpoints that all reach each other, and one thread that does with them what the seed says. It works
- * in windows: random operations, then a {@link Barrier} at which everything that was posted must be accounted for, then
- * the {@link Judge}.
+ * Some clients with endpoints that all reach each other, and one thread that does with them what the seed says. It
+ * works in windows: random operations, then a {@link Barrier} at which everything that was posted must be accounted
+ * for, then the {@link Judge}.
  */
 final class SoakWorld implements AutoCloseable {
     /** Contexts of endpoints are apart from those of operations. */
@@ -36,6 +36,8 @@ final class SoakWorld implements AutoCloseable {
     final Long2ObjectHashMap<SoakMessage> sends = new Long2ObjectHashMap<>();
     final Long2ObjectHashMap<SoakReceive> receives = new Long2ObjectHashMap<>();
     final long[] tags;
+    /** Domains that are embedded in one driver are all for one thread, or all for several. */
+    final boolean locks;
     /** Untagged receives may end without an entry; untagged messages then carry their id. */
     final boolean untaggedSilent;
     long nextId = 1;
@@ -58,6 +60,7 @@ final class SoakWorld implements AutoCloseable {
             tags[i] = base | random.nextInt(8) | (random.nextInt(4) == 0 ? SILENT_TAG : 0);
         }
         untaggedSilent = random.nextBoolean();
+        locks = random.nextInt(3) == 0;
         try {
             open();
         } catch (RuntimeException | Error e) {
@@ -125,6 +128,8 @@ final class SoakWorld implements AutoCloseable {
             while (operations < limit) {
                 runWindow();
             }
+            checkMemory();
+            checkErrors();
         } catch (AssertionError | RuntimeException e) {
             throw failure(e);
         }
@@ -165,6 +170,12 @@ final class SoakWorld implements AutoCloseable {
         }
         sends.clear();
         receives.clear();
+    }
+
+    /** Drivers that nobody mistreats have nothing to complain of. */
+    void checkErrors() {
+        List<String> errors = drivers.errors();
+        check(errors.isEmpty(), () -> "the drivers' error logs say " + errors);
     }
 
     void checkMemory() {

@@ -18,7 +18,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Cost of a message and its receive in the {@link TagMatcher}, at 1 to 100,000 posted receives or waiting messages.
+ * Cost of a message and its receive in the {@link TagMatcher}, at 1 to 100,000 posted receives or waiting messages, in
+ * the order of posting and in random order. What a random order must pay in cache misses is in
+ * {@link RandomWalkBenchmark}.
  *
  * <p>Each operation is a pair that leaves the depth as it was: a message takes a receive, which is posted again; or a
  * receive takes a message, which is kept again. The wildcard searches that reach the last element are linear by
@@ -40,6 +42,10 @@ public class TagMatcherBenchmark {
     @Param({"1", "100", "10000", "100000"})
     public int depth;
 
+    /** Wildcard receives posted among the exact ones, which accept none of the messages. */
+    @Param({"0", "16"})
+    public int wildcards;
+
     private TagMatcher exactReceives;
     private TagMatcher equalReceives;
     private TagMatcher wildcardReceives;
@@ -47,6 +53,9 @@ public class TagMatcherBenchmark {
     private PostedReceive spareReceive;
     private int tagStride;
     private int nextTag;
+    private int nextInOrder;
+    private int[] randomOrder;
+    private int nextRandom;
 
     /** Creates the state, filled by {@link #fill()}. */
     public TagMatcherBenchmark() {
@@ -67,6 +76,10 @@ public class TagMatcherBenchmark {
             message.arrived(tag(i), i & 1);
             messages.addUnexpected(message);
         }
+        for (int i = 0; i < wildcards; i++) {
+            exactReceives.postReceive(receive(-1L - ((long) i << TAG_SHIFT), LOW_BYTE));
+        }
+        randomOrder = RandomWalkBenchmark.randomOrder(depth);
         spareReceive = receive(0, 0);
         tagStride = TAG_STRIDE % depth;
     }
@@ -79,6 +92,46 @@ public class TagMatcherBenchmark {
     @Benchmark
     public PostedReceive postedExact() {
         return takeAndPost(exactReceives, tag(nextIndex()));
+    }
+
+    /**
+     * Messages take the receives in the order of posting; each is posted again, as the youngest.
+     *
+     * @return the receive.
+     */
+    @Benchmark
+    public PostedReceive postedInOrder() {
+        return takeAndPost(exactReceives, tag(nextInOrder()));
+    }
+
+    /**
+     * Messages take the receives in random order.
+     *
+     * @return the receive.
+     */
+    @Benchmark
+    public PostedReceive postedInRandomOrder() {
+        return takeAndPost(exactReceives, tag(nextRandom()));
+    }
+
+    /**
+     * Receives take the messages in the order of arrival; each is kept again, as the youngest.
+     *
+     * @return the message.
+     */
+    @Benchmark
+    public UnexpectedMessage unexpectedInOrder() {
+        return takeAndKeep(tag(nextInOrder()), 0, TagMatcher.ANY_SOURCE);
+    }
+
+    /**
+     * Receives take the messages in random order.
+     *
+     * @return the message.
+     */
+    @Benchmark
+    public UnexpectedMessage unexpectedInRandomOrder() {
+        return takeAndKeep(tag(nextRandom()), 0, TagMatcher.ANY_SOURCE);
     }
 
     /**
@@ -169,6 +222,18 @@ public class TagMatcherBenchmark {
         int index = nextTag + tagStride;
         nextTag = index >= depth ? index - depth : index;
         return nextTag;
+    }
+
+    private int nextInOrder() {
+        int index = nextInOrder;
+        nextInOrder = index + 1 == depth ? 0 : index + 1;
+        return index;
+    }
+
+    private int nextRandom() {
+        int index = nextRandom;
+        nextRandom = index + 1 == depth ? 0 : index + 1;
+        return randomOrder[index];
     }
 
     private static long tag(int index) {

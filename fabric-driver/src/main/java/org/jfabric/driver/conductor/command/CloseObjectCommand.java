@@ -6,9 +6,11 @@ import org.jfabric.driver.conductor.AddressVectorResource;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.CompletionQueueResource;
 import org.jfabric.driver.conductor.ConductorContext;
+import org.jfabric.driver.conductor.CounterResource;
 import org.jfabric.driver.conductor.EndpointResource;
 import org.jfabric.driver.conductor.RegionResource;
 import org.jfabric.driver.conductor.ServiceNames;
+import org.jfabric.driver.conductor.ViewResource;
 import org.jfabric.driver.conductor.WaitChannels;
 import org.jfabric.driver.conductor.WaitResource;
 import org.jfabric.driver.conductor.WaitSetResource;
@@ -30,8 +32,12 @@ public final class CloseObjectCommand extends Command {
     public static final int MEMORY_REGION = 3;
     /** Code of the kind endpoint. */
     public static final int ENDPOINT = 4;
+    /** Code of the kind counter. */
+    public static final int COUNTER = 8;
     /** Code of the kind wait set. */
     public static final int WAIT_SET = 9;
+    /** Code of the kind view. */
+    public static final int VIEW = 10;
 
     private enum State {
         BEGIN,
@@ -86,7 +92,7 @@ public final class CloseObjectCommand extends Command {
         }
         channels.close(unwatched);
         if (unbound != null) {
-            // only now: the progress thread wakes through the set's memory until it has let go of the queue
+            // only now: the progress thread wakes through the set's memory until it has let go of the queue or counter
             unbound.unbind();
         }
         session().proxy().done(correlationId());
@@ -99,10 +105,12 @@ public final class CloseObjectCommand extends Command {
             case ADDRESS_VECTOR -> closeAddressVector();
             case MEMORY_REGION -> closeRegion();
             case ENDPOINT -> closeEndpoint();
+            case COUNTER -> closeCounter();
             case WAIT_SET -> closeWaitSet();
+            case VIEW -> closeView();
             default -> throw new FabricException(FabricErrno.EINVAL,
                 "objects of kind " + kind + " are not known",
-                "Known are 1 to 4: queue, vector, region, endpoint; and 9: wait set.");
+                "Known are 1 to 4: queue, vector, region, endpoint; 8 to 10: counter, wait set, view.");
         }
     }
 
@@ -119,12 +127,26 @@ public final class CloseObjectCommand extends Command {
         onProgress(() -> context().progress().removeCompletionQueue(session().progress(), queue.writer()));
     }
 
+    private void closeCounter() {
+        CounterResource counter = session().counters().get(objectId);
+        requireOpen("counter", counter);
+        requireUnbound("counter", counter.bound());
+        session().counters().remove(objectId);
+        context().counters().add(SystemCounter.COUNTERS, -1);
+        counter.file().delete();
+        unmapped = List.of(counter.file());
+        unwatched = counter.waitResource();
+        unbound = counter.waitSet();
+        onProgress(() -> context().progress().removeCounter(session().progress(), counter.writer()));
+    }
+
     private void closeWaitSet() {
         WaitSetResource waitSet = session().waitSets().get(objectId);
         requireOpen("wait set", waitSet);
         if (waitSet.bound() > 0) {
             throw new FabricException(FabricErrno.EBUSY,
-                "wait set " + objectId + " is used by " + waitSet.bound() + " queue(s)", "Close the queues first.");
+                "wait set " + objectId + " is used by " + waitSet.bound() + " queue(s) or counter(s)",
+                "Close these first.");
         }
         session().waitSets().remove(objectId);
         waitSet.file().delete();
@@ -132,6 +154,14 @@ public final class CloseObjectCommand extends Command {
         unwatched = waitSet.waitResource();
         // a channel may just be on its way to the progress thread: it must have come back before it is closed
         onProgress(unwatched.point()::clearChannel);
+    }
+
+    private void closeView() {
+        ViewResource view = session().views().remove(objectId);
+        requireOpen("view", view);
+        view.file().delete();
+        unmapped = List.of(view.file());
+        onProgress(() -> context().progress().removeView(view.view()));
     }
 
     private void closeAddressVector() {

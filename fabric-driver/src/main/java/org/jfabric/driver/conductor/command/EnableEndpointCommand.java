@@ -13,6 +13,7 @@ import org.jfabric.driver.conductor.AddressVectorResource;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.CompletionQueueResource;
 import org.jfabric.driver.conductor.ConductorContext;
+import org.jfabric.driver.conductor.CounterResource;
 import org.jfabric.driver.conductor.EndpointRequest;
 import org.jfabric.driver.conductor.EndpointResource;
 import org.jfabric.driver.conductor.ServiceNames;
@@ -30,6 +31,8 @@ import org.jfabric.layout.RecordRingDescriptor;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 /**
  * {@code fi_endpoint}, {@code fi_ep_bind} and {@code fi_enable}: checks what was asked for against what the links
@@ -53,6 +56,8 @@ public final class EnableEndpointCommand extends Command {
     private State state = State.CHECK;
     private CompletionQueueResource transmitCompletions;
     private CompletionQueueResource receiveCompletions;
+    private CounterResource sendCounter;
+    private CounterResource receiveCounter;
     private AddressVectorResource vector;
     private boolean bound;
     private final List<String> linkNames = new ArrayList<>();
@@ -126,7 +131,7 @@ public final class EnableEndpointCommand extends Command {
             case OPEN -> {
                 EndpointResource resource = new EndpointResource(
                     endpoint, queues, transmitFile, receiveFile, transmitLength, receiveLength, activityIndex,
-                    transmitCompletions, receiveCompletions, vector);
+                    transmitCompletions, receiveCompletions, boundCounters(), vector);
                 if (!takenService().isEmpty()) {
                     resource.services().add(takenService);
                 }
@@ -145,6 +150,7 @@ public final class EnableEndpointCommand extends Command {
         if (bound) {
             transmitCompletions.unbind();
             receiveCompletions.unbind();
+            boundCounters().forEach(CounterResource::unbind);
             vector.unbind();
         }
         if (takenName != null) {
@@ -194,11 +200,28 @@ public final class EnableEndpointCommand extends Command {
         if (receiveCompletions == null) {
             receiveCompletions = transmitCompletions;
         }
+        sendCounter = counter("sends", request.sendCounterId());
+        receiveCounter = counter("receives", request.receiveCounterId());
         // from now on: a close that comes while files are made must not take what the endpoint will write to
         transmitCompletions.bind();
         receiveCompletions.bind();
+        boundCounters().forEach(CounterResource::bind);
         vector.bind();
         bound = true;
+    }
+
+    private CounterResource counter(String what, long counterId) {
+        CounterResource counter = session().counters().get(counterId);
+        if (counter == null && counterId != 0) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "counter " + counterId + ", bound for " + what + ", is not open",
+                "Bind an open counter of this client.");
+        }
+        return counter;
+    }
+
+    private List<CounterResource> boundCounters() {
+        return Stream.of(sendCounter, receiveCounter).filter(Objects::nonNull).toList();
     }
 
     private CompletionQueueResource queue(String side, long cqId, long flags, long needed) {
@@ -310,10 +333,17 @@ public final class EnableEndpointCommand extends Command {
             Math.toIntExact(offer.txAttr().size()),
             Math.toIntExact(offer.rxAttr().size()),
             config.injectSizeBytes(),
-            offer.epAttr().maxMsgSize(),
+            longestMessage(offer.epAttr().maxMsgSize()),
             request.hints().caps(),
             Math.min(context().config().engine().eagerLimitBytes(), MAX_EAGER_BYTES),
-            request.hints().domainAttr().resourceManagement() == ResourceManagement.DISABLED);
+            request.hints().domainAttr().resourceManagement() == ResourceManagement.DISABLED,
+            offer.epAttr().authKey());
+    }
+
+    /** An application that names less than a link can, keeps to it (EP-132). */
+    private long longestMessage(long offered) {
+        long asked = request.hints().epAttr().maxMsgSize();
+        return asked == 0 ? offered : Math.min(asked, offered);
     }
 
     private void takeNames() {
@@ -375,7 +405,9 @@ public final class EnableEndpointCommand extends Command {
             linkNames,
             vector.table(),
             transmitCompletions.writer(),
-            receiveCompletions.writer());
+            receiveCompletions.writer(),
+            sendCounter == null ? null : sendCounter.writer(),
+            receiveCounter == null ? null : receiveCounter.writer());
         if (transmitFile != null) {
             boolean served = false;
             try {

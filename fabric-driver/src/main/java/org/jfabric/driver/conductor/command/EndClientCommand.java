@@ -3,9 +3,11 @@ package org.jfabric.driver.conductor.command;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.CompletionQueueResource;
 import org.jfabric.driver.conductor.ConductorContext;
+import org.jfabric.driver.conductor.CounterResource;
 import org.jfabric.driver.conductor.EndpointResource;
 import org.jfabric.driver.conductor.RegionResource;
 import org.jfabric.driver.conductor.ServiceNames;
+import org.jfabric.driver.conductor.ViewResource;
 import org.jfabric.driver.conductor.WaitChannels;
 import org.jfabric.driver.conductor.WaitSetResource;
 import org.jfabric.driver.resource.SharedFile;
@@ -98,9 +100,16 @@ public final class EndClientCommand extends Command {
             unmapped.add(queue.file());
             channels.close(queue.waitResource());
         }
+        for (CounterResource counter : session.counters().values()) {
+            unmapped.add(counter.file());
+            channels.close(counter.waitResource());
+        }
         for (WaitSetResource waitSet : session.waitSets().values()) {
             unmapped.add(waitSet.file());
             channels.close(waitSet.waitResource());
+        }
+        for (ViewResource view : session.views().values()) {
+            unmapped.add(view.file());
         }
         unmapped.add(session.controlFile());
         deleted.addAll(unmapped);
@@ -111,10 +120,13 @@ public final class EndClientCommand extends Command {
         }
         counters.add(SystemCounter.ENDPOINTS, -session.endpoints().size());
         counters.add(SystemCounter.COMPLETION_QUEUES, -session.completionQueues().size());
+        counters.add(SystemCounter.COUNTERS, -session.counters().size());
         counters.add(SystemCounter.REGIONS, -session.regions().size());
         session.endpoints().clear();
         session.completionQueues().clear();
+        session.counters().clear();
         session.waitSets().clear();
+        session.views().clear();
         session.addressVectors().clear();
         session.regions().clear();
     }

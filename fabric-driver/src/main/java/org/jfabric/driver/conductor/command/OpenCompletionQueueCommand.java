@@ -11,11 +11,8 @@ import org.jfabric.codec.queue.CompletionDecoder;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.CompletionQueueResource;
 import org.jfabric.driver.conductor.ConductorContext;
-import org.jfabric.driver.conductor.WaitResource;
-import org.jfabric.driver.conductor.WaitSetResource;
 import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.engine.complete.CompletionWriter;
-import org.jfabric.driver.engine.complete.WaitPoint;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.Affinity;
@@ -33,20 +30,15 @@ public final class OpenCompletionQueueCommand extends Command {
     private final long size;
     private final long flags;
     private final int formatCode;
-    private final int waitObjectCode;
     private final int waitConditionCode;
     private final int signalingVector;
-    private final long waitSetId;
+    private final RequestedWait wait;
     private final long id;
     private State state = State.CHECK;
     private int clientShare;
     private int driverShare;
     private int capacity;
     private CompletionFormat format;
-    private boolean signals;
-    private long waitToken = WaitResource.NO_CHANNEL;
-    private WaitSetResource waitSet;
-    private WaitResource waitResource;
     private SharedFile file;
     private CompletionWriter writer;
 
@@ -64,10 +56,9 @@ public final class OpenCompletionQueueCommand extends Command {
         size = decoder.size();
         flags = decoder.flags();
         formatCode = decoder.formatRaw();
-        waitObjectCode = decoder.waitObjRaw();
         waitConditionCode = decoder.waitCondRaw();
         signalingVector = decoder.signalingVector();
-        waitSetId = decoder.waitSetId();
+        wait = new RequestedWait(session, decoder.waitObjRaw(), decoder.waitSetId());
         this.id = id;
     }
 
@@ -80,15 +71,15 @@ public final class OpenCompletionQueueCommand extends Command {
                 background(this::make);
             }
             case MADE -> {
-                writer = new CompletionWriter(
-                    file.address(), capacity, driverShare, waitPoint(), this::onOverrun);
+                writer = new CompletionWriter(file.address(), capacity, driverShare,
+                    wait.point(file.address() + CompletionQueueDescriptor.WAIT_OFFSET), this::onOverrun);
                 state = State.SERVED;
                 onProgress(() -> context().progress().addCompletionQueue(session().progress(), writer));
             }
             default -> {
                 CompletionQueueResource queue =
                     new CompletionQueueResource(
-                        id, file, writer, capacity, clientShare, driverShare, waitResource, waitSet);
+                        id, file, writer, capacity, clientShare, driverShare, wait.waitResource(), wait.waitSet());
                 session().completionQueues().put(id, queue);
                 context().counters().add(SystemCounter.COMPLETION_QUEUES, 1);
                 session().proxy().completionQueueReady(correlationId(), queue, format.code());
@@ -100,9 +91,7 @@ public final class OpenCompletionQueueCommand extends Command {
 
     @Override
     protected void undo() {
-        if (waitSet != null) {
-            waitSet.unbind();
-        }
+        wait.undo();
         if (file != null) {
             file.delete();
             SharedFile unused = file;
@@ -119,7 +108,9 @@ public final class OpenCompletionQueueCommand extends Command {
         CompletionFormat wanted = CompletionFormat.of(formatCode);
         // the full format serves a client that does not say which one it reads
         format = wanted == CompletionFormat.UNSPEC ? CompletionFormat.TAGGED : wanted;
-        checkWaitObject(WaitObject.of(waitObjectCode));
+        if (wait.check("completion queue") != WaitObject.NONE) {
+            WaitCondition.of(waitConditionCode);
+        }
         checkAffinity();
         QueueConfig config = context().config().queue();
         long wantedSize = size == 0 ? config.cqSize() : size;
@@ -139,66 +130,7 @@ public final class OpenCompletionQueueCommand extends Command {
         }
         capacity = (int) entries;
         // last, because what it binds is only taken back by undo()
-        if (waitObjectCode == WaitObject.SET.code()) {
-            bindWaitSet();
-        }
-    }
-
-    private void checkWaitObject(WaitObject waitObject) {
-        switch (waitObject) {
-            case NONE -> {
-                return;
-            }
-            case UNSPEC, MUTEX_COND, YIELD -> signals = true;
-            case FD -> {
-                requireThreads(session());
-                signals = true;
-                waitToken = WaitResource.randomToken();
-            }
-            case SET -> {
-            }
-            default -> throw new FabricException(FabricErrno.ENOSYS,
-                "a completion queue with wait object " + waitObject + " cannot be opened",
-                "Use NONE, UNSPEC, SET, FD, MUTEX_COND or YIELD.");
-        }
-        WaitCondition.of(waitConditionCode);
-    }
-
-    /**
-     * Refuses a descriptor to wait at where nobody could signal it.
-     *
-     * @param session who asks.
-     * @throws FabricException {@code FI_ENOSYS} in mode INVOKER.
-     */
-    static void requireThreads(ClientSession session) {
-        if (session.isEmbedded()) {
-            throw new FabricException(FabricErrno.ENOSYS,
-                "wait object FD with a driver in mode INVOKER, which has no thread to signal it while the application "
-                    + "sleeps", "Use UNSPEC, whose waiting calls run the cycles, or launch the driver in mode SHARED.");
-        }
-    }
-
-    /** Binds it at once, so that it cannot be closed while the queue is made. */
-    private void bindWaitSet() {
-        WaitSetResource found = session().waitSets().get(waitSetId);
-        if (found == null) {
-            throw new FabricException(FabricErrno.EINVAL,
-                "wait set " + waitSetId + " is not open", "Open the wait set first, and name it in wait_set.");
-        }
-        found.bind();
-        waitSet = found;
-    }
-
-    private WaitPoint waitPoint() {
-        if (waitSet != null) {
-            return waitSet.waitResource().point();
-        }
-        if (!signals) {
-            return null;
-        }
-        waitResource = new WaitResource(
-            new WaitPoint(file.address() + CompletionQueueDescriptor.WAIT_OFFSET), waitToken);
-        return waitResource.point();
+        wait.bind();
     }
 
     private void checkAffinity() {

@@ -62,7 +62,7 @@ public final class OpenWaitSetCommand extends Command {
             case UNSPEC, MUTEX_COND, YIELD -> {
             }
             case FD -> {
-                OpenCompletionQueueCommand.requireThreads(session());
+                RequestedWait.requireThreads(session());
                 waitToken = WaitResource.randomToken();
             }
             case NONE, SET -> throw new FabricException(FabricErrno.EINVAL,

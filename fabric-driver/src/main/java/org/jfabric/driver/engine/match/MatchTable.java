@@ -27,14 +27,17 @@ final class MatchTable {
 
     private final MatchNode[] buckets;
     private final int shift;
+    /** Nodes compared with a key so far; counted where assertions are enabled, so that a test sees the price. */
+    private long comparisons;
 
     /**
      * Creates an empty table.
      *
-     * @param capacity number of nodes expected at most; more are held all the same, in longer chains.
+     * @param capacity number of nodes expected at most; more are held all the same, in longer chains. There are twice
+     *                 as many buckets, so that a key that is not there, too, is mostly found to be missing at once.
      */
     MatchTable(int capacity) {
-        int count = BitUtil.findNextPositivePowerOfTwo(Math.clamp(capacity, MIN_BUCKETS, MAX_BUCKETS));
+        int count = BitUtil.findNextPositivePowerOfTwo(Math.clamp(2L * capacity, MIN_BUCKETS, MAX_BUCKETS));
         buckets = new MatchNode[count];
         shift = Long.SIZE - Integer.numberOfTrailingZeros(count);
     }
@@ -131,9 +134,22 @@ final class MatchTable {
         node.samePrev = null;
     }
 
-    private static MatchNode findInChain(MatchNode first, long tag, int source) {
+    /**
+     * Nodes that were compared with a key so far.
+     *
+     * @return a count; 0 where assertions are disabled.
+     */
+    long comparisons() {
+        return comparisons;
+    }
+
+    private MatchNode findInChain(MatchNode first, long tag, int source) {
         MatchNode node = first;
-        while (node != null && (node.tag != tag || node.keySource != source)) {
+        while (node != null) {
+            assert ++comparisons > 0;
+            if (node.tag == tag && node.keySource == source) {
+                break;
+            }
             node = node.chainNext;
         }
         return node;

@@ -120,6 +120,15 @@ final class PostedReceives {
         return wildcardCount;
     }
 
+    /**
+     * Exact receives that were compared so far.
+     *
+     * @return a count; 0 where assertions are disabled.
+     */
+    long comparisons() {
+        return exact.comparisons();
+    }
+
     private void countExact(PostedReceive receive, int delta) {
         if (receive.keySource == TagMatcher.ANY_SOURCE) {
             exactAnySourceCount += delta;

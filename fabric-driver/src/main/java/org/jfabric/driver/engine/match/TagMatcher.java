@@ -212,6 +212,17 @@ public final class TagMatcher {
     }
 
     /**
+     * Gives a message its source, because its sender has got a place in the address vector: from now on receives
+     * directed at that place accept it (TAG-013, AMB-54). None can be posted yet, as the place was not valid.
+     *
+     * @param message of an unknown source, waiting or claimed; those of one sender are given in the order of arrival.
+     * @param source  peer index.
+     */
+    public void learnSource(UnexpectedMessage message, int source) {
+        unexpected.learnSource(message, source);
+    }
+
+    /**
      * Makes the sender of a peer's unexpected messages unknown, before its index may mean another peer (AMB-54).
      *
      * @param source peer index.

@@ -92,6 +92,12 @@ public class UnexpectedMessage extends MatchNode {
         claimed = isClaimed;
     }
 
+    /** The sender has a place in the address vector now. */
+    final void learnSource(int newSource) {
+        source = newSource;
+        bySource.keySource = newSource;
+    }
+
     /** Makes the sender unknown. */
     final void forgetSource() {
         source = TagMatcher.UNKNOWN_SOURCE;

@@ -90,6 +90,20 @@ final class UnexpectedMessages {
     }
 
     /**
+     * Gives a message of an unknown sender its source, as the youngest of that source.
+     *
+     * @param message held here, waiting or claimed.
+     * @param source  peer index.
+     */
+    void learnSource(UnexpectedMessage message, int source) {
+        assert message.source() == TagMatcher.UNKNOWN_SOURCE : "source " + message.source();
+        message.learnSource(source);
+        if (bySource != null && message.isWaiting()) {
+            bySource.add(message.bySource);
+        }
+    }
+
+    /**
      * Makes the sender of all its messages unknown, because its index will mean another peer or none.
      *
      * @param source peer index.
@@ -159,6 +173,15 @@ final class UnexpectedMessages {
      */
     int claimedCount() {
         return claimed.size();
+    }
+
+    /**
+     * Messages that were compared by look-ups so far.
+     *
+     * @return a count; 0 where assertions are disabled.
+     */
+    long comparisons() {
+        return byTag.comparisons() + (bySource == null ? 0 : bySource.comparisons());
     }
 
     private UnexpectedMessage peekWildcard(long tag, long ignore, int source) {

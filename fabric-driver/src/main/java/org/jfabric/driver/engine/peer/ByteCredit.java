@@ -111,6 +111,16 @@ final class ByteCredit {
         return held;
     }
 
+    /** Whether what is held leaves the peer less than a quarter of what it may send at once. */
+    boolean isUsedUp() {
+        return held != 0 && reserved - held < window >> 2;
+    }
+
+    /** Whether the peer may send half of its window, or has none. */
+    boolean isHalfFree() {
+        return reserved - held >= window >> 1;
+    }
+
     /** Counts the channels so far. */
     int epoch() {
         return epoch;

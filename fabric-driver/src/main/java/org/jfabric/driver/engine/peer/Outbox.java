@@ -14,6 +14,9 @@ import java.util.Set;
  * <p>Owner: progress agent.
  */
 public final class Outbox {
+    /** Sends that are looked at for an announced one; others are in the link's hands and soon gone. */
+    private static final int OLDEST = 8;
+
     private final PeerContext context;
     private final OperationList pending = new OperationList();
     /** The oldest first, so that it is segmented first. */
@@ -66,6 +69,7 @@ public final class Outbox {
         operation.state = newState;
         owned.addLast(operation);
         if (newState == TransmitOperation.ANNOUNCED) {
+            operation.sinceNs = context.nowNs();
             announced++;
         }
     }
@@ -104,8 +108,61 @@ public final class Outbox {
         return owned.size() + announced + segmenting;
     }
 
+    /**
+     * Sends that have not begun.
+     *
+     * @return a count.
+     */
+    public int waiting() {
+        return waiting;
+    }
+
+    /**
+     * Since when the oldest of {@link #waiting()} waits.
+     *
+     * @return time of that cycle, 0 if none waits.
+     */
+    public long waitingSinceNs() {
+        return pending.isEmpty() ? 0 : pending.first().sinceNs;
+    }
+
+    /**
+     * Whether the peer grants neither bytes nor announcements, so that sends wait.
+     *
+     * @return true while it does not.
+     */
+    public boolean isHeldBack() {
+        return heldBackCounter != 0;
+    }
+
+    /**
+     * Messages that were announced and that the peer has not taken.
+     *
+     * @return a count.
+     */
+    public int announced() {
+        return announced;
+    }
+
+    /**
+     * When the oldest of {@link #announced()} was announced.
+     *
+     * @return time of that cycle; 0 if there is none among the oldest sends that have begun.
+     */
+    public long announcedSinceNs() {
+        TransmitOperation operation = owned.first();
+        for (int i = 0; i < OLDEST && operation != null; i++) {
+            if (operation.state == TransmitOperation.ANNOUNCED || operation.state == TransmitOperation.SEGMENTING) {
+                return operation.sinceNs;
+            }
+            operation = operation.next;
+        }
+        return 0;
+    }
+
     void add(TransmitOperation operation) {
         operation.state = TransmitOperation.QUEUED;
+        operation.sinceNs = context.nowNs();
         pending.addLast(operation);
         waiting++;
     }
@@ -201,7 +258,7 @@ public final class Outbox {
     }
 
     private void notHeldBack() {
-        context.closeHeldBackCounter(heldBackCounter);
+        context.closeCounter(heldBackCounter);
         heldBackCounter = 0;
     }
 

@@ -31,8 +31,6 @@ public final class Peer extends ChannelHandler {
     private static final int DOWN = 0;
     private static final int CONNECTING = 1;
     private static final int UP = 2;
-    /** What the greatest configurable limit of a peer's driver allows; more is no peer of ours. */
-    private static final int MAX_ANNOUNCEMENTS = 1 << 16;
 
     private final String address;
     private final PeerContext context;
@@ -45,7 +43,7 @@ public final class Peer extends ChannelHandler {
     private final ByteCredit credit = new ByteCredit();
     private final Outbox outbox;
     private final Acknowledgements acknowledgements = new Acknowledgements(this);
-    private int announcementsHeld;
+    private final HeldMessages held;
     private final PullList pulls = new PullList();
 
     private boolean scheduled;
@@ -56,6 +54,7 @@ public final class Peer extends ChannelHandler {
         this.source = source;
         this.context = context;
         this.outbox = new Outbox(context);
+        this.held = new HeldMessages(context, this, credit);
     }
 
     /**
@@ -213,7 +212,7 @@ public final class Peer extends ChannelHandler {
      * @return false if the peer sends more than it was granted.
      */
     public boolean admit(long length) {
-        return credit.hold(length);
+        return held.store(length);
     }
 
     /**
@@ -222,16 +221,12 @@ public final class Peer extends ChannelHandler {
      * @return false if there are more than any peer may have.
      */
     public boolean admitAnnouncement() {
-        if (announcementsHeld == MAX_ANNOUNCEMENTS) {
-            return false;
-        }
-        announcementsHeld++;
-        return true;
+        return held.announced();
     }
 
     /** A stored announcement was matched or dropped. */
     public void announcementLeft() {
-        announcementsHeld--;
+        held.announcementLeft();
     }
 
     /**
@@ -251,7 +246,7 @@ public final class Peer extends ChannelHandler {
      * @param messageEpoch {@link #epoch()} when it came.
      */
     public void left(long length, int messageEpoch) {
-        long free = credit.left(length, messageEpoch);
+        long free = held.left(length, messageEpoch);
         if (free != 0) {
             context.receiver().releaseWindow(free);
             forgetIfUnused();
@@ -267,6 +262,10 @@ public final class Peer extends ChannelHandler {
      */
     public long heldBytes() {
         return credit.heldBytes();
+    }
+
+    int heldMessages() {
+        return held.count();
     }
 
     /**
@@ -578,6 +577,7 @@ public final class Peer extends ChannelHandler {
         state = DOWN;
         channel = null;
         outbox.clear();
+        held.close();
         pulls.clearControl();
         acknowledgements.clear();
         if (open != null) {
@@ -593,6 +593,7 @@ public final class Peer extends ChannelHandler {
         outbox.failAll(errno);
         context.receiver().failPeer(this, errno);
         context.receiver().releaseWindow(credit.end());
+        held.close();
         context.onPeerDown(this, errno);
     }
 }

@@ -87,9 +87,24 @@ public abstract class PeerContext {
     public abstract long openHeldBackCounter(Peer peer);
 
     /**
-     * Gives that counter back.
+     * Makes the counter that shows how many messages of a peer wait here and hold it back.
      *
-     * @param address from {@link #openHeldBackCounter}.
+     * @param peer whose credit is used up.
+     * @return native address of its 8 bytes.
      */
-    public abstract void closeHeldBackCounter(long address);
+    public abstract long openHoldingCounter(Peer peer);
+
+    /**
+     * Gives a counter back.
+     *
+     * @param address from {@link #openHeldBackCounter} or {@link #openHoldingCounter}.
+     */
+    public abstract void closeCounter(long address);
+
+    /**
+     * The time of the duty cycle.
+     *
+     * @return nanoseconds, as last read.
+     */
+    public abstract long nowNs();
 }

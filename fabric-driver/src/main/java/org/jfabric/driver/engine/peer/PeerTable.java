@@ -1,13 +1,12 @@
 package org.jfabric.driver.engine.peer;
 
+import org.jfabric.driver.engine.view.QueueVisitor;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.layout.ViewDescriptor;
 
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * The peers of one endpoint: by {@code fi_addr} for sends, by address for channels that the other side opens.
@@ -19,7 +18,7 @@ public final class PeerTable {
     private final List<Link> links;
     private final LocalEndpoint local;
     private final PeerContext context;
-    private final Map<String, Peer> byAddress = new HashMap<>();
+    private final PeerList known = new PeerList();
     private Peer[] byFiAddr = new Peer[16];
 
     /**
@@ -71,10 +70,10 @@ public final class PeerTable {
      * @return the existing peer or a new one.
      */
     public Peer inbound(String address) {
-        Peer peer = byAddress.get(address);
+        Peer peer = known.find(address);
         if (peer == null) {
             peer = new Peer(address, addresses.find(address), context);
-            byAddress.put(address, peer);
+            known.add(peer);
         }
         return peer;
     }
@@ -96,15 +95,17 @@ public final class PeerTable {
     }
 
     /**
-     * The address vector got a new entry: a peer that is known by its address only has a {@code fi_addr} now.
+     * The address vector got a new entry: a peer that is known by its address only has a {@code fi_addr} now, and so
+     * have its messages that wait.
      *
      * @param fiAddr  new.
      * @param address of that entry.
      */
     public void onInserted(long fiAddr, String address) {
-        Peer peer = byAddress.get(address);
+        Peer peer = known.find(address);
         if (peer != null && peer.source() < 0) {
             peer.source((int) fiAddr);
+            context.receiver().learnSource(peer);
         }
     }
 
@@ -117,8 +118,9 @@ public final class PeerTable {
         if (fiAddr >= 0 && fiAddr < byFiAddr.length && byFiAddr[(int) fiAddr] != null) {
             byFiAddr[(int) fiAddr] = null;
         }
-        for (Peer peer : byAddress.values()) {
-            if (peer.source() == fiAddr) {
+        for (int i = 0, slots = known.slots(); i < slots; i++) {
+            Peer peer = known.get(i);
+            if (peer != null && peer.source() == fiAddr) {
                 peer.source(Peer.UNKNOWN_SOURCE);
             }
         }
@@ -131,7 +133,7 @@ public final class PeerTable {
      * @param peer down and in no address vector.
      */
     public void forget(Peer peer) {
-        byAddress.remove(peer.address(), peer);
+        known.remove(peer);
     }
 
     /**
@@ -140,7 +142,30 @@ public final class PeerTable {
      * @return a copy.
      */
     public List<Peer> all() {
-        return new ArrayList<>(byAddress.values());
+        return known.all();
+    }
+
+    /**
+     * Places of peers.
+     *
+     * @return a count that may grow; a peer keeps its place.
+     */
+    public int slots() {
+        return known.slots();
+    }
+
+    /**
+     * Shows a peer, if there is one.
+     *
+     * @param slot    from 0.
+     * @param visitor told.
+     */
+    public void visit(int slot, QueueVisitor visitor) {
+        Peer peer = known.get(slot);
+        if (peer != null) {
+            visitor.onPeer(peer, peer.heldMessages(), peer.isUp() ? ViewDescriptor.PEER_UP
+                : peer.channel() == null ? ViewDescriptor.PEER_DOWN : ViewDescriptor.PEER_CONNECTING);
+        }
     }
 
     private Peer resolve(long fiAddr) {

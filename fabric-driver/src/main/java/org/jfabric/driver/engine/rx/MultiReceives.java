@@ -90,7 +90,8 @@ final class MultiReceives extends HeldBack {
             match();
             return true;
         }
-        if (!enabled || (receive.flags & Flags.TAGGED) != 0) {
+        if (!enabled || (receive.flags & Flags.TAGGED) != 0 || receive.pieces != null) {
+            // parts lie one behind the other, so a buffer is of one piece
             receiver.fail(receive, 0, FabricErrno.EBADFLAGS);
             return true;
         }

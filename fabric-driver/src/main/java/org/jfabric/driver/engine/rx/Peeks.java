@@ -6,6 +6,7 @@ import org.jfabric.Flags;
 import org.jfabric.client.PeekFlags;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.peer.Peer;
+import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.layout.Words;
 
 /**
@@ -29,10 +30,12 @@ final class Peeks {
     private static final int EXPECTED_CLAIMS = 16;
 
     private final Receiver receiver;
+    private final RegionTable regions;
     private final ReceiveEntries entries;
     private final UnexpectedStore store;
     private final Pulls pulls;
     private final ReachedLevels levels;
+    private final Sources sources;
     /** By context; grows to the greatest number ever claimed, which the limit bounds; else it allocates nothing. */
     private final Long2ObjectHashMap<StoredMessage> claims =
         new Long2ObjectHashMap<>(EXPECTED_CLAIMS, 0.65f, false);
@@ -40,23 +43,27 @@ final class Peeks {
     private final int limit;
 
     Peeks(
-        Receiver receiver, ReceiveEntries entries, UnexpectedStore store, Pulls pulls, ReachedLevels levels,
-        int limit) {
+        Receiver receiver, RegionTable regions, ReceiveEntries entries, UnexpectedStore store, Pulls pulls,
+        ReachedLevels levels, Sources sources, int limit) {
         this.receiver = receiver;
+        this.regions = regions;
         this.entries = entries;
         this.store = store;
         this.pulls = pulls;
         this.levels = levels;
+        this.sources = sources;
         this.limit = limit;
     }
 
     /** Does what a receive with one of {@link PeekFlags#ANY} asks for; its record ends here. */
     void execute(ReceiveOperation operation, long srcAddr, long tag, long ignore) {
-        long flags = operation.flags;
+        // one message at most is received here, whatever else a broken client asks for
+        long flags = operation.flags & ~Flags.MULTI_RECV;
+        operation.flags = flags;
         int refusal = PeekFlags.check(flags, operation.context);
         if (refusal != 0) {
             receiver.fail(operation, 0, -refusal);
-        } else if ((flags & Flags.DISCARD) == 0 && !receiver.attach(operation)) {
+        } else if ((flags & Flags.DISCARD) == 0 && operation.pieces == null && !operation.attach(regions)) {
             // before anything else, so that a claim survives and can be fetched into other memory
             receiver.fail(operation, 0, FabricErrno.EFAULT);
         } else if ((flags & Flags.PEEK) != 0) {
@@ -72,7 +79,7 @@ final class Peeks {
             receiver.fail(operation, 0, FabricErrno.EBUSY);
             return;
         }
-        int source = receiver.source(srcAddr);
+        int source = sources.find(srcAddr);
         if (source == TagMatcher.UNKNOWN_SOURCE) {
             receiver.fail(operation, 0, FabricErrno.EINVAL);
             return;
@@ -99,9 +106,9 @@ final class Peeks {
         }
     }
 
-    /** Copies what is here of a message; the buffer, or 0 if nothing was copied (AMB-50). */
+    /** Copies what is here of a message into a buffer of one piece; the buffer, or 0 if nothing was copied (AMB-50). */
     private static long copy(StoredMessage message, ReceiveOperation operation) {
-        if (operation.length == 0 || message.state != StoredMessage.STORED) {
+        if (operation.length == 0 || operation.pieces != null || message.state != StoredMessage.STORED) {
             return 0;
         }
         Words.copy(message.block, operation.address, operation.placedBytes());

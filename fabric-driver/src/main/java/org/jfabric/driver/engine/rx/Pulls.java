@@ -4,7 +4,6 @@ import org.jfabric.FabricErrno;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.RemotePayload;
-import org.jfabric.layout.Words;
 
 /**
  * Fetching of announced payloads: in one copy where the link can reach the sender's region, else in segments; then the
@@ -38,7 +37,8 @@ final class Pulls {
         }
         peer.addPull(operation);
         long length = operation.placedBytes();
-        int result = length == 0 ? Channel.DONE : peer.channel().pull(payload, operation.address, length);
+        int result = length == 0
+            ? Channel.DONE : peer.channel().pull(payload, operation.address, operation.pieces, length);
         if (result == Channel.DONE) {
             taken(operation);
         } else if (result == Channel.PENDING) {
@@ -95,7 +95,7 @@ final class Pulls {
             peer.violation("sent a segment that was not asked for");
             return;
         }
-        Words.copy(address, operation.address + offset, length);
+        operation.place(offset, address, length);
         operation.received += length;
         if (operation.received == operation.placedBytes()) {
             taken(operation);

@@ -6,25 +6,29 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.CounterWriter;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 /**
- * The completion entries of one endpoint's receives.
+ * The completion entries of one endpoint's receives, and what is counted of them.
  *
  * <p>Owner: progress agent.
  */
 final class ReceiveEntries {
     private final CompletionWriter completions;
     private final int completionIndex;
+    private final CounterWriter counter;
     private final boolean sources;
     private final boolean unknownSources;
 
-    ReceiveEntries(EndpointSettings settings, CompletionWriter completions, int completionIndex) {
+    ReceiveEntries(
+        EndpointSettings settings, CompletionWriter completions, int completionIndex, CounterWriter counter) {
         this.sources = settings.reportsSource();
         this.unknownSources = settings.reportsUnknownSource();
         this.completions = completions;
         this.completionIndex = completionIndex;
+        this.counter = counter;
     }
 
     /** Operations end without entries. */
@@ -52,6 +56,9 @@ final class ReceiveEntries {
             return;
         }
         operation.reported = true;
+        if (counter != null) {
+            counter.success();
+        }
         if ((operation.flags & Flags.COMPLETION) != 0) {
             completions.success(
                 completionIndex,
@@ -66,11 +73,6 @@ final class ReceiveEntries {
         } else if (!operation.isPart) {
             completions.retire();
         }
-    }
-
-    /** Whether a part that has ended gets an entry. */
-    boolean hasEntry(ReceiveOperation part) {
-        return part.endErrno != 0 || (part.flags & Flags.COMPLETION) != 0 || isTruncated(part) || isOfStranger(part);
     }
 
     /**
@@ -93,6 +95,11 @@ final class ReceiveEntries {
             source(operation));
     }
 
+    /** Whether a part that has ended gets an entry. */
+    boolean hasEntry(ReceiveOperation part) {
+        return part.endErrno != 0 || (part.flags & Flags.COMPLETION) != 0 || isTruncated(part) || isOfStranger(part);
+    }
+
     /** Writes the error entry of a receive, with or without a message. */
     void error(ReceiveOperation operation, long placed, long overflow, int errno) {
         error(operation, placed, overflow, errno, null);
@@ -100,7 +107,7 @@ final class ReceiveEntries {
 
     /**
      * Writes the entry that gives a multi-receive buffer back, asked for or not (AMB-19). Its only flag says that it
-     * belongs to no message, also if the buffer was cancelled (CQ-139).
+     * belongs to no message, also if the buffer was cancelled (CQ-139). What is counted are its messages, and a cancel.
      */
     void release(ReceiveOperation buffer) {
         buffer.reported = true;
@@ -109,6 +116,9 @@ final class ReceiveEntries {
             completions.success(
                 completionIndex, 0, buffer.context, Flags.MULTI_RECV, 0, 0, 0, 0, FabricAddress.ADDR_NOTAVAIL);
         } else {
+            if (counter != null) {
+                counter.error();
+            }
             completions.error(
                 completionIndex, 0, buffer.context, Flags.MULTI_RECV, 0, 0, 0, 0, FabricAddress.ADDR_NOTAVAIL, 0,
                 errno, errno, null);
@@ -118,6 +128,10 @@ final class ReceiveEntries {
     private void error(
         ReceiveOperation operation, long placed, long overflow, int errno, DirectBuffer errData) {
         operation.reported = true;
+        // a look receives nothing, so it is not counted, found or not
+        if (counter != null && (operation.flags & (Flags.PEEK | Flags.DISCARD)) == 0) {
+            counter.error();
+        }
         completions.error(
             completionIndex,
             share(operation),

@@ -3,7 +3,11 @@ package org.jfabric.driver.engine.rx;
 import org.jfabric.Flags;
 import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.engine.peer.Peer;
+import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.layout.MemoryRegionDescriptor;
+import org.jfabric.layout.Words;
 
 /**
  * One receive from its posting to its completion, or one message in a multi-receive buffer. The records of an endpoint
@@ -42,13 +46,19 @@ public final class ReceiveOperation extends PostedReceive {
 
     /** Low 32 bits: index in the pool; high: how often the record was used. */
     long id;
+    /** Time of the cycle in which it was posted; for those who look. */
+    long sinceNs;
     int state;
     long context;
     long flags;
     long buf;
+    /** Native address of the buffer; not looked at where it is in several pieces. */
     long address;
     long length;
     RegisteredRegion region;
+    /** The buffer's pieces, or null: it is in one. */
+    PieceList pieces;
+    final PieceList vector = new PieceList();
     ReceiveOperation nextFree;
     /** The message whose payload still streams into the store, in the state {@link #FILLING}. */
     StoredMessage filling;
@@ -94,6 +104,42 @@ public final class ReceiveOperation extends PostedReceive {
         return (flags & Flags.MULTI_RECV) != 0;
     }
 
+    void posted(long newFlags, long newBuf, long newLength, long newContext) {
+        state = POSTED;
+        flags = newFlags;
+        context = newContext;
+        buf = newBuf;
+        length = newLength;
+        message(null, newFlags & (Flags.TAGGED | Flags.MSG), 0, 0, 0);
+    }
+
+    /** Takes the one piece that a request names, if it is registered, and holds it. */
+    boolean attach(RegionTable regions) {
+        if (length != 0) {
+            RegisteredRegion found = regions.find(buf, length);
+            if (found == null) {
+                return false;
+            }
+            found.retain();
+            region = found;
+            address = found.address() + MemoryRegionDescriptor.offset(buf);
+        }
+        return true;
+    }
+
+    /** Takes the pieces that a request names, if all of them are registered, and holds them. */
+    boolean scatterOver(RegionTable regions, long[] requested, int count) {
+        if (!vector.resolve(regions, requested, count)) {
+            return false;
+        }
+        if (vector.count() != 0) {
+            vector.retain();
+            pieces = vector;
+            length = vector.lengthBytes();
+        }
+        return true;
+    }
+
     void message(Peer newPeer, long newFlags, long newTag, long newData, long newLength) {
         peer = newPeer;
         messageFlags = newFlags;
@@ -101,6 +147,26 @@ public final class ReceiveOperation extends PostedReceive {
         messageData = newData;
         messageLength = newLength;
         received = 0;
+    }
+
+    /** Copies bytes of the message into the buffer: none beyond {@link #placedBytes()}. */
+    void place(long offset, long source, long bytes) {
+        if (pieces == null) {
+            Words.copy(source, address + offset, bytes);
+        } else {
+            pieces.copyFrom(offset, source, bytes);
+        }
+    }
+
+    /** Gives back the memory of the buffer. */
+    void releaseMemory() {
+        if (region != null) {
+            region.release();
+            region = null;
+        } else if (pieces != null) {
+            pieces.release();
+            pieces = null;
+        }
     }
 
     /** Bytes of the message that fit. */

@@ -1,5 +1,7 @@
 package org.jfabric.driver.engine.rx;
 
+import org.jfabric.driver.resource.CycleClock;
+
 import java.util.Set;
 
 /**
@@ -12,10 +14,12 @@ final class ReceivePool {
     private ReceiveOperation free;
     private ReceiveOperation freePart;
     private int freeCount;
+    private final CycleClock clock;
     private long given;
 
-    ReceivePool(int receives, int parts) {
+    ReceivePool(int receives, int parts, CycleClock clock) {
         this.receives = receives;
+        this.clock = clock;
         operations = new ReceiveOperation[receives + parts];
         for (int i = operations.length - 1; i >= 0; i--) {
             boolean isPart = i >= receives;
@@ -37,6 +41,7 @@ final class ReceivePool {
         if (operation != null) {
             free = operation.nextFree;
             operation.nextFree = null;
+            operation.sinceNs = clock.nowNs();
             freeCount--;
         }
         return operation;
@@ -60,6 +65,7 @@ final class ReceivePool {
         operation.state = ReceiveOperation.FREE;
         operation.reported = false;
         operation.region = null;
+        operation.pieces = null;
         operation.peer = null;
         operation.filling = null;
         if (operation.isPart) {

@@ -1,20 +1,21 @@
 package org.jfabric.driver.engine.rx;
 
-import org.jfabric.FabricAddress;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.client.PeekFlags;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.CounterWriter;
+import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.match.UnexpectedMessage;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.engine.peer.PeerTable;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.RegionTable;
-import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.Words;
 
@@ -29,11 +30,8 @@ import java.util.List;
  * <p>Owner: progress agent.
  */
 public final class Receiver {
-    private static final long KIND_BITS = Flags.TAGGED | Flags.MSG;
-    static final long MESSAGE_BITS = KIND_BITS | Flags.REMOTE_CQ_DATA;
+    static final long MESSAGE_BITS = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA;
 
-    private final RegionTable regions;
-    private final PeerTable peers;
     private final ReceiveEntries entries;
     private final boolean directed;
     private final ReceivePool pool;
@@ -43,10 +41,12 @@ public final class Receiver {
     private final UnexpectedStore store;
     private final Pulls pulls;
     private final Streams streams;
+    private final ReceivePosts posts;
     private final ReachedLevels levels;
+    private final ReceiveScan scan;
     private final Peeks peeks;
     private final UnfinishedMessages unfinished;
-    private final Withdrawals withdrawals = new Withdrawals(this);
+    private final Sources sources;
 
     /**
      * A receiver without operations.
@@ -57,6 +57,8 @@ public final class Receiver {
      * @param peers           of the endpoint.
      * @param completions     receive completion queue.
      * @param completionIndex the endpoint's index in it.
+     * @param counter         counts what ends, or null.
+     * @param clock           of the duty cycle.
      */
     public Receiver(
         EndpointSettings settings,
@@ -64,22 +66,25 @@ public final class Receiver {
         RegionTable regions,
         PeerTable peers,
         CompletionWriter completions,
-        int completionIndex) {
-        this.regions = regions;
-        this.peers = peers;
-        this.entries = new ReceiveEntries(settings, completions, completionIndex);
+        int completionIndex,
+        CounterWriter counter,
+        CycleClock clock) {
+        this.entries = new ReceiveEntries(settings, completions, completionIndex, counter);
         this.directed = settings.directedReceive();
-        this.pool = new ReceivePool(settings.rxSize(), MultiReceives.parts(settings));
+        this.pool = new ReceivePool(settings.rxSize(), MultiReceives.parts(settings), clock);
         this.tagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
         this.untagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
         this.multi = new MultiReceives(this, settings, pool, untagged, entries, completions.driverShare());
         this.store = new UnexpectedStore(
-            engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes());
+            engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes(), clock);
+        this.scan = new ReceiveScan(pool, store);
         this.pulls = new Pulls(this);
         this.streams = new Streams(this, pool, store);
         this.levels = new ReachedLevels(this, store);
-        this.peeks = new Peeks(this, entries, store, pulls, levels, settings.rxSize());
         this.unfinished = new UnfinishedMessages(store);
+        this.sources = new Sources(this, peers, directed, tagged, untagged);
+        this.peeks = new Peeks(this, regions, entries, store, pulls, levels, sources, settings.rxSize());
+        this.posts = new ReceivePosts(this, regions, pool, sources, tagged, untagged, multi, peeks);
     }
 
     /**
@@ -95,61 +100,24 @@ public final class Receiver {
      * @return 0 or {@code -FI_EAGAIN}.
      */
     public int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
-        ReceiveOperation operation = pool.take();
-        if (operation == null) {
-            return -FabricErrno.EAGAIN;
-        }
-        operation.state = ReceiveOperation.POSTED;
-        operation.flags = flags;
-        operation.context = context;
-        operation.buf = buf;
-        operation.length = len;
-        operation.message(null, flags & KIND_BITS, 0, 0, 0);
-        if ((flags & PeekFlags.ANY) != 0) {
-            peeks.execute(operation, srcAddr, tag, ignore);
-            return 0;
-        }
-        if (!attach(operation)) {
-            fail(operation, 0, FabricErrno.EFAULT);
-            return 0;
-        }
-        int source = source(srcAddr);
-        if (source == TagMatcher.UNKNOWN_SOURCE) {
-            fail(operation, 0, FabricErrno.EINVAL);
-            return 0;
-        }
-        boolean isTagged = (flags & Flags.TAGGED) != 0;
-        operation.accept(isTagged ? tag : 0, isTagged ? ignore : 0, source);
-        if ((!isTagged || operation.isBuffer()) && multi.post(operation, ignore)) {
-            return 0;
-        }
-        UnexpectedMessage message = (isTagged ? tagged : untagged).postReceive(operation);
-        if (message != null) {
-            deliver(operation, (StoredMessage) message);
-        }
-        return 0;
+        return posts.receive(flags, buf, len, srcAddr, tag, ignore, context);
     }
 
-    /** Keeps the buffer's region while the operation lives; false if the client has registered no such memory. */
-    boolean attach(ReceiveOperation operation) {
-        if (operation.length != 0) {
-            RegisteredRegion region = regions.find(operation.buf, operation.length);
-            if (region == null) {
-                return false;
-            }
-            region.retain();
-            operation.region = region;
-            operation.address = region.address() + MemoryRegionDescriptor.offset(operation.buf);
-        }
-        return true;
-    }
-
-    /** What a receive accepts; {@link TagMatcher#UNKNOWN_SOURCE} if the address vector has no such place. */
-    int source(long srcAddr) {
-        if (!directed || srcAddr == FabricAddress.ADDR_UNSPEC) {
-            return TagMatcher.ANY_SOURCE;
-        }
-        return peers.isValid(srcAddr) ? (int) srcAddr : TagMatcher.UNKNOWN_SOURCE;
+    /**
+     * Takes a receive that is scattered over pieces of registered memory.
+     *
+     * @param flags   operation flags and kind.
+     * @param pieces  address and length of each, one after the other.
+     * @param count   of pieces, at most {@link org.jfabric.driver.link.PieceList#MAX_PIECES}.
+     * @param srcAddr source or -1.
+     * @param tag     tag.
+     * @param ignore  bits of the tag that do not count.
+     * @param context context.
+     * @return 0 or {@code -FI_EAGAIN}.
+     */
+    public int receiveVector(
+        long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
+        return posts.receiveVector(flags, pieces, count, srcAddr, tag, ignore, context);
     }
 
     /**
@@ -180,7 +148,7 @@ public final class Receiver {
         ReceiveOperation operation = arrive(peer, flags, tag, length);
         if (operation != null) {
             operation.message(peer, flags & MESSAGE_BITS, tag, data, length);
-            Words.copy(address, operation.address, operation.placedBytes());
+            operation.place(0, address, operation.placedBytes());
             peer.passed(length);
             complete(operation);
             release(operation);
@@ -320,10 +288,7 @@ public final class Receiver {
         }
         unfinished.failPeer(tagged, peer, errno);
         unfinished.failPeer(untagged, peer, errno);
-        if (directed && peer.source() >= 0) {
-            withdrawals.failDirected(tagged, peer.source(), errno);
-            withdrawals.failDirected(untagged, peer.source(), errno);
-        }
+        sources.failDirected(peer.source(), errno);
     }
 
     /**
@@ -333,12 +298,16 @@ public final class Receiver {
      * @param source the removed {@code fi_addr}.
      */
     public void forgetSource(int source) {
-        tagged.forgetSource(source);
-        untagged.forgetSource(source);
-        if (directed) {
-            withdrawals.failDirected(tagged, source, FabricErrno.ECANCELED);
-            withdrawals.failDirected(untagged, source, FabricErrno.ECANCELED);
-        }
+        sources.forget(source);
+    }
+
+    /**
+     * A peer that was unknown has a place in the address vector: its messages that wait match receives that name it.
+     *
+     * @param peer with its new {@link Peer#source()}.
+     */
+    public void learnSource(Peer peer) {
+        sources.learn(peer);
     }
 
     /**
@@ -348,7 +317,7 @@ public final class Receiver {
      * @return true if there was one.
      */
     public boolean cancel(long context) {
-        return withdrawals.cancel(tagged, context) || withdrawals.cancel(untagged, context);
+        return cancel(tagged, context) || cancel(untagged, context);
     }
 
     /**
@@ -389,15 +358,6 @@ public final class Receiver {
     }
 
     /**
-     * Messages whose payload is in the unexpected store.
-     *
-     * @return a count; empty messages hold no block.
-     */
-    public int storedBlocks() {
-        return store.storedBlocks();
-    }
-
-    /**
      * Messages that wait for a receive, stored or announced.
      *
      * @return a count.
@@ -407,12 +367,12 @@ public final class Receiver {
     }
 
     /**
-     * Bytes of the budget that are no peer's credit.
+     * The records, for those who look at them.
      *
-     * @return bytes.
+     * @return the one scan.
      */
-    public long unreservedBytes() {
-        return store.unreservedBytes();
+    public ReceiveScan scan() {
+        return scan;
     }
 
     /**
@@ -437,10 +397,7 @@ public final class Receiver {
             if (!operation.reported && !operation.isPart) {
                 unfinished++;
             }
-            if (operation.region != null) {
-                operation.region.release();
-                operation.region = null;
-            }
+            operation.releaseMemory();
         }
         multi.close();
         entries.retire(unfinished);
@@ -482,11 +439,7 @@ public final class Receiver {
             multi.release(operation);
             return;
         }
-        RegisteredRegion region = operation.region;
-        operation.region = null;
-        if (region != null) {
-            region.release();
-        }
+        operation.releaseMemory();
         pool.give(operation);
     }
 
@@ -516,7 +469,7 @@ public final class Receiver {
                 if (awaited) {
                     levels.taking(message);
                 }
-                Words.copy(message.block, operation.address, operation.placedBytes());
+                operation.place(0, message.block, operation.placedBytes());
                 Peer peer = message.peer;
                 message.peer = null;
                 peer.left(message.length, message.epoch);
@@ -583,5 +536,17 @@ public final class Receiver {
         } else if (receive != null) {
             fail(receive, 0, errno);
         }
+    }
+
+    private boolean cancel(TagMatcher matcher, long context) {
+        for (PostedReceive receive = matcher.firstPosted(); receive != null; receive = matcher.nextPosted(receive)) {
+            ReceiveOperation operation = (ReceiveOperation) receive;
+            if (operation.context == context) {
+                matcher.cancel(receive);
+                fail(operation, 0, FabricErrno.ECANCELED);
+                return true;
+            }
+        }
+        return false;
     }
 }

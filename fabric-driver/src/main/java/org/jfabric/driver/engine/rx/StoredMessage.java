@@ -23,6 +23,8 @@ final class StoredMessage extends UnexpectedMessage {
     int state;
     Peer peer;
     int epoch;
+    /** Time of the cycle in which it came; for those who look. */
+    long sinceNs;
     long flags;
     long data;
     long length;

@@ -33,7 +33,8 @@ final class Streams {
             operation.message(peer, flags & Receiver.MESSAGE_BITS, tag, data, length);
             operation.state = ReceiveOperation.STREAMING;
             peer.addPull(operation);
-            placement.set(Placement.Action.DIRECT, operation.address, operation.placedBytes(), operation.id);
+            placement.set(
+                Placement.Action.DIRECT, operation.address, operation.pieces, operation.placedBytes(), operation.id);
             return;
         }
         StoredMessage message = receiver.store(peer, flags, tag, data, length);

@@ -1,5 +1,7 @@
 package org.jfabric.driver.engine.rx;
 
+import org.jfabric.driver.resource.CycleClock;
+
 import java.util.Arrays;
 
 /**
@@ -11,12 +13,14 @@ import java.util.Arrays;
 final class UnexpectedStore {
     private final BlockStore blocks;
     private final int windowBytes;
+    private final CycleClock clock;
     private long unreservedBytes;
     private StoredMessage[] messages = new StoredMessage[64];
     private int messageCount;
     private StoredMessage free;
 
-    UnexpectedStore(int budgetBytes, int windowBytes, int maxPayloadBytes) {
+    UnexpectedStore(int budgetBytes, int windowBytes, int maxPayloadBytes, CycleClock clock) {
+        this.clock = clock;
         this.blocks = new BlockStore(budgetBytes, maxPayloadBytes);
         this.windowBytes = windowBytes;
         this.unreservedBytes = budgetBytes;
@@ -43,10 +47,11 @@ final class UnexpectedStore {
             }
             message = new StoredMessage(messageCount);
             messages[messageCount++] = message;
-            return message;
+        } else {
+            free = message.nextFree;
+            message.nextFree = null;
         }
-        free = message.nextFree;
-        message.nextFree = null;
+        message.sinceNs = clock.nowNs();
         return message;
     }
 

@@ -4,6 +4,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.complete.CounterWriter;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.engine.peer.PeerTable;
 import org.jfabric.driver.link.Channel;
@@ -36,6 +37,7 @@ public final class Sender {
     private final PeerTable peers;
     private final CompletionWriter completions;
     private final int completionIndex;
+    private final CounterWriter counter;
     private final long maxMessageBytes;
     private final int injectSizeBytes;
     private long completed;
@@ -48,18 +50,21 @@ public final class Sender {
      * @param peers           of the endpoint.
      * @param completions     transmit completion queue.
      * @param completionIndex the endpoint's index in it.
+     * @param counter         counts what ends, or null.
      */
     public Sender(
         EndpointSettings settings,
         RegionTable regions,
         PeerTable peers,
         CompletionWriter completions,
-        int completionIndex) {
+        int completionIndex,
+        CounterWriter counter) {
         this.pool = new TransmitPool(settings.txSize(), settings.injectSizeBytes());
         this.regions = regions;
         this.peers = peers;
         this.completions = completions;
         this.completionIndex = completionIndex;
+        this.counter = counter;
         this.maxMessageBytes = settings.maxMessageBytes();
         this.injectSizeBytes = settings.injectSizeBytes();
     }
@@ -90,18 +95,52 @@ public final class Sender {
             operation.region = region;
             operation.address = region.address() + MemoryRegionDescriptor.offset(buf);
         }
+        post(operation, destAddr, len);
+        return 0;
+    }
+
+    /**
+     * Takes a send that is gathered from pieces of registered memory.
+     *
+     * @param flags    operation flags and kind.
+     * @param pieces   address and length of each, one after the other.
+     * @param count    of pieces, at most {@link org.jfabric.driver.link.PieceList#MAX_PIECES}.
+     * @param destAddr destination.
+     * @param tag      tag.
+     * @param data     remote CQ data.
+     * @param context  context.
+     * @return 0 or {@code -FI_EAGAIN}.
+     */
+    public int sendVector(
+        long flags, long[] pieces, int count, long destAddr, long tag, long data, long context) {
+        TransmitOperation operation = take(flags, 0, tag, data, context);
+        if (operation == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        if (!operation.vector.resolve(regions, pieces, count)) {
+            fail(operation, FabricErrno.EFAULT);
+            return 0;
+        }
+        if (operation.vector.count() != 0) {
+            operation.pieces = operation.vector;
+            operation.length = operation.vector.lengthBytes();
+        }
+        post(operation, destAddr, operation.length);
+        return 0;
+    }
+
+    private void post(TransmitOperation operation, long destAddr, long len) {
         Peer peer = peers.peer(destAddr);
         if (peer == null || len < 0 || len > maxMessageBytes) {
             fail(operation, FabricErrno.EINVAL);
-            return 0;
+            return;
         }
         operation.peer = peer;
         if (peer.isClear() && begin(peer, operation)) {
-            return 0;
+            return;
         }
         hold(operation);
         peer.enqueue(operation);
-        return 0;
     }
 
     /**
@@ -191,6 +230,9 @@ public final class Sender {
         operation.reported = true;
         // not tracked any more when somebody can see the entry (CL-012)
         release(operation);
+        if (counter != null) {
+            counter.success();
+        }
         if ((flags & Flags.COMPLETION) != 0) {
             completions.success(completionIndex, 0, context, Flags.SEND | (flags & KIND_BITS), 0, 0, 0, 0, -1L);
         } else {
@@ -212,6 +254,9 @@ public final class Sender {
         operation.failure = 0;
         // as in complete(): not tracked any more when somebody can see the entry
         release(operation);
+        if (counter != null) {
+            counter.error();
+        }
         completions.error(
             completionIndex,
             0,
@@ -328,9 +373,8 @@ public final class Sender {
         completions.retire(pool.inUse());
         for (int i = 0, size = pool.size(); i < size; i++) {
             TransmitOperation operation = pool.get(i);
-            if (operation.state != TransmitOperation.FREE && operation.region != null) {
-                operation.region.release();
-                operation.region = null;
+            if (operation.state != TransmitOperation.FREE) {
+                operation.releaseMemory();
             }
         }
         pool.free();
@@ -408,17 +452,13 @@ public final class Sender {
     static void hold(TransmitOperation operation) {
         if (operation.state == TransmitOperation.FREE) {
             operation.state = TransmitOperation.QUEUED;
-            if (operation.region != null) {
-                operation.region.retain();
-            }
+            operation.retainMemory();
         }
     }
 
     private void release(TransmitOperation operation) {
-        RegisteredRegion region = operation.region;
-        operation.region = null;
-        if (operation.state != TransmitOperation.FREE && region != null) {
-            region.release();
+        if (operation.state != TransmitOperation.FREE) {
+            operation.releaseMemory();
         }
         completed++;
         pool.give(operation);

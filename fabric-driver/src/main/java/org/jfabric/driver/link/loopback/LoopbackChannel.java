@@ -5,13 +5,14 @@ import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
-import org.jfabric.layout.Words;
 
 /**
  * One end of a pair of endpoints of the same driver. A message is handed to the other end's handler in the call that
- * sends it; the payload is copied once, from the sender's region to its destination.
+ * sends it; the payload is copied once, from the sender's region to its destination; a short one that is in several
+ * pieces is put together first.
  *
  * <p>Owner: progress agent.
  */
@@ -19,10 +20,12 @@ final class LoopbackChannel extends Channel {
     private static final long KIND_AND_DATA = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA;
 
     private final RemotePayload payload = new RemotePayload();
+    private final long gatherAddress;
     private LoopbackChannel twin;
 
-    LoopbackChannel(ChannelLimits limits, ChannelHandler handler) {
+    LoopbackChannel(ChannelLimits limits, ChannelHandler handler, long gatherAddress) {
         super(limits, handler);
+        this.gatherAddress = gatherAddress;
     }
 
     void join(LoopbackChannel other) {
@@ -37,15 +40,24 @@ final class LoopbackChannel extends Channel {
         }
         ChannelHandler peer = other.handler();
         peer.onGrant(grant);
+        long address = operation.pieces == null ? operation.address : gather(operation);
         if (operation.isAcknowledged()) {
             peer.onMessageToAcknowledge(
                 operation.id(), operation.flags & KIND_AND_DATA | operation.awaitedOfPeer(), operation.tag,
-                operation.data, operation.address, (int) operation.length);
+                operation.data, address, (int) operation.length);
         } else {
-            peer.onMessage(
-                operation.flags, operation.tag, operation.data, operation.address, (int) operation.length);
+            peer.onMessage(operation.flags, operation.tag, operation.data, address, (int) operation.length);
         }
         return DONE;
+    }
+
+    /**
+     * Puts a short message of several pieces together. The other end takes whole messages at one address; it has copied
+     * this one when the call returns, and sends nothing from inside of it, so one place for all channels is enough.
+     */
+    private long gather(TransmitOperation operation) {
+        operation.copyTo(0, gatherAddress, operation.length);
+        return gatherAddress;
     }
 
     @Override
@@ -57,15 +69,31 @@ final class LoopbackChannel extends Channel {
         ChannelHandler peer = other.handler();
         peer.onGrant(grant);
         // the operation holds its region until it is finished, so the address stays good for the other end
-        payload.set(operation.id(), operation.length, RemotePayload.NO_REGION, 0, operation.address);
+        if (operation.pieces == null) {
+            payload.set(operation.id(), operation.length, RemotePayload.NO_REGION, 0, operation.address);
+        } else {
+            describe(operation);
+        }
         peer.onAnnounce(
             operation.flags & KIND_AND_DATA | operation.awaitedOfPeer(), operation.tag, operation.data, payload);
         return DONE;
     }
 
+    private void describe(TransmitOperation operation) {
+        payload.begin(operation.id());
+        for (int i = 0; i < operation.pieces.count(); i++) {
+            payload.add(RemotePayload.NO_REGION, 0, operation.pieces.address(i), operation.pieces.length(i));
+        }
+    }
+
     @Override
-    public int pull(RemotePayload source, long destAddress, long length) {
-        Words.copy(source.regionOffset(), destAddress, length);
+    public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+        long done = 0;
+        for (int i = 0; done < length; i++) {
+            long bytes = Math.min(source.length(i), length - done);
+            copyPulled(source.regionOffset(i), done, bytes, destAddress, destPieces);
+            done += bytes;
+        }
         return DONE;
     }
 

@@ -8,6 +8,8 @@ import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LocalEndpoint;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -19,8 +21,12 @@ import java.util.Map;
  * <p>Owner: progress agent.
  */
 final class LoopbackLink extends Link {
+    private static final int LINE = 64;
+
     private final String driverName;
     private final ChannelLimits limits;
+    /** Room for a short message that is put together. */
+    private final MemorySegment gathered;
     private final Map<String, LocalEndpoint> endpoints = new HashMap<>();
     private final List<Opening> openings = new ArrayList<>();
 
@@ -31,6 +37,7 @@ final class LoopbackLink extends Link {
     LoopbackLink(String driverName, ChannelLimits limits) {
         this.driverName = driverName;
         this.limits = limits;
+        this.gathered = Arena.ofAuto().allocate(Math.max(Long.BYTES, limits.eagerLimitBytes()), LINE);
     }
 
     @Override
@@ -56,7 +63,7 @@ final class LoopbackLink extends Link {
 
     @Override
     public Channel connect(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
-        LoopbackChannel channel = new LoopbackChannel(limits, handler);
+        LoopbackChannel channel = new LoopbackChannel(limits, handler, gathered.address());
         openings.add(new Opening(endpoint, remoteAddress, channel));
         return channel;
     }
@@ -89,6 +96,8 @@ final class LoopbackLink extends Link {
             LocalEndpoint remote = endpoints.get(FabricName.endpointOf(opening.remoteAddress));
             if (remote == null) {
                 opening.channel.handler().onDown(FabricErrno.ECONNREFUSED);
+            } else if (!remote.admits(opening.local.authKey())) {
+                opening.channel.handler().onDown(FabricErrno.EKEYREJECTED);
             } else {
                 up(opening, remote);
             }
@@ -103,7 +112,8 @@ final class LoopbackLink extends Link {
         if (remote != opening.local) {
             there = takeOpposite(opening, remote);
             if (there == null) {
-                there = new LoopbackChannel(limits, remote.handlerFor(opening.local.address()));
+                there = new LoopbackChannel(
+                    limits, remote.handlerFor(opening.local.address()), gathered.address());
             }
         }
         here.join(there);

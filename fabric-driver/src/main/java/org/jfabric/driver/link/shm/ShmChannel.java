@@ -16,6 +16,8 @@ import org.jfabric.codec.wire.SegmentEncoder;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
@@ -51,7 +53,7 @@ final class ShmChannel extends Channel {
 
     private final ShmConnection connection;
     private final String remoteAddress;
-    private final String localAddress;
+    private final LocalEndpoint endpoint;
     private final EagerEncoder eager = new EagerEncoder();
     private final EagerDataEncoder eagerData = new EagerDataEncoder();
     private final EagerToAcknowledgeEncoder toAcknowledge = new EagerToAcknowledgeEncoder();
@@ -61,6 +63,8 @@ final class ShmChannel extends Channel {
     private final PullEncoder pull = new PullEncoder();
     private final SegmentEncoder segment = new SegmentEncoder();
     private final CreditEncoder credit = new CreditEncoder();
+    private final ShmVectorFrames vectorFrames = new ShmVectorFrames();
+    private final long[] sourceAddresses = new long[PieceList.MAX_PIECES];
     private RecordProducer producer;
     private UnsafeBuffer ring;
     int state = OPENING;
@@ -73,16 +77,20 @@ final class ShmChannel extends Channel {
         ChannelLimits limits,
         ChannelHandler handler,
         ShmConnection connection,
-        String localAddress,
+        LocalEndpoint endpoint,
         String remoteAddress) {
         super(limits, handler);
         this.connection = connection;
-        this.localAddress = localAddress;
+        this.endpoint = endpoint;
         this.remoteAddress = remoteAddress;
     }
 
     String localAddress() {
-        return localAddress;
+        return endpoint.address();
+    }
+
+    byte[] authKey() {
+        return endpoint.authKey();
     }
 
     String remoteAddress() {
@@ -106,7 +114,7 @@ final class ShmChannel extends Channel {
         if (offset < 0) {
             return connection.notClaimed(offset);
         }
-        copyLastLinesFirst(operation.address, producer.ringAddress() + offset + EAGER_HEADER, payload, EAGER_HEADER);
+        write(operation, producer.ringAddress() + offset + EAGER_HEADER, payload, EAGER_HEADER);
         eager.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL).tag(operation.tag);
         boolean tagged = (operation.flags & Flags.TAGGED) != 0;
         producer.commit(offset, length, tagged ? ShmFrameReader.EAGER_TAGGED : ShmFrameReader.EAGER_MSG);
@@ -121,8 +129,7 @@ final class ShmChannel extends Channel {
         if (offset < 0) {
             return connection.notClaimed(offset);
         }
-        copyLastLinesFirst(
-            operation.address, producer.ringAddress() + offset + EAGER_DATA_HEADER, payload, EAGER_DATA_HEADER);
+        write(operation, producer.ringAddress() + offset + EAGER_DATA_HEADER, payload, EAGER_DATA_HEADER);
         eagerData.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL)
             .tag(operation.tag).data(operation.data).flags(operation.flags & KIND_AND_DATA);
         producer.commit(offset, length, ShmFrameReader.EAGER_DATA);
@@ -140,8 +147,8 @@ final class ShmChannel extends Channel {
         if (offset < 0) {
             return connection.notClaimed(offset);
         }
-        copyLastLinesFirst(
-            operation.address, producer.ringAddress() + offset + EAGER_TO_ACKNOWLEDGE_HEADER, payload,
+        write(
+            operation, producer.ringAddress() + offset + EAGER_TO_ACKNOWLEDGE_HEADER, payload,
             EAGER_TO_ACKNOWLEDGE_HEADER);
         toAcknowledge.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL)
             .tag(operation.tag).data(operation.data)
@@ -155,6 +162,9 @@ final class ShmChannel extends Channel {
     public int announce(TransmitOperation operation, int grant) {
         if (operation.awaitedOfPeer() != 0 && !connection.peerAcknowledges()) {
             return -FabricErrno.EOPNOTSUPP;
+        }
+        if (operation.pieces != null && connection.peerTakesVectors() && ShmVectorFrames.isReachable(operation)) {
+            return announceVector(operation, grant);
         }
         int length = WORD_LENGTH + AnnounceEncoder.BLOCK_LENGTH;
         int offset = producer.claim(length);
@@ -177,17 +187,32 @@ final class ShmChannel extends Channel {
         return DONE;
     }
 
-    @Override
-    public int pull(RemotePayload source, long destAddress, long length) {
-        if (source.regionNumber() == RemotePayload.NO_REGION) {
-            return -FabricErrno.EOPNOTSUPP;
+    private int announceVector(TransmitOperation operation, int grant) {
+        int length = ShmVectorFrames.length(operation);
+        int offset = producer.claim(length);
+        if (offset < 0) {
+            return connection.notClaimed(offset);
         }
-        long address = connection.regions().find(source, length);
-        if (address == 0) {
+        vectorFrames.write(
+            ring, offset + WORD_LENGTH, remoteId, grant, operation.flags & KIND_AND_DATA | operation.awaitedOfPeer(),
+            operation);
+        producer.commit(offset, length, ShmFrameReader.ANNOUNCE_VECTOR);
+        connection.written();
+        return DONE;
+    }
+
+    @Override
+    public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+        if (!connection.regions().find(source, length, sourceAddresses)) {
             return -FabricErrno.EOPNOTSUPP;
         }
         connection.copied(length);
-        Words.copy(address, destAddress, length);
+        long done = 0;
+        for (int i = 0; done < length; i++) {
+            long bytes = Math.min(source.length(i), length - done);
+            copyPulled(sourceAddresses[i], done, bytes, destAddress, destPieces);
+            done += bytes;
+        }
         return DONE;
     }
 
@@ -212,8 +237,7 @@ final class ShmChannel extends Channel {
         if (offset < 0) {
             return connection.notClaimed(offset);
         }
-        Words.copy(
-            operation.address + operation.sent, producer.ringAddress() + offset + SEGMENT_HEADER, payload);
+        operation.copyTo(operation.sent, producer.ringAddress() + offset + SEGMENT_HEADER, payload);
         segment.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL)
             .sink(operation.sink()).msgOffset(operation.sent);
         producer.commit(offset, length, ShmFrameReader.SEGMENT);
@@ -267,6 +291,21 @@ final class ShmChannel extends Channel {
         if (state != CLOSED) {
             connection.closeChannel(this, errno);
         }
+    }
+
+    private static void write(TransmitOperation operation, long dest, int length, int header) {
+        if (operation.pieces == null) {
+            copyLastLinesFirst(operation.address, dest, length, header);
+        } else {
+            gatherLastLinesFirst(operation, dest, length, header);
+        }
+    }
+
+    private static void gatherLastLinesFirst(TransmitOperation operation, long dest, int length, int header) {
+        int inFirstLine = Math.min(LINE - header, length);
+        operation.copyTo(inFirstLine, dest + inFirstLine, length - inFirstLine);
+        UnsafeApi.storeFence();
+        operation.copyTo(0, dest, inFirstLine);
     }
 
     private static void copyLastLinesFirst(long source, long dest, int length, int header) {

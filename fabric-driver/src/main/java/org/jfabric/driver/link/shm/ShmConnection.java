@@ -101,6 +101,11 @@ final class ShmConnection {
         return (files.peerFeatures() & ShmHello.FEATURE_ACKNOWLEDGES) != 0;
     }
 
+    /** Whether the peer's driver knows announcements of several pieces. */
+    boolean peerTakesVectors() {
+        return (files.peerFeatures() & ShmHello.FEATURE_VECTORS) != 0;
+    }
+
     // ---- life ----
 
     /** Both rings are mapped. */
@@ -278,15 +283,15 @@ final class ShmConnection {
         if (known != null) {
             return known;
         }
-        ShmChannel channel = add(endpoint.address(), remoteAddress, handler);
+        ShmChannel channel = add(endpoint, remoteAddress, handler);
         if (state == UP) {
             sendOpen(channel);
         }
         return channel;
     }
 
-    private ShmChannel add(String localAddress, String remoteAddress, ChannelHandler handler) {
-        ShmChannel channel = new ShmChannel(link.limits(), handler, this, localAddress, remoteAddress);
+    private ShmChannel add(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
+        ShmChannel channel = new ShmChannel(link.limits(), handler, this, endpoint, remoteAddress);
         int slot = 0;
         while (slot < channels.length && channels[slot] != null) {
             slot++;
@@ -318,10 +323,14 @@ final class ShmConnection {
         }
     }
 
-    void onOpen(int source, int grant, String sourceAddress, String destAddress) {
+    void onOpen(int source, int grant, String sourceAddress, String destAddress, byte[] authKey) {
         LocalEndpoint endpoint = link.endpoint(destAddress);
         if (endpoint == null || !peerName.equals(link.driverOf(sourceAddress))) {
             sendOpenAck(source, 0, 0, FabricErrno.ECONNREFUSED);
+            return;
+        }
+        if (!endpoint.admits(authKey)) {
+            sendOpenAck(source, 0, 0, FabricErrno.EKEYREJECTED);
             return;
         }
         ChannelHandler handler = endpoint.handlerFor(sourceAddress);
@@ -338,7 +347,7 @@ final class ShmConnection {
             return;
         }
         // our own OPEN, if we wanted one, did not fit into the ring yet: an answer takes its place
-        ShmChannel accepted = channel != null ? channel : add(endpoint.address(), sourceAddress, handler);
+        ShmChannel accepted = channel != null ? channel : add(endpoint, sourceAddress, handler);
         accepted.announced = true;
         accepted.remoteId = source;
         int ourGrant = handler.onOpening();
@@ -432,8 +441,8 @@ final class ShmConnection {
     }
 
     private void sendOpen(ShmChannel channel) {
-        int length = WORD_LENGTH + OpenEncoder.BLOCK_LENGTH + 2 * OpenEncoder.sourceNameHeaderLength()
-            + channel.localAddress().length() + channel.remoteAddress().length();
+        int length = WORD_LENGTH + OpenEncoder.BLOCK_LENGTH + 3 * OpenEncoder.sourceNameHeaderLength()
+            + channel.localAddress().length() + channel.remoteAddress().length() + channel.authKey().length;
         int offset = producer.claim(length);
         if (offset < 0) {
             blocked.add(() -> {
@@ -447,7 +456,8 @@ final class ShmConnection {
         new OpenEncoder().wrap(ring, offset + WORD_LENGTH)
             .source(channel.localId).grant(grant & 0xFFFF_FFFFL)
             .maxEager(channel.limits().eagerLimitBytes()).reserved(0).epoch(uses)
-            .sourceName(channel.localAddress()).destName(channel.remoteAddress());
+            .sourceName(channel.localAddress()).destName(channel.remoteAddress())
+            .putAuthKey(channel.authKey(), 0, channel.authKey().length);
         producer.commit(offset, length, ShmFrameReader.OPEN);
         channel.announced = true;
         written = true;

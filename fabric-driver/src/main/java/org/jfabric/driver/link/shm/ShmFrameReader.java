@@ -5,6 +5,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.codec.wire.AcknowledgeDecoder;
 import org.jfabric.codec.wire.AnnounceDecoder;
+import org.jfabric.codec.wire.AnnounceVectorDecoder;
 import org.jfabric.codec.wire.CloseDecoder;
 import org.jfabric.codec.wire.CreditDecoder;
 import org.jfabric.codec.wire.EagerDataDecoder;
@@ -41,7 +42,8 @@ final class ShmFrameReader {
     static final int CLOSE = CloseDecoder.TEMPLATE_ID;
     static final int EAGER_TO_ACKNOWLEDGE = EagerToAcknowledgeDecoder.TEMPLATE_ID;
     static final int ACKNOWLEDGE = AcknowledgeDecoder.TEMPLATE_ID;
-    static final int MAX_TYPE = ACKNOWLEDGE;
+    static final int ANNOUNCE_VECTOR = AnnounceVectorDecoder.TEMPLATE_ID;
+    static final int MAX_TYPE = ANNOUNCE_VECTOR;
 
     private static final int EAGER_HEADER = WORD_LENGTH + EagerDecoder.BLOCK_LENGTH;
     private static final int EAGER_DATA_HEADER = WORD_LENGTH + EagerDataDecoder.BLOCK_LENGTH;
@@ -65,6 +67,7 @@ final class ShmFrameReader {
     private final CloseDecoder close = new CloseDecoder();
     private final EagerToAcknowledgeDecoder toAcknowledge = new EagerToAcknowledgeDecoder();
     private final AcknowledgeDecoder acknowledge = new AcknowledgeDecoder();
+    private final ShmVectorFrames vectorFrames = new ShmVectorFrames();
     private final RemotePayload payload = new RemotePayload();
 
     ShmFrameReader(ShmConnection connection, RecordConsumer consumer, DirectBuffer ring) {
@@ -128,6 +131,7 @@ final class ShmFrameReader {
             case OPEN_ACK -> onOpenAck(offset, length);
             case EAGER_TO_ACKNOWLEDGE -> onEagerToAcknowledge(offset, length);
             case ACKNOWLEDGE -> onAcknowledge(offset, length);
+            case ANNOUNCE_VECTOR -> onAnnounceVector(offset, length);
             default -> onClose(offset, length);
         };
     }
@@ -238,6 +242,29 @@ final class ShmFrameReader {
         return true;
     }
 
+    private boolean onAnnounceVector(int offset, int length) {
+        AnnounceVectorDecoder frame = vectorFrames.read(ring, offset, length);
+        if (frame == null) {
+            return tooShort("ANNOUNCE_VECTOR", length);
+        }
+        ShmChannel channel = connection.channel(frame.channel());
+        if (channel != null) {
+            long flags = frame.flags();
+            long messageLength = frame.length();
+            payload.begin(frame.operation());
+            if (messageLength < 0 || messageLength > channel.limits().maxMessageBytes()
+                || !ShmVectorFrames.readPieces(frame, length, messageLength, payload)) {
+                connection.broken("announced a message of " + Long.toUnsignedString(messageLength)
+                    + " bytes whose pieces do not fit it, in a record of " + length);
+                return false;
+            }
+            channel.handler().onGrant((int) frame.grant());
+            channel.handler().onAnnounce(
+                flags(flags) | (flags & (Flags.REMOTE_CQ_DATA | Flags.FENCE)), frame.tag(), frame.data(), payload);
+        }
+        return true;
+    }
+
     private boolean onPull(int offset, int length) {
         if (length < WORD_LENGTH + PullDecoder.BLOCK_LENGTH) {
             return tooShort("PULL", length);
@@ -302,13 +329,15 @@ final class ShmFrameReader {
         int source = open.source();
         int grant = (int) open.grant();
         String sourceName = text(offset + texts, offset + length);
-        String destName = sourceName == null ? null : text(
-            offset + texts + OpenDecoder.sourceNameHeaderLength() + sourceName.length(), offset + length);
-        if (destName == null) {
+        int dest = offset + texts + OpenDecoder.sourceNameHeaderLength() + lengthOf(sourceName);
+        String destName = sourceName == null ? null : text(dest, offset + length);
+        int key = dest + OpenDecoder.destNameHeaderLength() + lengthOf(destName);
+        byte[] authKey = destName == null ? null : authKey(key, offset + length);
+        if (authKey == null) {
             connection.broken("sent an OPEN whose texts do not fit its length of " + length);
             return false;
         }
-        connection.onOpen(source, grant, sourceName, destName);
+        connection.onOpen(source, grant, sourceName, destName, authKey);
         return true;
     }
 
@@ -337,6 +366,24 @@ final class ShmFrameReader {
         }
         int length = ring.getInt(offset);
         return length < 0 || length > end - start ? null : ring.getStringWithoutLengthAscii(start, length);
+    }
+
+    private static int lengthOf(String text) {
+        return text == null ? 0 : text.length();
+    }
+
+    private byte[] authKey(int offset, int end) {
+        int start = offset + OpenDecoder.authKeyHeaderLength();
+        if (start > end) {
+            return null;
+        }
+        int length = ring.getInt(offset);
+        if (length < 0 || length > end - start) {
+            return null;
+        }
+        byte[] key = new byte[length];
+        ring.getBytes(start, key);
+        return key;
     }
 
     private boolean tooShort(String type, int length) {

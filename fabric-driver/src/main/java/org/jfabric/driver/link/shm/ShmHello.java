@@ -34,6 +34,8 @@ record ShmHello(
     OwnerId owner, String driverName, long ringNumber, int ringLength, long features, int errno, String reason) {
     /** Takes messages to acknowledge, and acknowledges them. */
     static final long FEATURE_ACKNOWLEDGES = 1;
+    /** Takes announcements of several pieces. */
+    static final long FEATURE_VECTORS = 2;
 
     private static final int MAX_LENGTH = 4096;
     private static final int LENGTH_PREFIX = 4;
@@ -44,7 +46,8 @@ record ShmHello(
 
     /** What a driver of this version says of itself. */
     static ShmHello of(OwnerId owner, String driverName, long ringNumber, long ringLength) {
-        return new ShmHello(owner, driverName, ringNumber, (int) ringLength, FEATURE_ACKNOWLEDGES, 0, "");
+        return new ShmHello(
+            owner, driverName, ringNumber, (int) ringLength, FEATURE_ACKNOWLEDGES | FEATURE_VECTORS, 0, "");
     }
 
     /** Sends the message; it is short, so a socket that does not take it as a whole is broken. */
@@ -94,12 +97,15 @@ record ShmHello(
                 return null;
             }
             UnsafeBuffer buffer = new UnsafeBuffer(memory, MAX_LENGTH);
-            if (received <= LENGTH_PREFIX || buffer.getInt(0) != received - LENGTH_PREFIX) {
+            int length = received <= LENGTH_PREFIX ? 0 : buffer.getInt(0);
+            // doorbells may follow: who answers is up, and may have written and rung before the answer is read. They are
+            // not missed, because the ring is looked at when it is mapped
+            if (length <= 0 || length > received - LENGTH_PREFIX) {
                 throw new FabricException(
                     FabricErrno.ECONNRESET, "a peer driver closed the connection or sent no hello (" + received
                     + " bytes)");
             }
-            return decode(new UnsafeBuffer(memory + LENGTH_PREFIX, received - LENGTH_PREFIX), received - LENGTH_PREFIX);
+            return decode(new UnsafeBuffer(memory + LENGTH_PREFIX, length), length);
         } finally {
             UnsafeApi.freeMemory(memory);
         }

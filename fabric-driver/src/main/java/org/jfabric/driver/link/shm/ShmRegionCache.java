@@ -58,24 +58,40 @@ final class ShmRegionCache {
     }
 
     /**
-     * Where a payload is mapped here.
+     * Where the pieces of a payload are mapped here.
      *
-     * @return native address, or 0 if it cannot be reached (yet).
+     * @param length    bytes of the payload that are wanted, from its start.
+     * @param addresses filled with the native address of each piece that has some of them.
+     * @return false if one of these pieces cannot be reached (yet).
      */
-    long find(RemotePayload payload, long length) {
+    boolean find(RemotePayload payload, long length, long[] addresses) {
+        boolean found = true;
+        long covered = 0;
+        // also after a piece that is not there: all that are missing are mapped at once. What was found before is
+        // used only if nothing was mapped, so that none of it can have been evicted
+        for (int i = 0; i < payload.count() && covered < length; i++) {
+            long bytes = payload.length(i);
+            addresses[i] = find(
+                payload.regionNumber(i), payload.regionGeneration(i), payload.regionOffset(i), bytes);
+            found &= addresses[i] != 0;
+            covered += bytes;
+        }
+        return found;
+    }
+
+    private long find(long number, long generation, long offset, long length) {
         Entry entry = latest;
-        if (entry == null || entry.number != payload.regionNumber()) {
-            entry = entries.get(payload.regionNumber());
+        if (entry == null || entry.number != number) {
+            entry = entries.get(number);
             if (entry == null) {
-                map(payload.regionNumber(), payload.regionGeneration());
+                map(number, generation);
                 return 0;
             }
             latest = entry;
         }
         entry.lastUse = ++uses;
-        long offset = payload.regionOffset();
         // a recycled number has another generation; offset and length are the peer's words, so nothing may overflow
-        if (entry.address == 0 || entry.generation != payload.regionGeneration()
+        if (entry.address == 0 || entry.generation != generation
             || offset < 0 || length < 0 || offset > entry.lengthBytes || length > entry.lengthBytes - offset) {
             return 0;
         }

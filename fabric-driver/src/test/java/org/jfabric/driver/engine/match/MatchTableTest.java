@@ -114,7 +114,7 @@ class MatchTableTest {
     void shouldBoundBucketsWhenCapacityIsExtreme() {
         assertEquals(16, new MatchTable(0).bucketCount());
         assertEquals(1 << 20, new MatchTable(Integer.MAX_VALUE).bucketCount());
-        assertEquals(2048, new MatchTable(1025).bucketCount());
+        assertEquals(4096, new MatchTable(1025).bucketCount());
     }
 
     private static void assertSpread(String what, LongUnaryOperator tagOf) {

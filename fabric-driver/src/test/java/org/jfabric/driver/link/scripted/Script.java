@@ -51,6 +51,8 @@ public final class Script {
     public long levels = Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE;
     /** Whether peers know how to acknowledge single messages. */
     public boolean acknowledges = true;
+    /** Whether peers know announcements of several pieces; others take such payloads in segments. */
+    public boolean vectors = true;
 
     /** Sees what happens. */
     public Observer observer = Observer.NONE;

@@ -1,11 +1,11 @@
 package org.jfabric.driver.link.scripted;
 
-import org.agrona.UnsafeApi;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
@@ -44,7 +44,8 @@ public final class ScriptedChannel extends Channel {
     private long streamingData;
     private long streamed;
 
-    private record Pull(long operation, long source, long dest, long length, int readyStep, int errno) {
+    private record Pull(
+        RemotePayload source, long dest, PieceList destPieces, long length, int readyStep, int errno) {
     }
 
     ScriptedChannel(ScriptedLink link, String local, String remote, ChannelHandler handler) {
@@ -219,7 +220,7 @@ public final class ScriptedChannel extends Channel {
             frame.id = operation.id();
             departing.add(frame);
         } else {
-            UnsafeApi.copyMemory(operation.address, frame.memory, operation.length);
+            operation.copyTo(0, frame.memory, operation.length);
         }
         other.inbox.add(frame);
         return pending ? PENDING : DONE;
@@ -240,29 +241,50 @@ public final class ScriptedChannel extends Channel {
         Frame frame = frame(Frame.ANNOUNCE, grant);
         header(frame, operation);
         frame.flags |= operation.awaitedOfPeer();
-        long region = operation.region == null ? RemotePayload.NO_REGION : 1;
-        frame.source.set(operation.id(), operation.length, region, 0, operation.address);
+        describe(operation, frame.source);
         other.inbox.add(frame);
         return DONE;
     }
 
+    private void describe(TransmitOperation operation, RemotePayload payload) {
+        if (operation.pieces == null || !script.vectors) {
+            long region = operation.region == null ? RemotePayload.NO_REGION : 1;
+            payload.set(operation.id(), operation.length, region, 0, operation.address);
+            return;
+        }
+        payload.begin(operation.id());
+        for (int i = 0; i < operation.pieces.count(); i++) {
+            payload.add(1, 0, operation.pieces.address(i), operation.pieces.length(i));
+        }
+    }
+
+    private static void copyPieces(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+        long done = 0;
+        for (int i = 0; done < length; i++) {
+            long bytes = Math.min(source.length(i), length - done);
+            copyPulled(source.regionOffset(i), done, bytes, destAddress, destPieces);
+            done += bytes;
+        }
+    }
+
     @Override
-    public int pull(RemotePayload source, long destAddress, long length) {
+    public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
         if (state == DEAD || other.state == CLOSED) {
             return PENDING;
         }
-        if (source.regionNumber() == RemotePayload.NO_REGION) {
+        if (source.regionNumber(0) == RemotePayload.NO_REGION) {
             return -FabricErrno.EOPNOTSUPP;
         }
         int dice = script.random().nextInt(100);
         if (dice < script.pullDonePercent) {
-            UnsafeApi.copyMemory(source.regionOffset(), destAddress, length);
+            copyPieces(source, destAddress, destPieces, length);
             return DONE;
         }
         if (dice < script.pullDonePercent + script.pullPendingPercent) {
             int failure = script.chance(script.failedPullPercent) ? FabricErrno.EIO : 0;
-            pulls.add(new Pull(
-                source.operation(), source.regionOffset(), destAddress, length, delay(), failure));
+            RemotePayload kept = new RemotePayload();
+            kept.set(source);
+            pulls.add(new Pull(kept, destAddress, destPieces, length, delay(), failure));
             return PENDING;
         }
         return script.chance(script.wouldBlockPercent) ? -FabricErrno.EAGAIN : -FabricErrno.EOPNOTSUPP;
@@ -296,7 +318,7 @@ public final class ScriptedChannel extends Channel {
         frame.id = operation.sink();
         frame.offset = operation.sent;
         frame.length = length;
-        UnsafeApi.copyMemory(operation.address + operation.sent, frame.memory, length);
+        operation.copyTo(operation.sent, frame.memory, length);
         other.inbox.add(frame);
         return DONE;
     }
@@ -459,7 +481,7 @@ public final class ScriptedChannel extends Channel {
             if (operation.id() != frame.id) {
                 throw new AssertionError("an operation was used again while the link had it, seed " + script.seed());
             }
-            UnsafeApi.copyMemory(operation.address, frame.memory, operation.length);
+            operation.copyTo(0, frame.memory, operation.length);
             frame.operation = null;
             boolean mayFail = (frame.flags & LEVELS) == 0;
             frame.streams |= script.failedSendPercent != 0 && mayFail;
@@ -477,9 +499,9 @@ public final class ScriptedChannel extends Channel {
             if (script.step() >= pull.readyStep) {
                 pulls.remove(i--);
                 if (pull.errno == 0) {
-                    UnsafeApi.copyMemory(pull.source, pull.dest, pull.length);
+                    copyPieces(pull.source, pull.dest, pull.destPieces, pull.length);
                 }
-                handler().onPulled(pull.operation, pull.errno);
+                handler().onPulled(pull.source.operation(), pull.errno);
                 work++;
             }
         }
@@ -557,7 +579,7 @@ public final class ScriptedChannel extends Channel {
             long piece = 1 + script.random().nextInt((int) rest);
             long stored = Math.min(piece, placement.lengthBytes() - streamed);
             if (stored > 0) {
-                UnsafeApi.copyMemory(frame.memory + streamed, placement.address() + streamed, stored);
+                placement.copyFrom(streamed, frame.memory + streamed, stored);
             }
             streamed += piece;
             return true;

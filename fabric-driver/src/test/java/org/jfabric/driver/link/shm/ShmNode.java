@@ -92,12 +92,35 @@ final class ShmNode implements AutoCloseable {
         endpoint = addEndpoint(1, "ep");
     }
 
+    /** Registered memory besides that of every node. */
+    record Region(MappedFile file, long number, long memory, int index) implements AutoCloseable {
+        long buf(long offset) {
+            return MemoryRegionDescriptor.address(index, (int) GENERATION & 0xFF, offset);
+        }
+
+        @Override
+        public void close() {
+            file.close();
+        }
+    }
+
+    Region addRegion(long length) {
+        long number = services.nextFileNumber();
+        MappedFile file = MappedFile.create(services.directoryFd(), FileType.MEMORY_REGION.fileName(number),
+            MemoryRegionDescriptor.DATA_OFFSET + length);
+        FileHeaderDescriptor.write(
+            file.buffer(0, 128), FileType.MEMORY_REGION, 0, 0, services.ownerId(), GENERATION, length);
+        long address = file.address() + MemoryRegionDescriptor.DATA_OFFSET;
+        return new Region(file, number, address,
+            session.regions().add(new RegisteredRegion(number, GENERATION, address, length, () -> { })));
+    }
+
     /** One more endpoint, with the same completion queue and address vector. */
     EngineEndpoint addEndpoint(int id, String endpointName) {
         return engine.addEndpoint(
             session,
             new EndpointSettings(id, endpointName, FabricName.of(services.driverName(), endpointName), 0, 256, 256, 128,
-                1L << 40, Flags.DIRECTED_RECV | Flags.SOURCE, 8192, false),
+                1L << 40, Flags.DIRECTED_RECV | Flags.SOURCE, 8192, false, new byte[0]),
             List.of(ShmLinkProvider.NAME),
             addresses,
             writer,

@@ -36,6 +36,7 @@ class ShmRegionCacheTest {
     private TestLinkServices services;
     private ShmRegionCache cache;
     private final RemotePayload payload = new RemotePayload();
+    private final long[] foundAt = new long[1];
 
     @BeforeEach
     void start() throws IOException {
@@ -70,7 +71,7 @@ class ShmRegionCacheTest {
     /** Asks for a region as a message does: 0 means in segments; else what is there must be the region's own. */
     private boolean find(int number, long generation) {
         payload.set(1, LENGTH, number, generation, 0);
-        long address = cache.find(payload, LENGTH);
+        long address = cache.find(payload, LENGTH, foundAt) ? foundAt[0] : 0;
         for (int i = 0; address != 0 && i < LENGTH; i += 8) {
             assertEquals(generation * LENGTH + i, UnsafeApi.getLong(address + i), "region " + number);
         }

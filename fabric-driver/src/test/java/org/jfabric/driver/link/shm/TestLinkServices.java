@@ -3,6 +3,8 @@ package org.jfabric.driver.link.shm;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
+import org.jfabric.codec.wire.HelloDecoder;
+import org.jfabric.codec.wire.MessageHeaderDecoder;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.resource.ResourceTask;
@@ -39,6 +41,8 @@ final class TestLinkServices extends LinkServices implements AutoCloseable {
     private final List<Integer> greeting = new ArrayList<>();
     private final long counter = UnsafeApi.allocateMemory(8);
     private long files = 1;
+    /** What drivers that connect here can say of their features: fewer are an older version. */
+    long featuresOfPeers = -1L;
     private long nowNs;
 
     TestLinkServices(Path base, String name) {
@@ -76,7 +80,7 @@ final class TestLinkServices extends LinkServices implements AutoCloseable {
         return link.poll(64);
     }
 
-    private static boolean greet(int fd, Link link) {
+    private boolean greet(int fd, Link link) {
         UnsafeBuffer buffer = new UnsafeBuffer(new byte[4096]);
         long memory = UnsafeApi.allocateMemory(4096);
         int received = UnixSocket.recv(fd, memory, 4096, UnixSocket.MSG_DONTWAIT);
@@ -86,6 +90,8 @@ final class TestLinkServices extends LinkServices implements AutoCloseable {
         }
         buffer.putBytes(0, new UnsafeBuffer(memory, 4096), 4, Math.max(0, received - 4));
         UnsafeApi.freeMemory(memory);
+        int features = MessageHeaderDecoder.ENCODED_LENGTH + HelloDecoder.featuresEncodingOffset();
+        buffer.putLong(features, buffer.getLong(features) & featuresOfPeers);
         link.acceptor().onPeer(fd, buffer, Math.max(0, received - 4));
         return true;
     }

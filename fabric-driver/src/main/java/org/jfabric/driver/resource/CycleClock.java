@@ -1,4 +1,4 @@
-package org.jfabric.driver.progress;
+package org.jfabric.driver.resource;
 
 /**
  * The time of the duty cycle, read once per cycle. Owner: the thread that runs the cycle.

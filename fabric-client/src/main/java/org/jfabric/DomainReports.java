@@ -1,0 +1,188 @@
+package org.jfabric;
+
+import org.jfabric.client.ClientConductor;
+import org.jfabric.client.DriverEvent;
+import org.jfabric.client.DriverState;
+import org.jfabric.client.WaitChannel;
+import org.jfabric.codec.control.ObjectKind;
+import org.jfabric.layout.CompletionQueueDescriptor;
+import org.jfabric.layout.CounterDescriptor;
+import org.jfabric.layout.FileType;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * What the operations of one domain report to: its completion queues and counters, and the poll sets that look at them.
+ *
+ * <p>Owner: control calls, under the fabric's lock.
+ */
+final class DomainReports {
+    private final Domain domain;
+    private final ClientConductor conductor;
+    private final DriverState driver;
+    private final List<CompletionQueue> completionQueues = new ArrayList<>();
+    private final List<Counter> counters = new ArrayList<>();
+    private final List<PollSet> pollSets = new ArrayList<>();
+
+    DomainReports(Domain domain, ClientConductor conductor, DriverState driver) {
+        this.domain = domain;
+        this.conductor = conductor;
+        this.driver = driver;
+    }
+
+    /** A completion queue; the attributes are the caller's copy. */
+    CompletionQueue openCompletionQueue(CompletionQueueAttr wanted, long context) {
+        WaitSet waitSet = waitSet(wanted.waitObject(), wanted.waitSetId());
+        DriverEvent.CompletionQueueReady ready = conductor.openCompletionQueue(wanted);
+        CompletionQueue queue = opened(ObjectKind.COMPLETION_QUEUE, ready.cqId(), ready.waitToken(), channel -> {
+            MemorySegment memory = conductor.connection().open(FileType.COMPLETION_QUEUE, ready.fileNumber(), 0,
+                CompletionQueueDescriptor.fileLength(ready.capacity()));
+            wanted.format(ready.format()).size(ready.clientShare());
+            CompletionQueue fresh = new CompletionQueue(domain, ready.cqId(), context, wanted, memory,
+                ready.capacity(), driver, conductor.invoker(), domain.fabric().waitSpinNs(), CompletionWait.SLICE_NS);
+            fresh.onOpened(waitSet, channel);
+            return fresh;
+        });
+        completionQueues.add(queue);
+        if (waitSet != null) {
+            waitSet.attach(queue.waitable());
+        }
+        return queue;
+    }
+
+    /** A counter; the attributes are the caller's copy. */
+    Counter openCounter(CounterAttr wanted, long context) {
+        WaitSet waitSet = waitSet(wanted.waitObject(), wanted.waitSetId());
+        DriverEvent.CounterReady ready = conductor.openCounter(wanted);
+        Counter counter = opened(ObjectKind.COUNTER, ready.counterId(), ready.waitToken(), channel -> {
+            MemorySegment memory = conductor.connection().open(FileType.COUNTER, ready.fileNumber(), 0,
+                CounterDescriptor.FILE_LENGTH);
+            Counter fresh = new Counter(domain, ready.counterId(), context, wanted.waitObject(), memory, driver,
+                conductor.invoker(), domain.fabric().waitSpinNs(), CompletionWait.SLICE_NS);
+            fresh.onOpened(waitSet, channel);
+            return fresh;
+        });
+        counters.add(counter);
+        if (waitSet != null) {
+            waitSet.attach(counter.events());
+        }
+        return counter;
+    }
+
+    PollSet openPollSet() {
+        PollSet pollSet = new PollSet(domain, conductor.invoker());
+        pollSets.add(pollSet);
+        return pollSet;
+    }
+
+    void close(CompletionQueue queue) {
+        if (completionQueues.contains(queue)) {
+            Domain.requireUnused("completion queue", queue.endpoints());
+            requireNotPolled(queue);
+            queue.markClosed();
+            completionQueues.remove(queue);
+            if (queue.waitSet() != null) {
+                queue.waitSet().detach(queue.waitable());
+            }
+            domain.fabric().closeInDriver(ObjectKind.COMPLETION_QUEUE, queue.id());
+        }
+    }
+
+    void close(Counter counter) {
+        if (counters.contains(counter)) {
+            Domain.requireUnused("counter", counter.endpoints());
+            requireNotPolled(counter);
+            counter.markClosed();
+            counters.remove(counter);
+            if (counter.waitSet() != null) {
+                counter.waitSet().detach(counter.events());
+            }
+            domain.fabric().closeInDriver(ObjectKind.COUNTER, counter.id());
+        }
+    }
+
+    void onClosed(PollSet pollSet) {
+        pollSets.remove(pollSet);
+    }
+
+    boolean isEmpty() {
+        return completionQueues.isEmpty() && counters.isEmpty() && pollSets.isEmpty();
+    }
+
+    /** From now on sends that end with an error count as not drained. */
+    void onDrainBegins() {
+        completionQueues.forEach(CompletionQueue::onDrainBegins);
+    }
+
+    /** Sends that ended with an error since {@link #onDrainBegins()}. */
+    long failedSinceDrainBegan() {
+        return completionQueues.stream().mapToLong(CompletionQueue::failedSinceDrainBegan).sum();
+    }
+
+    /** The fabric goes, and the driver closes its side by itself. */
+    void markAllClosed() {
+        completionQueues.forEach(CompletionQueue::markClosed);
+        counters.forEach(Counter::markClosed);
+        pollSets.forEach(PollSet::markClosed);
+        completionQueues.clear();
+        counters.clear();
+        pollSets.clear();
+    }
+
+    /** The open objects, for messages. */
+    @Override
+    public String toString() {
+        return completionQueues + " " + counters + ' ' + pollSets;
+    }
+
+    int completionQueueCount() {
+        return completionQueues.size();
+    }
+
+    int counterCount() {
+        return counters.size();
+    }
+
+    private WaitSet waitSet(WaitObject waitObject, long waitSetId) {
+        requireOffered(waitObject);
+        return waitObject == WaitObject.SET ? domain.fabric().waitSet(waitSetId) : null;
+    }
+
+    /** What the driver cannot know; everything else is its decision. */
+    private void requireOffered(WaitObject waitObject) {
+        if (!waitObject.existsHere() || waitObject == WaitObject.POLLFD) {
+            throw new FabricException(FabricErrno.ENOSYS, "the wait object is " + waitObject
+                + ", offered are NONE, UNSPEC, SET, FD, MUTEX_COND and YIELD", "Open with one of them.");
+        }
+        domain.fabric().requireShareable(waitObject);
+    }
+
+    /** Makes the client's object of one that the driver has opened; closes it there if that fails. */
+    private <T> T opened(ObjectKind kind, long id, long waitToken, Function<WaitChannel, T> maker) {
+        T made = null;
+        WaitChannel channel = null;
+        try {
+            channel = conductor.openWaitChannel(id, waitToken);
+            made = maker.apply(channel);
+            return made;
+        } finally {
+            if (made == null) {
+                if (channel != null) {
+                    channel.close();
+                }
+                domain.fabric().closeInDriver(kind, id);
+            }
+        }
+    }
+
+    private void requireNotPolled(Fid object) {
+        for (PollSet pollSet : pollSets) {
+            if (pollSet.contains(object)) {
+                throw new FabricException(FabricErrno.EBUSY, object + " is in a poll set", "Remove it there first.");
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package org.jfabric;
+
+/**
+ * What an endpoint may be opened with: an offer of discovery for this domain, perhaps edited, whose parts fit together.
+ * What the links offer is the driver's decision when the endpoint is enabled.
+ *
+ * <p>Stateless; any thread.
+ */
+final class EndpointInfo {
+    private EndpointInfo() {
+    }
+
+    /**
+     * Checks an info and takes over from the domain what it leaves open.
+     *
+     * @param wanted     a copy of what the application gave.
+     * @param domain     what the domain was opened with.
+     * @param driverName name of the driver, which is that of its domains.
+     * @throws FabricException {@link FabricErrno#EINVAL} or {@link FabricErrno#EOPNOTSUPP}.
+     */
+    static void settle(Info wanted, Info domain, String driverName) {
+        if (!driverName.equals(wanted.domainAttr().name())) {
+            throw new FabricException(FabricErrno.EINVAL, "domain_attr.name is " + wanted.domainAttr().name()
+                + ", the domain is one of " + driverName,
+                "Open endpoints with a match of Fabric.info of the same fabric, or with a copy of one.");
+        }
+        if ((wanted.txAttr().opFlags() & Flags.INJECT) != 0) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, "tx_attr.op_flags has INJECT, which is not offered as "
+                + "default", "Call inject or tinject where the payload shall be taken at once.");
+        }
+        requireSubset("tx_attr", wanted, wanted.txAttr().caps(), wanted.txAttr().mode());
+        requireSubset("rx_attr", wanted, wanted.rxAttr().caps(), wanted.rxAttr().mode());
+        takeTrafficClass(wanted, domain);
+        if (wanted.epAttr().authKeySize() == 0) {
+            wanted.epAttr().authKey(domain.domainAttr().authKey());
+        }
+    }
+
+    private static void requireSubset(String part, Info wanted, long caps, long mode) {
+        // an endpoint without bits of a direction has both, one without any bits what its links offer (REF-004)
+        long directions = Flags.SEND | Flags.RECV;
+        long own = wanted.caps() | ((wanted.caps() & directions) == 0 ? directions : 0);
+        if (wanted.caps() != 0 && (caps & ~own) != 0) {
+            throw new FabricException(FabricErrno.EINVAL, part + ".caps has "
+                + Flags.toString(caps & ~own, Flags.Kind.CAPABILITY) + ", which caps has not",
+                "Leave " + part + ".caps 0 after editing caps, or edit both.");
+        }
+        if ((mode & ~wanted.mode()) != 0) {
+            throw new FabricException(FabricErrno.EINVAL, part + ".mode has "
+                + Mode.toString(mode & ~wanted.mode()) + ", which mode has not", "Leave " + part + ".mode 0.");
+        }
+    }
+
+    private static void takeTrafficClass(Info wanted, Info domain) {
+        int tclass = wanted.txAttr().tclass();
+        if (tclass == TrafficClass.UNSPEC.code()) {
+            wanted.txAttr().tclass(domain.domainAttr().tclass());
+        } else if (!TrafficClass.isDefined(tclass)) {
+            throw new FabricException(FabricErrno.EINVAL, "tx_attr.tclass is " + Codes.hex(tclass)
+                + ", no link has classes of its own", "Use a label of TrafficClass, dscpSet, or 0.");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+package org.jfabric;
+
+import org.jfabric.layout.VectorRequestDescriptor;
+
+/**
+ * Pieces of registered memory that one message is gathered from or scattered over, in order (struct iovec).
+ *
+ * <p>Made once with room for some pieces and used again and again; the calls copy it, so it may be changed as soon as
+ * they return. Pieces may lie in different regions, may be empty and may overlap in a send. Adding pieces allocates
+ * nothing. Owner: one thread at a time. Source: TAG-022, TAG-033, TX-044, RX-021.
+ */
+public final class IoVec {
+    private final long[] pieces;
+    private int count;
+
+    /** Room for as many pieces as every link of this version takes. */
+    public IoVec() {
+        this(VectorRequestDescriptor.MAX_PIECES);
+    }
+
+    /**
+     * Room for a fixed number of pieces. More than the endpoint's {@code iov_limit} can be held here, but a call that
+     * is given more refuses them.
+     *
+     * @param capacity pieces, 1 or more.
+     * @throws FabricException {@link FabricErrno#EINVAL} for a capacity below 1.
+     */
+    public IoVec(int capacity) {
+        if (capacity < 1) {
+            throw new FabricException(FabricErrno.EINVAL, "the capacity is " + capacity + ", at least 1 is needed");
+        }
+        pieces = new long[2 * capacity];
+    }
+
+    /**
+     * Adds a piece behind the others. What it names is checked when it is used.
+     *
+     * @param address     in registered memory, as of {@link MemoryRegion#address(long)}.
+     * @param lengthBytes bytes of the piece.
+     * @return this.
+     * @throws FabricException {@link FabricErrno#EINVAL} if there is no room.
+     */
+    public IoVec add(long address, long lengthBytes) {
+        if (2 * count == pieces.length) {
+            throw new FabricException(FabricErrno.EINVAL, "all " + count + " pieces are in use",
+                "Clear it before it is filled again, or make it with a greater capacity.");
+        }
+        pieces[2 * count] = address;
+        pieces[2 * count + 1] = lengthBytes;
+        count++;
+        return this;
+    }
+
+    /**
+     * Adds a whole slice behind the other pieces.
+     *
+     * @param slice of registered memory.
+     * @return this.
+     * @throws FabricException {@link FabricErrno#EINVAL} if there is no room.
+     */
+    public IoVec add(MemorySlice slice) {
+        return add(slice.address(), slice.lengthBytes());
+    }
+
+    /**
+     * Forgets all pieces.
+     *
+     * @return this.
+     */
+    public IoVec clear() {
+        count = 0;
+        return this;
+    }
+
+    /**
+     * Pieces added since the last {@link #clear()}.
+     *
+     * @return 0 to {@link #capacity()}.
+     */
+    public int count() {
+        return count;
+    }
+
+    /**
+     * Room for pieces.
+     *
+     * @return as given when it was made.
+     */
+    public int capacity() {
+        return pieces.length / 2;
+    }
+
+    /**
+     * Bytes of all pieces together: the length of the message that is sent, or of the longest that fits.
+     *
+     * @return the sum.
+     */
+    public long lengthBytes() {
+        long sum = 0;
+        for (int i = 0; i < count; i++) {
+            sum += pieces[2 * i + 1];
+        }
+        return sum;
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder("IoVec{");
+        for (int i = 0; i < count; i++) {
+            text.append(i == 0 ? "" : ", ").append(Codes.hex(pieces[2 * i])).append('+').append(pieces[2 * i + 1]);
+        }
+        return text.append('}').toString();
+    }
+
+    /** Address and length of each piece, one after the other. */
+    long[] pieces() {
+        return pieces;
+    }
+
+    /** Address of the first piece. */
+    long firstAddress() {
+        return count == 0 ? 0 : pieces[0];
+    }
+
+    /** Whether a call may take it: not too many pieces, none without address or with a negative length. */
+    boolean isValid() {
+        if (count > VectorRequestDescriptor.MAX_PIECES) {
+            return false;
+        }
+        for (int i = 0; i < count; i++) {
+            long length = pieces[2 * i + 1];
+            if (length < 0 || length > Long.MAX_VALUE / VectorRequestDescriptor.MAX_PIECES
+                || length != 0 && pieces[2 * i] == 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

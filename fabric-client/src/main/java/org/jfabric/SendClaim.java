@@ -1,0 +1,136 @@
+package org.jfabric;
+
+import org.agrona.MutableDirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * Room for the payload of one tagged message where the driver takes it from, so that a message is encoded in place and
+ * not copied into a buffer first. Made once and used again and again; {@link Endpoint#tryClaim} opens it,
+ * {@link #commit} or {@link #abort} ends it.
+ *
+ * <p>While a claim is open nothing else can be posted to the endpoint's transmit side, from whichever thread: these
+ * calls, {@link Endpoint#cancel} and a further claim answer {@code -FI_EBUSY}. Receives and other endpoints go on. The
+ * slot in the completion queue is taken by the claim, so a commit is never refused for want of one; an abort gives it
+ * back. A claim that is neither committed nor aborted holds up nobody but its endpoint, and ends with it: then
+ * {@link #commit} answers {@code -FI_EOPBADSTATE}, or {@code -FI_ENODEV} once the driver is gone.
+ *
+ * <p>Nothing here throws or allocates, except that the buffer checks its bounds. Owner: the thread that claimed, from
+ * the claim to its end. Source: design of the data path, claim and encode in place.
+ */
+public final class SendClaim {
+    private final UnsafeBuffer buffer = new UnsafeBuffer(0, 0);
+    /** Whose claim it is; null while there is none. It also keeps the memory mapped that the buffer shows. */
+    private EndpointCalls endpoint;
+    private TransmitSide side;
+
+    /** A claim that is not open. */
+    public SendClaim() {
+    }
+
+    /**
+     * Where the payload is encoded, from index 0. What is in it before is not defined.
+     *
+     * @return the same buffer each time; its capacity is the length that was claimed, and 0 while no claim is open.
+     */
+    public MutableDirectBuffer buffer() {
+        return buffer;
+    }
+
+    /**
+     * Whether the claim waits for its commit or abort.
+     *
+     * @return true from a claim that was accepted to the end of it.
+     */
+    public boolean isOpen() {
+        return endpoint != null;
+    }
+
+    /**
+     * Posts what was encoded as {@link Endpoint#tsend} would: the endpoint's default flags say whether there is an
+     * entry, and when.
+     *
+     * @param lengthBytes bytes of the message, from the start of the buffer, at most those that were claimed.
+     * @param destAddr    destination, from the address vector.
+     * @param tag         the message's tag.
+     * @param opContext   returned in the entry.
+     * @return 0 and the claim has ended, or a negative errno: {@code -FI_EINVAL} for a length that was not claimed, no
+     *     destination, or no open claim, which changes nothing; {@code -FI_EOPBADSTATE} or {@code -FI_ENODEV}, after
+     *     which the claim has ended too.
+     */
+    public int commit(int lengthBytes, long destAddr, long tag, long opContext) {
+        EndpointCalls owner = endpoint;
+        return owner == null ? -FabricErrno.EINVAL
+            : commit(owner, owner.sendFlags, lengthBytes, destAddr, tag, 0, opContext);
+    }
+
+    /**
+     * Posts what was encoded as {@link Endpoint#tsendmsg} would, with flags of its own: without
+     * {@link Flags#COMPLETION} a queue with {@link Flags#SELECTIVE_COMPLETION} gets no entry, as from an inject.
+     *
+     * @param lengthBytes as above.
+     * @param destAddr    as above.
+     * @param tag         as above.
+     * @param data        shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
+     * @param opContext   as above.
+     * @param flags       as for {@link Endpoint#tsendmsg}.
+     * @return as above; {@code -FI_EBADFLAGS} for flags that are not offered, which changes nothing.
+     */
+    public int commit(int lengthBytes, long destAddr, long tag, long data, long opContext, long flags) {
+        EndpointCalls owner = endpoint;
+        if (owner == null) {
+            return -FabricErrno.EINVAL;
+        }
+        return (flags & ~OperationFlags.SEND_CALL) != 0 ? -FabricErrno.EBADFLAGS
+            : commit(owner, flags | owner.alwaysForSends, lengthBytes, destAddr, tag, data, opContext);
+    }
+
+    /** Gives the room back; nothing is sent. Does nothing if no claim is open. */
+    public void abort() {
+        if (endpoint != null) {
+            side.abortClaim();
+            end();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "SendClaim{" + (endpoint == null ? "not open" : buffer.capacity() + " bytes") + '}';
+    }
+
+    private int commit(
+        EndpointCalls owner, long flags, int lengthBytes, long destAddr, long tag, long data, long opContext) {
+        if (!owner.isUsable()) {
+            int why = owner.refused();
+            abort();
+            return why;
+        }
+        if (lengthBytes < 0 || lengthBytes > buffer.capacity() || destAddr == FabricAddress.ADDR_UNSPEC) {
+            return -FabricErrno.EINVAL;
+        }
+        int result = side.commitClaim(
+            flags | Flags.TAGGED | Flags.INJECT, lengthBytes, destAddr, tag, data, opContext);
+        end();
+        return result;
+    }
+
+    /** Claims for an endpoint; 0 or a negative errno. */
+    int open(EndpointCalls owner, TransmitSide transmit, int lengthBytes) {
+        if (endpoint != null) {
+            return -FabricErrno.EBUSY;
+        }
+        int result = transmit.claim(lengthBytes, buffer);
+        if (result == 0) {
+            endpoint = owner;
+            side = transmit;
+            owner.onClaimed(transmit);
+        }
+        return result;
+    }
+
+    private void end() {
+        buffer.wrap(0, 0);
+        endpoint.onClaimEnded();
+        endpoint = null;
+        side = null;
+    }
+}

@@ -1,0 +1,126 @@
+package org.jfabric.client;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.codec.control.ObjectKind;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.ViewDescriptor;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Looks at the queues of a driver's endpoints from another process, for tools: a client without objects of its own that
+ * asks for one endpoint after the other.
+ *
+ * <p>The driver looks in its duty cycle, a bounded part in each; a driver whose application runs no cycles answers
+ * nothing. Owner: one thread.
+ */
+public final class QueueWatch implements AutoCloseable {
+    private static final long PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(50);
+
+    private final ClientConductor conductor;
+    private final long timeoutNs;
+
+    private QueueWatch(ClientConductor conductor, long timeoutNs) {
+        this.conductor = conductor;
+        this.timeoutNs = timeoutNs;
+    }
+
+    /**
+     * Connects to a driver.
+     *
+     * @param directory of the driver.
+     * @param timeoutNs how long to wait for each of its answers.
+     * @return a watch.
+     * @throws FabricException {@link FabricErrno#ENODEV} if no driver runs there, {@link FabricErrno#EACCES} if it is
+     *     another user's, {@link FabricErrno#ETIMEDOUT} if it does not answer.
+     */
+    public static QueueWatch connect(Path directory, long timeoutNs) {
+        ClientConductor conductor = new ClientConductor(
+            DriverConnection.connect(directory, timeoutNs, "queues"), new DriverState(), new NoListener(), timeoutNs,
+            Long.MAX_VALUE);
+        conductor.start();
+        return new QueueWatch(conductor, timeoutNs);
+    }
+
+    /**
+     * Looks at the next endpoint of the driver.
+     *
+     * @param afterEndpointId the endpoint with the next greater id is looked at; 0 for the first.
+     * @return what the driver saw, or null if there is no endpoint with a greater id.
+     * @throws FabricException {@link FabricErrno#ETIMEDOUT} if the driver does not look in time, or why it refuses.
+     */
+    public QueueSnapshot next(long afterEndpointId) {
+        DriverEvent.ViewReady ready = conductor.openView(afterEndpointId);
+        if (ready.viewId() == 0) {
+            return null;
+        }
+        try {
+            MemorySegment file = conductor.connection().openReadOnly(
+                FileType.VIEW, ready.fileNumber(), ViewDescriptor.FILE_LENGTH);
+            return QueueSnapshot.decode(copy(file));
+        } catch (InternalError cut) {
+            throw new FabricException(FabricErrno.EIO,
+                FileType.VIEW.fileName(ready.fileNumber()) + " was cut while it was read", "Look again.", cut);
+        } finally {
+            conductor.closeObject(ObjectKind.VIEW, ready.viewId());
+        }
+    }
+
+    @Override
+    public void close() {
+        conductor.close();
+    }
+
+    private byte[] copy(MemorySegment file) {
+        long sequenceAddress = file.address() + ViewDescriptor.SEQUENCE_OFFSET;
+        byte[] copy = new byte[ViewDescriptor.FILE_LENGTH];
+        MemorySegment target = MemorySegment.ofArray(copy);
+        long deadlineNs = System.nanoTime() + timeoutNs;
+        for (;;) {
+            long sequence = UnsafeApi.getLongAcquire(null, sequenceAddress);
+            if (sequence != 0 && (sequence & 1) == 0) {
+                MemorySegment.copy(file, 0, target, 0, copy.length);
+                // the copy must be complete before the sequence is looked at again
+                UnsafeApi.loadFence();
+                if (UnsafeApi.getLongAcquire(null, sequenceAddress) == sequence) {
+                    return copy;
+                }
+            }
+            if (System.nanoTime() - deadlineNs > 0) {
+                throw new FabricException(FabricErrno.ETIMEDOUT,
+                    "the driver has not finished looking at its queues within "
+                        + TimeUnit.NANOSECONDS.toMillis(timeoutNs) + " ms",
+                    "See whether it has much to do, or is stopped.");
+            }
+            LockSupport.parkNanos(PAUSE_NS);
+        }
+    }
+
+    /** A tool that only looks has nothing that events could concern. */
+    private static final class NoListener implements ClientConductor.Listener {
+        @Override
+        public void onPeerDown(DriverEvent.PeerDown event) {
+            // it has no endpoints
+        }
+
+        @Override
+        public void onCompletionQueueOverrun(long cqId) {
+            // it has no queues
+        }
+
+        @Override
+        public void onPaused(long pauseNs) {
+            // it waits for nothing but answers
+        }
+
+        @Override
+        public void onDriverGone(FabricException why) {
+            // the next call throws it
+        }
+    }
+}

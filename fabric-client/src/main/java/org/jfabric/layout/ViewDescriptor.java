@@ -1,0 +1,206 @@
+package org.jfabric.layout;
+
+/**
+ * Layout of a {@code .view} file: what the driver saw in the queues of one endpoint when it last looked.
+ *
+ * <pre>
+ *    0  common file header; parameter 1 = the endpoint's id
+ *  128  sequence, 8 bytes                0: nothing is written yet; odd: being written; even: whole
+ *  136  state, 4 bytes                   see STATE_*
+ *  140  posted rows, 4 bytes             rows that are in use, from the first one on
+ *  144  unexpected rows, 4 bytes
+ *  148  peer rows, 4 bytes
+ *  152  client, 8 bytes                  number of the endpoint's client
+ *  160  begin, 8 bytes                   when the look began, nanoseconds of CLOCK_MONOTONIC
+ *  168  end, 8 bytes                     when it ended
+ *  176  cycles, 8 bytes                  duty cycles that it took
+ *  184  transmit size, receive size      4 bytes each: operations outstanding at most
+ *  192  posted receives, 8 bytes         of all rows and of the rest
+ *  200  receives under way, 8 bytes      matched, the payload is still arriving
+ *  208  stored messages, 8 bytes         unexpected, the payload is here
+ *  216  stored bytes, 8 bytes            their payload
+ *  224  announced messages, 8 bytes      unexpected, the payload waits at the sender
+ *  232  budget, 8 bytes                  bytes that unexpected messages may take, rounding and records included
+ *  240  unreserved, 8 bytes              bytes of the budget that are no peer's credit
+ *  248  sends outstanding, 8 bytes       in any state
+ *  256  peers, 8 bytes                   of all rows and of the rest
+ *  264  rest of the posted rows          count, bytes, since: 8 bytes each
+ *  288  rest of the unexpected rows      stored, announced, bytes, announced bytes, since: 8 bytes each
+ *  328  address, 4 bytes and 104         length and text of the endpoint's address
+ *  512  posted rows, 64 bytes each
+ * 4608  unexpected rows, 64 bytes each
+ * 8704  peer rows, 256 bytes each
+ *
+ *  posted row                            receives with the same kind, tag, ignored bits and source
+ *    0  tag          16  source (fi_addr, -1: any)      32  bytes of their buffers     48  kind, 4 bytes
+ *    8  ignore       24  since, the oldest              40  count
+ *
+ *  unexpected row                        messages with the same kind, tag and sender
+ *    0  tag          16  since, the oldest              32  announced   48  bytes announced   60  peer row, 4 bytes:
+ *    8  fi_addr      24  stored                         40  bytes stored    56  kind, 4 bytes      -1 if it has none
+ *
+ *  peer row
+ *    0  fi_addr, -1: not in the address vector          56  since, the oldest of those
+ *    8  state, 4 bytes                                  64  our sends that it holds back
+ *   12  1 if it holds sends back, 4 bytes               72  since, the oldest of those
+ *   16  messages of it that are stored                  80  our messages that it has not taken: announced
+ *   24  messages of it that are announced               88  since, the oldest of those
+ *   32  bytes of the budget that those take             96  credit left for eager messages to it, bytes
+ *   40  since, the oldest of those                     104  address, length 4 bytes, then the text
+ *   48  receives that only it can fill
+ * </pre>
+ *
+ * <p>A reader copies the file between two reads of the sequence and begins anew if they differ or are odd. A look takes
+ * several duty cycles: each record is looked at once, in the order of memory, and what comes or goes meanwhile may be
+ * in it or not. Times are those of the duty cycle in which a record was made; their difference to the clock of the
+ * reader is an age that is up to one cycle too high (with an embedded driver in INVOKER mode up to 32 cycles, and as
+ * much more as its application ran none before).
+ *
+ * <p>Only the driver writes, only while somebody has asked for it, and it never reads any of it.
+ */
+public final class ViewDescriptor {
+    /** Offset of the sequence. */
+    public static final int SEQUENCE_OFFSET = 128;
+    /** Offset of the state. */
+    public static final int STATE_OFFSET = 136;
+    /** Offset of the number of posted rows. */
+    public static final int POSTED_ROWS_OFFSET = 140;
+    /** Offset of the number of unexpected rows. */
+    public static final int UNEXPECTED_ROWS_OFFSET = 144;
+    /** Offset of the number of peer rows. */
+    public static final int PEER_ROWS_OFFSET = 148;
+    /** Offset of the number of the endpoint's client. */
+    public static final int CLIENT_OFFSET = 152;
+    /** Offset of the time at which the look began. */
+    public static final int BEGIN_OFFSET = 160;
+    /** Offset of the time at which the look ended. */
+    public static final int END_OFFSET = 168;
+    /** Offset of the number of duty cycles that it took. */
+    public static final int CYCLES_OFFSET = 176;
+    /** Offset of the number of sends that can be outstanding. */
+    public static final int TX_SIZE_OFFSET = 184;
+    /** Offset of the number of receives that can be outstanding. */
+    public static final int RX_SIZE_OFFSET = 188;
+    /** Offset of the number of posted receives. */
+    public static final int POSTED_OFFSET = 192;
+    /** Offset of the number of receives under way. */
+    public static final int UNDER_WAY_OFFSET = 200;
+    /** Offset of the number of stored messages. */
+    public static final int STORED_OFFSET = 208;
+    /** Offset of the payload bytes of the stored messages. */
+    public static final int STORED_BYTES_OFFSET = 216;
+    /** Offset of the number of announced messages. */
+    public static final int ANNOUNCED_OFFSET = 224;
+    /** Offset of the budget for unexpected messages. */
+    public static final int BUDGET_OFFSET = 232;
+    /** Offset of the part of the budget that is no peer's credit. */
+    public static final int UNRESERVED_OFFSET = 240;
+    /** Offset of the number of sends outstanding. */
+    public static final int SENDS_OFFSET = 248;
+    /** Offset of the number of peers. */
+    public static final int PEERS_OFFSET = 256;
+    /** Offset of the rest of the posted rows: count, bytes, since. */
+    public static final int POSTED_REST_OFFSET = 264;
+    /** Offset of the rest of the unexpected rows: stored, announced, bytes, announced bytes, since. */
+    public static final int UNEXPECTED_REST_OFFSET = 288;
+    /** Offset of the length of the endpoint's address, which follows it. */
+    public static final int ADDRESS_OFFSET = 328;
+    /** Bytes of an address at most. */
+    public static final int MAX_ADDRESS_LENGTH = 104;
+
+    /** Rows of each kind at most. */
+    public static final int ROWS = 64;
+    /** Bytes of a posted or unexpected row. */
+    public static final int ROW_LENGTH = 64;
+    /** Bytes of a peer row. */
+    public static final int PEER_ROW_LENGTH = 256;
+    /** Offset of the first posted row. */
+    public static final int POSTED_ROW_OFFSET = 512;
+    /** Offset of the first unexpected row. */
+    public static final int UNEXPECTED_ROW_OFFSET = POSTED_ROW_OFFSET + ROWS * ROW_LENGTH;
+    /** Offset of the first peer row. */
+    public static final int PEER_ROW_OFFSET = UNEXPECTED_ROW_OFFSET + ROWS * ROW_LENGTH;
+    /** Bytes of the file, whole pages of 4,096. */
+    public static final int FILE_LENGTH = (PEER_ROW_OFFSET + ROWS * PEER_ROW_LENGTH + 4095) & -4096;
+
+    /** In a posted and an unexpected row: the tag. */
+    public static final int TAG = 0;
+    /** In a posted row: ignored bits of the tag. */
+    public static final int POSTED_IGNORE = 8;
+    /** In a posted row: fi_addr of the source, -1 for any. */
+    public static final int POSTED_SOURCE = 16;
+    /** In a posted row: when the oldest was posted. */
+    public static final int POSTED_SINCE = 24;
+    /** In a posted row: bytes of the buffers. */
+    public static final int POSTED_BYTES = 32;
+    /** In a posted row: number of receives. */
+    public static final int POSTED_COUNT = 40;
+    /** In a posted row: kind, see KIND_*. */
+    public static final int POSTED_KIND = 48;
+
+    /** In an unexpected row: fi_addr of the sender, -1 if it is in no address vector. */
+    public static final int UNEXPECTED_SOURCE = 8;
+    /** In an unexpected row: when the oldest came. */
+    public static final int UNEXPECTED_SINCE = 16;
+    /** In an unexpected row: messages whose payload is here. */
+    public static final int UNEXPECTED_STORED = 24;
+    /** In an unexpected row: messages whose payload waits at the sender. */
+    public static final int UNEXPECTED_ANNOUNCED = 32;
+    /** In an unexpected row: payload that is here. */
+    public static final int UNEXPECTED_BYTES = 40;
+    /** In an unexpected row: payload that waits at the sender. */
+    public static final int UNEXPECTED_ANNOUNCED_BYTES = 48;
+    /** In an unexpected row: kind, see KIND_*. */
+    public static final int UNEXPECTED_KIND = 56;
+    /** In an unexpected row: the sender's peer row, -1 if it has none. */
+    public static final int UNEXPECTED_PEER = 60;
+
+    /** In a peer row: fi_addr, -1 if it is not in the address vector. */
+    public static final int PEER_FI_ADDR = 0;
+    /** In a peer row: state, see PEER_*. */
+    public static final int PEER_STATE = 8;
+    /** In a peer row: 1 if it grants neither bytes nor announcements, so that sends wait. */
+    public static final int PEER_HOLDS_BACK = 12;
+    /** In a peer row: messages of it whose payload is here. */
+    public static final int PEER_STORED = 16;
+    /** In a peer row: messages of it whose payload waits there. */
+    public static final int PEER_ANNOUNCED = 24;
+    /** In a peer row: bytes of the budget that its stored messages take. */
+    public static final int PEER_HELD_BYTES = 32;
+    /** In a peer row: when the oldest of its messages came. */
+    public static final int PEER_UNEXPECTED_SINCE = 40;
+    /** In a peer row: posted receives that only it can fill. */
+    public static final int PEER_DIRECTED = 48;
+    /** In a peer row: when the oldest of those was posted. */
+    public static final int PEER_DIRECTED_SINCE = 56;
+    /** In a peer row: sends to it that have not begun. */
+    public static final int PEER_WAITING = 64;
+    /** In a peer row: since when the oldest of those waits. */
+    public static final int PEER_WAITING_SINCE = 72;
+    /** In a peer row: messages announced to it that it has not taken. */
+    public static final int PEER_UNTAKEN = 80;
+    /** In a peer row: when the oldest of those was announced. */
+    public static final int PEER_UNTAKEN_SINCE = 88;
+    /** In a peer row: credit left for eager messages to it, bytes. */
+    public static final int PEER_CREDIT = 96;
+    /** In a peer row: length of its address, which follows. */
+    public static final int PEER_ADDRESS = 104;
+
+    /** State: the endpoint is looked at again and again. */
+    public static final int STATE_OPEN = 1;
+    /** State: the endpoint is closed; nothing is written any more. */
+    public static final int STATE_ENDED = 2;
+    /** Kind: tagged messages. */
+    public static final int KIND_TAGGED = 1;
+    /** Kind: untagged messages; tag and ignored bits are 0. */
+    public static final int KIND_UNTAGGED = 2;
+    /** State of a peer: no channel. */
+    public static final int PEER_DOWN = 1;
+    /** State of a peer: the channel is being made. */
+    public static final int PEER_CONNECTING = 2;
+    /** State of a peer: messages can pass. */
+    public static final int PEER_UP = 3;
+
+    private ViewDescriptor() {
+    }
+}

@@ -1,0 +1,88 @@
+package org.jfabric.driver.engine.peer;
+
+import org.agrona.UnsafeApi;
+
+/**
+ * The messages of one peer that wait here for receives: how many there are, and a counter that names both ends once
+ * they use up what the peer may send, the counterpart of the one at the sender.
+ *
+ * <p>Owner: progress agent.
+ */
+final class HeldMessages {
+    /** What the greatest configurable limit of a peer's driver allows; more is no peer of ours. */
+    private static final int MAX_ANNOUNCEMENTS = 1 << 16;
+
+    private final PeerContext context;
+    private final Peer peer;
+    private final ByteCredit credit;
+    private int stored;
+    private int announcements;
+    /** Address of the counter; 0 while the peer is not held back. */
+    private long counter;
+
+    HeldMessages(PeerContext context, Peer peer, ByteCredit credit) {
+        this.context = context;
+        this.peer = peer;
+        this.credit = credit;
+    }
+
+    /** Takes room for a message; false if the peer sends more than it was granted. */
+    boolean store(long length) {
+        if (!credit.hold(length)) {
+            return false;
+        }
+        stored++;
+        show();
+        return true;
+    }
+
+    /** A stored message was matched or dropped; bytes to give back as {@link ByteCredit#left} says. */
+    long left(long length, int messageEpoch) {
+        stored--;
+        long free = credit.left(length, messageEpoch);
+        show();
+        return free;
+    }
+
+    /** Takes room for an announcement; false if there are more than any peer may have. */
+    boolean announced() {
+        if (announcements == MAX_ANNOUNCEMENTS) {
+            return false;
+        }
+        announcements++;
+        show();
+        return true;
+    }
+
+    void announcementLeft() {
+        announcements--;
+        show();
+    }
+
+    int count() {
+        return stored + announcements;
+    }
+
+    /** The channel has ended: the peer has nothing that could be held back. */
+    void close() {
+        if (counter != 0) {
+            context.closeCounter(counter);
+            counter = 0;
+        }
+    }
+
+    private void show() {
+        int limit = context.settings().announcementLimit();
+        if (counter == 0) {
+            if (!credit.isUsedUp() && announcements < limit) {
+                return;
+            }
+            counter = context.openHoldingCounter(peer);
+        } else if (credit.isHalfFree() && announcements <= limit >> 1) {
+            // not at the same limit, or it would come and go with every message
+            close();
+            return;
+        }
+        UnsafeApi.putLongRelease(null, counter, count());
+    }
+}

@@ -1,0 +1,89 @@
+package org.jfabric.driver.engine.rx;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.client.PeekFlags;
+import org.jfabric.driver.engine.match.TagMatcher;
+import org.jfabric.driver.engine.match.UnexpectedMessage;
+import org.jfabric.driver.resource.RegionTable;
+
+/**
+ * Takes the receives of one endpoint: looks at what they name and matches them with what is there already.
+ *
+ * <p>Owner: progress agent.
+ */
+final class ReceivePosts {
+    private final Receiver receiver;
+    private final RegionTable regions;
+    private final ReceivePool pool;
+    private final Sources sources;
+    private final TagMatcher tagged;
+    private final TagMatcher untagged;
+    private final MultiReceives multi;
+    private final Peeks peeks;
+
+    ReceivePosts(
+        Receiver receiver, RegionTable regions, ReceivePool pool, Sources sources, TagMatcher tagged,
+        TagMatcher untagged, MultiReceives multi, Peeks peeks) {
+        this.receiver = receiver;
+        this.regions = regions;
+        this.pool = pool;
+        this.sources = sources;
+        this.tagged = tagged;
+        this.untagged = untagged;
+        this.multi = multi;
+        this.peeks = peeks;
+    }
+
+    /** As {@link Receiver#receive}. */
+    int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
+        ReceiveOperation operation = pool.take();
+        if (operation == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        operation.posted(flags, buf, len, context);
+        if ((flags & PeekFlags.ANY) != 0) {
+            peeks.execute(operation, srcAddr, tag, ignore);
+        } else if (operation.attach(regions)) {
+            post(operation, srcAddr, tag, ignore);
+        } else {
+            receiver.fail(operation, 0, FabricErrno.EFAULT);
+        }
+        return 0;
+    }
+
+    /** As {@link Receiver#receiveVector}. */
+    int receiveVector(
+        long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
+        ReceiveOperation operation = pool.take();
+        if (operation == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        operation.posted(flags, 0, 0, context);
+        if (!operation.scatterOver(regions, pieces, count)) {
+            receiver.fail(operation, 0, FabricErrno.EFAULT);
+        } else if ((flags & PeekFlags.ANY) != 0) {
+            peeks.execute(operation, srcAddr, tag, ignore);
+        } else {
+            post(operation, srcAddr, tag, ignore);
+        }
+        return 0;
+    }
+
+    private void post(ReceiveOperation operation, long srcAddr, long tag, long ignore) {
+        int source = sources.find(srcAddr);
+        if (source == TagMatcher.UNKNOWN_SOURCE) {
+            receiver.fail(operation, 0, FabricErrno.EINVAL);
+            return;
+        }
+        boolean isTagged = (operation.flags & Flags.TAGGED) != 0;
+        operation.accept(isTagged ? tag : 0, isTagged ? ignore : 0, source);
+        if ((!isTagged || operation.isBuffer()) && multi.post(operation, ignore)) {
+            return;
+        }
+        UnexpectedMessage message = (isTagged ? tagged : untagged).postReceive(operation);
+        if (message != null) {
+            receiver.deliver(operation, (StoredMessage) message);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package org.jfabric.driver.engine.rx;
+
+import org.jfabric.Flags;
+import org.jfabric.driver.engine.view.QueueVisitor;
+
+/**
+ * Shows the records of a receive side one by one, by their place in memory: a place stays where it is whatever becomes
+ * of the record. Owner: progress agent.
+ */
+public final class ReceiveScan {
+    private final ReceivePool pool;
+    private final UnexpectedStore store;
+
+    ReceiveScan(ReceivePool pool, UnexpectedStore store) {
+        this.pool = pool;
+        this.store = store;
+    }
+
+    /**
+     * Places of receives.
+     *
+     * @return a count that never changes.
+     */
+    public int receives() {
+        return pool.size();
+    }
+
+    /**
+     * Shows a receive, if there is one.
+     *
+     * @param place   from 0.
+     * @param visitor told.
+     */
+    public void visitReceive(int place, QueueVisitor visitor) {
+        ReceiveOperation operation = pool.get(place);
+        if (operation.isPosted()) {
+            visitor.onPosted(
+                (operation.flags & Flags.TAGGED) != 0, operation.tag(), operation.ignore(), operation.source(),
+                operation.length, operation.sinceNs);
+        } else if (operation.state != ReceiveOperation.FREE) {
+            visitor.onUnderWay();
+        }
+    }
+
+    /**
+     * Places of messages.
+     *
+     * @return a count that may grow.
+     */
+    public int messages() {
+        return store.messageCount();
+    }
+
+    /**
+     * Shows an unexpected message, if there is one.
+     *
+     * @param place   from 0.
+     * @param visitor told.
+     */
+    public void visitMessage(int place, QueueVisitor visitor) {
+        StoredMessage message = store.message(place);
+        if (message.isWaiting() || message.isClaimed()) {
+            visitor.onUnexpected(
+                (message.flags & Flags.TAGGED) != 0, message.tag(), message.peer, message.source(),
+                message.state == StoredMessage.ANNOUNCED, message.length, message.sinceNs);
+        }
+    }
+
+    /**
+     * Messages whose payload is in the unexpected store.
+     *
+     * @return a count; empty messages hold no block.
+     */
+    public int storedBlocks() {
+        return store.storedBlocks();
+    }
+
+    /**
+     * Bytes of the budget that are no peer's credit.
+     *
+     * @return bytes.
+     */
+    public long unreservedBytes() {
+        return store.unreservedBytes();
+    }
+}

@@ -1,0 +1,177 @@
+package org.jfabric.driver.link;
+
+import org.jfabric.driver.resource.RegionTable;
+import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.layout.MemoryRegionDescriptor;
+import org.jfabric.layout.VectorRequestDescriptor;
+import org.jfabric.layout.Words;
+
+/**
+ * The pieces of registered memory that one message is gathered from or scattered over. Each record of an operation has
+ * one, which is filled only for operations of several pieces; empty pieces are left out.
+ *
+ * <p>Owner: progress agent.
+ */
+public final class PieceList {
+    /** Most pieces of one operation. */
+    public static final int MAX_PIECES = VectorRequestDescriptor.MAX_PIECES;
+
+    private final long[] addresses = new long[MAX_PIECES];
+    private final long[] lengths = new long[MAX_PIECES];
+    private final RegisteredRegion[] regions = new RegisteredRegion[MAX_PIECES];
+    private int count;
+    private long lengthBytes;
+
+    /** A list without pieces. */
+    public PieceList() {
+    }
+
+    /**
+     * Fills the list with what an operation names, if all of it is registered. Regions are not retained yet.
+     *
+     * @param table  regions of the client.
+     * @param pieces address and length of each piece, one after the other; lengths are read as unsigned.
+     * @param length pieces, at most {@link #MAX_PIECES}.
+     * @return false if a piece is not inside an open region; then the list is empty.
+     */
+    public boolean resolve(RegionTable table, long[] pieces, int length) {
+        count = 0;
+        lengthBytes = 0;
+        for (int i = 0; i < length; i++) {
+            long bytes = pieces[2 * i + 1];
+            if (bytes == 0) {
+                continue;
+            }
+            RegisteredRegion region = table.find(pieces[2 * i], bytes);
+            if (region == null) {
+                forget();
+                return false;
+            }
+            regions[count] = region;
+            addresses[count] = region.address() + MemoryRegionDescriptor.offset(pieces[2 * i]);
+            lengths[count] = bytes;
+            count++;
+            // each is inside of a region of at most 2^40 bytes, so that the sum does not overflow
+            lengthBytes += bytes;
+        }
+        return true;
+    }
+
+    /** The operation outlives its posting call: its regions must stay mapped. */
+    public void retain() {
+        for (int i = 0; i < count; i++) {
+            regions[i].retain();
+        }
+    }
+
+    /** The operation that had called {@link #retain()} has ended. */
+    public void release() {
+        for (int i = 0; i < count; i++) {
+            regions[i].release();
+        }
+        forget();
+    }
+
+    /** Empties the list; what was retained is not released. */
+    public void forget() {
+        for (int i = 0; i < count; i++) {
+            regions[i] = null;
+        }
+        count = 0;
+        lengthBytes = 0;
+    }
+
+    /**
+     * Pieces in the list.
+     *
+     * @return 0 to {@link #MAX_PIECES}.
+     */
+    public int count() {
+        return count;
+    }
+
+    /**
+     * Bytes of all pieces.
+     *
+     * @return the sum.
+     */
+    public long lengthBytes() {
+        return lengthBytes;
+    }
+
+    /**
+     * Where a piece is.
+     *
+     * @param index below the count.
+     * @return native address.
+     */
+    public long address(int index) {
+        return addresses[index];
+    }
+
+    /**
+     * Length of a piece.
+     *
+     * @param index below the count.
+     * @return bytes, 1 or more.
+     */
+    public long length(int index) {
+        return lengths[index];
+    }
+
+    /**
+     * Region of a piece.
+     *
+     * @param index below the count.
+     * @return the region.
+     */
+    public RegisteredRegion region(int index) {
+        return regions[index];
+    }
+
+    /**
+     * Gathers a part of the message.
+     *
+     * @param offset in the message.
+     * @param dest   native address.
+     * @param length bytes, not beyond the end of the last piece.
+     */
+    public void copyTo(long offset, long dest, long length) {
+        long skip = offset;
+        long done = 0;
+        for (int i = 0; i < count && done < length; i++) {
+            long here = lengths[i] - skip;
+            if (here <= 0) {
+                skip = -here;
+                continue;
+            }
+            long bytes = Math.min(here, length - done);
+            Words.copy(addresses[i] + skip, dest + done, bytes);
+            done += bytes;
+            skip = 0;
+        }
+    }
+
+    /**
+     * Scatters a part of the message.
+     *
+     * @param offset in the message.
+     * @param source native address.
+     * @param length bytes, not beyond the end of the last piece.
+     */
+    public void copyFrom(long offset, long source, long length) {
+        long skip = offset;
+        long done = 0;
+        for (int i = 0; i < count && done < length; i++) {
+            long here = lengths[i] - skip;
+            if (here <= 0) {
+                skip = -here;
+                continue;
+            }
+            long bytes = Math.min(here, length - done);
+            Words.copy(source + done, addresses[i] + skip, bytes);
+            done += bytes;
+            skip = 0;
+        }
+    }
+}

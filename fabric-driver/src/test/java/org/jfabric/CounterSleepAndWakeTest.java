@@ -1,0 +1,137 @@
+package org.jfabric;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.client.DriverState;
+import org.jfabric.driver.engine.complete.CounterWriter;
+import org.jfabric.driver.engine.complete.WaitPoint;
+import org.jfabric.layout.CounterDescriptor;
+import org.jfabric.layout.WaitDescriptor;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/**
+ * Counts and sleepers: hundreds of thousands of sleeps, none with a time that would rescue a lost wake-up, at every
+ * distance between the count and the going to sleep.
+ */
+@Tag("slow")
+@Timeout(900)
+class CounterSleepAndWakeTest {
+    private static final long ROUNDS = 200_000;
+    private static final long STUCK_NS = TimeUnit.SECONDS.toNanos(60);
+    private static final int LONGEST_PAUSE_SPINS = 2_000;
+    private static final long SEED = 20_261_121;
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void shouldWakeEveryTimeWhenAnotherProcessCounts() throws Exception {
+        Path file = directory.resolve("1.cntr");
+        try (RandomAccessFile made = new RandomAccessFile(file.toFile(), "rw")) {
+            made.setLength(CounterDescriptor.FILE_LENGTH);
+        }
+        MemorySegment memory = SleepingReaderMain.map(file);
+        UnsafeApi.putLong(memory.address() + SleepingCounterMain.ROUND_OFFSET, -1);
+        Process sleeper = start(file);
+        try {
+            count(memory, sleeper);
+            assertTrue(sleeper.waitFor(60, TimeUnit.SECONDS), "the sleeper did not end");
+            String said = new String(sleeper.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertEquals("waited " + ROUNDS + "\n", said);
+        } finally {
+            sleeper.destroyForcibly();
+        }
+    }
+
+    private static void count(MemorySegment memory, Process sleeper) {
+        SplittableRandom random = new SplittableRandom(SEED);
+        long line = memory.address() + CounterDescriptor.WAIT_OFFSET;
+        CounterWriter writer = new CounterWriter(memory.address(), new WaitPoint(line));
+        for (long round = 0; round < ROUNDS; round++) {
+            long deadline = System.nanoTime() + STUCK_NS;
+            // an error that comes before the wait is no change that ends it
+            boolean awaitsSleeper = round % 4 != 0 || SleepingCounterMain.fails(round);
+            while (round(memory) != round || awaitsSleeper && !isAnnounced(line)) {
+                assertTrue(System.nanoTime() - deadline < 0 && sleeper.isAlive(), "the sleeper is stuck in round "
+                    + round(memory) + " of " + round + ", announced " + isAnnounced(line) + ", seed " + SEED);
+                Thread.onSpinWait();
+            }
+            for (int i = random.nextInt(4) == 0 ? random.nextInt(LONGEST_PAUSE_SPINS) : 0; i > 0; i--) {
+                Thread.onSpinWait();
+            }
+            for (int left = SleepingCounterMain.counts(round); left > 0; left--) {
+                if (left == 1 && SleepingCounterMain.fails(round)) {
+                    writer.error();
+                } else {
+                    writer.success();
+                }
+                // one by one or all at once
+                if (left == 1 || random.nextBoolean()) {
+                    writer.flush();
+                }
+            }
+        }
+    }
+
+    /** A thread adds what another one sleeps for, which is the client's own affair. */
+    @Test
+    void shouldWakeEveryTimeWhenAnotherThreadAdds() throws Exception {
+        MemorySegment memory = Arena.ofAuto().allocate(CounterDescriptor.FILE_LENGTH, 4096);
+        Counter counter = new Counter(null, 1, 0, WaitObject.UNSPEC, memory, new DriverState(), null, 0, -1);
+        SplittableRandom random = new SplittableRandom(SEED);
+        Thread sleeper = new Thread(() -> {
+            for (long round = 1; round <= ROUNDS; round++) {
+                assertEquals(0, counter.await(round, -1));
+                UnsafeApi.putLongRelease(null, memory.address() + SleepingCounterMain.ROUND_OFFSET, round);
+            }
+        });
+        sleeper.start();
+        for (long round = 1; round <= ROUNDS; round++) {
+            for (int i = random.nextInt(LONGEST_PAUSE_SPINS); i > 0; i--) {
+                Thread.onSpinWait();
+            }
+            assertEquals(0, random.nextBoolean() ? counter.add(1) : counter.set(round));
+            long deadline = System.nanoTime() + STUCK_NS;
+            while (round(memory) != round) {
+                assertTrue(System.nanoTime() - deadline < 0 && sleeper.isAlive(), "the sleeper is stuck in round "
+                    + round(memory) + " of " + round + ", seed " + SEED);
+                Thread.yield();
+            }
+        }
+        sleeper.join(TimeUnit.NANOSECONDS.toMillis(STUCK_NS));
+        assertEquals(ROUNDS, counter.read());
+    }
+
+    private static boolean isAnnounced(long line) {
+        return UnsafeApi.getIntVolatile(null, line + WaitDescriptor.SLEEPERS_OFFSET) != 0;
+    }
+
+    private static long round(MemorySegment memory) {
+        return UnsafeApi.getLongVolatile(null, memory.address() + SleepingCounterMain.ROUND_OFFSET);
+    }
+
+    private static Process start(Path file) throws IOException {
+        return new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xmx128m",
+            "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
+            "--enable-native-access=ALL-UNNAMED",
+            "-cp", System.getProperty("java.class.path"),
+            SleepingCounterMain.class.getName(), file.toString(), Long.toString(ROUNDS))
+            .redirectErrorStream(true).start();
+    }
+}

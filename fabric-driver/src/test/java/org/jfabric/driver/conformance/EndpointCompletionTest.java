@@ -1,0 +1,180 @@
+package org.jfabric.driver.conformance;
+
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.Endpoint;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Which operations of an endpoint make entries, with which context, and what a cancel makes of them. */
+@Tag("conformance")
+@Timeout(120)
+class EndpointCompletionTest {
+    private static final long ANY = -1L;
+    private static final int LENGTH = 64;
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    @Requirement("EP-043")
+    void shouldWriteAnEntryForEachTransferByDefault(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            int count = 30;
+            Endpoint a = pair.a.endpoint;
+            long from = pair.a.memory.address();
+            for (int i = 0; i < count; i++) {
+                assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, i, 0, i));
+                assertEquals(0, switch (i % 3) {
+                    case 0 -> a.tsend(from, LENGTH, pair.toB, i, i);
+                    case 1 -> a.tsenddata(from, LENGTH, 9, pair.toB, i, i);
+                    // the flags of a call do not take the entry away, only a selective queue allows that
+                    default -> a.tsendmsg(from, LENGTH, pair.toB, i, 0, i, 0);
+                });
+                pair.a.await(i);
+                pair.b.await(i);
+            }
+            pair.a.assertQuiet(50);
+            pair.b.assertQuiet(50);
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    @Requirement("EP-044")
+    void shouldWriteOnlyEntriesThatWereAskedForInASelectiveQueue(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup); Endpoint selective = pair.a.domain.openEndpoint(pair.a.info)) {
+            selective.bind(pair.a.cq, Flags.TRANSMIT | Flags.RECV | Flags.SELECTIVE_COMPLETION);
+            selective.bind(pair.a.av);
+            selective.enable();
+            long to = pair.b.av.insert(selective.name());
+            for (int i = 0; i < 10; i++) {
+                assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, i, 0, i));
+                assertEquals(0, selective.tsendmsg(pair.a.memory.address(), LENGTH, pair.toB, i, 0, i,
+                    i % 4 == 1 ? Flags.COMPLETION : 0));
+                pair.b.await(i);
+            }
+            for (int context : new int[] {1, 5, 9}) {
+                pair.a.await(context);
+            }
+            pair.a.assertQuiet(100);
+            for (int i = 0; i < 10; i++) {
+                assertEquals(0, selective.trecvmsg(pair.a.memory.address(), LENGTH, ANY, i, 0, i,
+                    i % 4 == 1 ? Flags.COMPLETION : 0));
+                assertEquals(0, pair.b.endpoint.tsend(pair.b.memory.address(), LENGTH, to, i, i));
+                pair.b.await(i);
+            }
+            for (int context : new int[] {1, 5, 9}) {
+                pair.a.await(context);
+            }
+            pair.a.assertQuiet(100);
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    @Requirement({"EP-026", "EP-160"})
+    void shouldReportItsOwnContextWhereAnOperationHasNone(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            String gone = pair.b.endpoint.name();
+            pair.b.endpoint.close();
+            long nowhere = pair.a.av.insert(gone);
+            for (long context : new long[] {0, 1, -1L, Long.MIN_VALUE}) {
+                Endpoint endpoint = pair.a.domain.openEndpoint(pair.a.info, context);
+                assertEquals(context, endpoint.context());
+                endpoint.bind(pair.a.cq, Flags.TRANSMIT | Flags.RECV);
+                endpoint.bind(pair.a.av);
+                endpoint.enable();
+                assertEquals(context, endpoint.context());
+                assertEquals(0, endpoint.tinject(new UnsafeBuffer(new byte[8]), 0, 8, nowhere, 1));
+                FabricNode.Entry entry = pair.a.await();
+                assertTrue(entry.err() > 0, entry::toString);
+                assertEquals(context, entry.context(), "an inject has no context of its own");
+                assertEquals(0, endpoint.tsend(pair.a.memory.address(), 8, nowhere, 1, 4711));
+                entry = pair.a.await();
+                assertTrue(entry.err() > 0, entry::toString);
+                assertEquals(4711, entry.context(), "a send has one");
+                endpoint.close();
+                assertEquals(context, endpoint.context());
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    @Requirement("EP-066")
+    void shouldKeepTheEntryOfAnOperationThatEndedBeforeItsCancel(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            for (int i = 0; i < 50; i++) {
+                assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, 1, 0, 100 + i));
+                assertEquals(0, pair.a.endpoint.tsendmsg(
+                    pair.a.memory.address(), LENGTH, pair.toB, 1, 0, i, Flags.DELIVERY_COMPLETE));
+                pair.a.await(i);
+                // the receive has ended, though its entry was not read
+                assertEquals(0, pair.b.endpoint.cancel(100 + i));
+                assertEquals(0, pair.a.endpoint.cancel(i));
+                pair.b.await(100 + i);
+            }
+            pair.a.assertQuiet(100);
+            pair.b.assertQuiet(100);
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    @Requirement("EP-068")
+    void shouldCancelNothingWithoutAContext(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, 1, 0, 0));
+            assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(LENGTH), LENGTH, ANY, 2, 0, 7));
+            assertEquals(0, pair.b.endpoint.cancel(0), "AMB-67");
+            assertEquals(0, pair.b.endpoint.cancel(8), "nothing has that one");
+            // held by announcements and credit, so that it is still there to be cancelled
+            for (int i = 0; i < 110; i++) {
+                assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(), 8192, pair.toB, 9, 1000 + i));
+            }
+            UnsafeBuffer payload = new UnsafeBuffer(new byte[8]);
+            assertEquals(0, pair.a.endpoint.tinject(payload, 0, 8, pair.toB, 1));
+            assertEquals(0, pair.a.endpoint.tinject(payload, 0, 8, pair.toB, 2));
+            assertEquals(0, pair.a.endpoint.cancel(0));
+            assertEquals(0, pair.a.endpoint.cancel(pair.a.endpoint.context()), "that is not the inject's context");
+            for (int i = 0; i < 110; i++) {
+                assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(8192), 8192, ANY, 9, 0, 5000));
+            }
+            List<Long> contexts = new ArrayList<>();
+            for (int i = 0; i < 112; i++) {
+                FabricNode.Entry entry = pair.b.await();
+                assertEquals(0, entry.err(), entry::toString);
+                contexts.add(entry.context());
+            }
+            assertTrue(contexts.contains(0L) && contexts.contains(7L), contexts::toString);
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    @Requirement("EP-070")
+    void shouldEndACancelledOperationWhileTheQueueIsRead(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            for (int i = 1; i <= 200; i++) {
+                assertEquals(0, i % 2 == 0
+                    ? pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, i, 0, i)
+                    : pair.b.endpoint.recv(pair.b.memory.address(), LENGTH, ANY, i));
+                assertEquals(0, pair.b.endpoint.cancel(i));
+                // reading is all that has to be done for it
+                FabricNode.Entry entry = pair.b.await();
+                assertEquals(FabricErrno.ECANCELED, entry.err());
+                assertEquals(i, entry.context());
+            }
+            EndpointOpenTest.assertTransfers(pair, pair.a.endpoint);
+        }
+    }
+}

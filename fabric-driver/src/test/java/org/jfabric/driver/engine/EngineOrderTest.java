@@ -1,0 +1,102 @@
+package org.jfabric.driver.engine;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Test;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Message order over a link that delays, fragments and refuses frames, and failures that it reports. */
+class EngineOrderTest {
+    private static final int SEEDS = 300;
+    private static final int COUNT = 24;
+    private static final int SLOT = 4096;
+    private static final int MAX_LENGTH = 4000;
+
+    /** Two senders and two kinds of messages; the n-th receive of a kind takes the n-th message that came. */
+    @Test
+    @Requirement({"TX-010", "RX-008", "RX-009"})
+    void shouldProcessHeadersInTheOrderOfSubmissionWhateverTheLinkDoes() {
+        long first = System.nanoTime();
+        for (int i = 0; i < SEEDS; i++) {
+            run(first + i);
+        }
+    }
+
+    private static void run(long seed) {
+        Script script = new Script(seed).randomize();
+        script.acknowledges = new Random(seed).nextBoolean();
+        script.maxDelaySteps = script.random().nextInt(8);
+        Rig rig = new Rig(script);
+        rig.eagerLimitBytes = 64 << script.random().nextInt(6);
+        int window = 2048 << script.random().nextInt(4);
+        rig.settings = new EngineSettings(2 * window, window, 1 + script.random().nextInt(4), 4);
+        Rig.Node receiver = rig.add("receiver");
+        Rig.Node[] senders = {rig.add("a"), rig.add("b")};
+        Random random = script.random();
+        int posted = 0;
+        int[] sent = new int[2];
+        List<CompletionReader.Entry> entries = new ArrayList<>();
+        int total = 2 * COUNT;
+        for (int step = 0; entries.size() < total; step++) {
+            assertTrue(step < 100_000, () -> entries.size() + " messages came, seed " + seed);
+            if (posted < total && random.nextInt(3) == 0) {
+                // one kind for each sender, so that both orders can be told from the entries
+                long flags = posted % 2 == 0 ? Rig.TAGGED : Rig.MSG;
+                if (receiver.receive(flags, receiver.buf((long) posted * SLOT), SLOT, -1, 0, -1L, posted) == 0) {
+                    posted++;
+                }
+            }
+            int which = random.nextInt(2);
+            if (sent[which] < COUNT && random.nextInt(2) == 0) {
+                sent[which] += send(senders[which], receiver, which, sent[which], random.nextInt(MAX_LENGTH));
+            }
+            rig.step();
+            entries.addAll(receiver.completions.takeAll());
+        }
+        for (CompletionReader.Entry entry : entries) {
+            assertEquals(0, entry.errno(), () -> entry + ", seed " + seed);
+            // contexts count receives of both kinds in turn
+            assertEquals(entry.context() / 2, entry.data(), () -> entry + ", seed " + seed);
+        }
+        rig.settle();
+        rig.close();
+    }
+
+    private static int send(Rig.Node sender, Rig.Node receiver, int which, int number, int length) {
+        long flags = (which == 0 ? Rig.TAGGED : Rig.MSG) | Flags.REMOTE_CQ_DATA;
+        return sender.send(flags, sender.buf(0), length, sender.fiAddr(receiver), number * 31L, number, number) == 0
+            ? 1 : 0;
+    }
+
+    /** Whatever code a link reports goes through to the entries; this one says nothing else. */
+    @Test
+    @Requirement("TAG-073")
+    void shouldReportAnUnspecifiedErrorOfTheLink() {
+        assertEquals(256, FabricErrno.EOTHER);
+        assertEquals("FI_EOTHER", FabricErrno.name(FabricErrno.EOTHER));
+        Script script = new Script(1);
+        Rig rig = new Rig(script);
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        a.tsend(b, 0, 8, 1, 1);
+        b.trecv(0, 8, 1, 2);
+        assertEquals(0, a.next().errno());
+        assertEquals(0, b.next().errno());
+        a.tsend(b, 0, 100_000, 2, 3);
+        rig.steps(5);
+        a.assertNoEntry();
+        a.channel(b).kill(FabricErrno.EOTHER);
+        CompletionReader.Entry entry = a.next();
+        assertEquals(FabricErrno.EOTHER, entry.errno());
+        assertEquals(3, entry.context());
+        rig.close();
+    }
+}

@@ -1,0 +1,223 @@
+package org.jfabric.driver.hostile;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.codec.queue.ReceiveVectorRequestEncoder;
+import org.jfabric.codec.queue.SendVectorRequestEncoder;
+import org.jfabric.driver.ControlClient;
+import org.jfabric.layout.CompletionQueueDescriptor;
+import org.jfabric.layout.MemoryRegionDescriptor;
+import org.jfabric.layout.RecordProducer;
+import org.jfabric.layout.RecordRingDescriptor;
+import org.jfabric.layout.VectorRequestDescriptor;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.util.SplittableRandom;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Garbage in requests of several pieces. */
+@Tag("hostile")
+@Timeout(120)
+class VectorGarbageTest {
+    @RegisterExtension
+    static final Rig RIG = new Rig();
+
+    private static final long REGION_LENGTH = 1 << 16;
+    private static final long KIND = Flags.TAGGED | Flags.COMPLETION;
+    private static final long ANY = -1L;
+    private static final long[] BOUNDARIES = {
+        1, 7, 63, REGION_LENGTH - 1, REGION_LENGTH + 1, Integer.MAX_VALUE, 1L << 31, 1L << 32,
+        MemoryRegionDescriptor.OFFSET_MASK, MemoryRegionDescriptor.MAX_LENGTH, 2L << 48, Long.MAX_VALUE,
+        Long.MIN_VALUE, -1, -8, -64};
+
+    private static String name() {
+        return "vector-" + Long.toHexString(new SplittableRandom().nextLong());
+    }
+
+    private static int type(boolean transmit) {
+        return transmit ? SendVectorRequestEncoder.TEMPLATE_ID : ReceiveVectorRequestEncoder.TEMPLATE_ID;
+    }
+
+    /** Both requests have the same members up to what stands in the third and fourth place. */
+    private static void post(
+        ControlClient client, ControlClient.Queues queues, boolean transmit, long peer, long tag, long context,
+        long[] pieces) {
+        RecordProducer ring = transmit ? queues.transmit : queues.receive;
+        int length = VectorRequestDescriptor.length(pieces.length / 2);
+        int offset = Await.value("room", () -> claim(ring, length));
+        long record = ring.ringAddress() + offset;
+        long body = record + RecordRingDescriptor.WORD_LENGTH;
+        UnsafeApi.putLong(body + SendVectorRequestEncoder.contextEncodingOffset(), context);
+        UnsafeApi.putLong(body + SendVectorRequestEncoder.destAddrEncodingOffset(), peer);
+        UnsafeApi.putLong(body + SendVectorRequestEncoder.tagEncodingOffset(), tag);
+        UnsafeApi.putLong(body + SendVectorRequestEncoder.dataEncodingOffset(), 0);
+        UnsafeApi.putLong(body + SendVectorRequestEncoder.flagsEncodingOffset(), KIND);
+        UnsafeApi.putLong(body + SendVectorRequestEncoder.reservedEncodingOffset(), 0);
+        UnsafeApi.putLong(record + VectorRequestDescriptor.COUNT_OFFSET,
+            VectorRequestDescriptor.countWord(pieces.length / 2));
+        for (int i = 0; i < pieces.length; i++) {
+            UnsafeApi.putLong(record + VectorRequestDescriptor.PIECES_OFFSET + i * 8L, pieces[i]);
+        }
+        ring.commit(offset, length, type(transmit));
+        client.signal(queues);
+    }
+
+    private static Integer claim(RecordProducer ring, int length) {
+        int offset = ring.claim(length);
+        return offset < 0 ? null : offset;
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldAnswerAnInvalidPieceWithAnErrorEntryAndGoOn(boolean transmit) {
+        ControlClient client = RIG.client();
+        ControlClient.Queues queues = client.open(name(), "");
+        ControlClient.Region region = client.register(REGION_LENGTH);
+        long self = client.insert(queues, queues.address);
+        int context = 0;
+        for (int place = 0; place < 4; place++) {
+            for (long value : BOUNDARIES) {
+                long[] pieces = pieces(region);
+                pieces[2 * place] = value;
+                post(client, queues, transmit, transmit ? self : ANY, 1, ++context, pieces);
+                assertError(client, queues, context, "address of piece " + place, value);
+                if (value < 0 || value > REGION_LENGTH) {
+                    pieces = pieces(region);
+                    pieces[2 * place + 1] = value;
+                    post(client, queues, transmit, transmit ? self : ANY, 1, ++context, pieces);
+                    assertError(client, queues, context, "length of piece " + place, value);
+                }
+            }
+            for (int bit = 40; bit < 64; bit++) {
+                long[] pieces = pieces(region);
+                pieces[2 * place] ^= 1L << bit;
+                post(client, queues, transmit, transmit ? self : ANY, 1, ++context, pieces);
+                assertError(client, queues, context, "bit of piece " + place, bit);
+            }
+        }
+        if (transmit) {
+            for (long dest : new long[] {self + 1, -1, Long.MIN_VALUE, 1L << 32}) {
+                post(client, queues, true, dest, 1, ++context, pieces(region));
+                assertError(client, queues, context, "destination", dest);
+            }
+        }
+        assertWorks(client, queues, region, self);
+    }
+
+    private static long[] pieces(ControlClient.Region region) {
+        return new long[] {region.address(0), 8, region.address(8), 8, region.address(16), 8, region.address(24), 8};
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldEndTheClientWhosePiecesDoNotFitTheRecord(boolean transmit) {
+        long[][] records = {
+            // length of the record, word with length and number of pieces
+            {64, 1L << 16 | 16}, {80, 16}, {80, 2L << 16 | 16}, {128, 3L << 16 | 16}, {128, 5L << 16 | 16},
+            {144, 5L << 16 | 16}, {128, 4L << 16 | 15}, {128, 4L << 16 | 17}, {128, 4L << 16}, {127, 4L << 16 | 16},
+            {128, 1L << 32 | 4L << 16 | 16}, {128, -1}, {128, 0xFFFFL << 16 | 16}, {63, 16}, {56, 0}, {8, 0}};
+        for (long[] values : records) {
+            ControlClient client = new ControlClient(RIG.directory(), () -> { });
+            ControlClient.Queues queues = client.open(name(), "");
+            RecordProducer ring = transmit ? queues.transmit : queues.receive;
+            UnsafeApi.putLong(ring.ringAddress() + VectorRequestDescriptor.COUNT_OFFSET, values[1]);
+            UnsafeApi.putLongRelease(
+                null, ring.ringAddress(), RecordRingDescriptor.word((int) values[0], type(transmit)));
+            client.signal(queues);
+            String reason = client.expectEnded();
+            assertTrue(reason.contains("type " + type(transmit) + " has " + values[0]), reason);
+            client.close();
+        }
+        RIG.assertReclaimed();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldSurviveRandomPieces(boolean transmit) {
+        long seed = System.nanoTime();
+        System.out.println("seed " + seed);
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int session = 0; session < 10; session++) {
+            ControlClient client = new ControlClient(RIG.directory(), () -> { });
+            ControlClient.Queues queues = client.open(name(), "");
+            ControlClient.Region region = client.register(REGION_LENGTH);
+            long self = client.insert(queues, queues.address);
+            for (int i = 0; i < 200 && !client.isEnded(); i++) {
+                long[] pieces = new long[2 * random.nextInt(5)];
+                for (int k = 0; k < pieces.length; k++) {
+                    pieces[k] = switch (random.nextInt(5)) {
+                        case 0 -> random.nextLong();
+                        case 1 -> BOUNDARIES[random.nextInt(BOUNDARIES.length)];
+                        case 2 -> region.address(random.nextLong(REGION_LENGTH * 2));
+                        case 3 -> random.nextInt(100);
+                        default -> 0;
+                    };
+                }
+                post(client, queues, transmit, transmit ? self : ANY, random.nextInt(3), i, pieces);
+            }
+            RecordProducer ring = transmit ? queues.transmit : queues.receive;
+            Await.until("the driver's reading of all requests", () -> ring.isDrained() || client.isEnded());
+            assertFalse(client.isEnded(), "ended for well-formed requests, seed " + seed);
+            client.close();
+        }
+        RIG.assertReclaimed();
+    }
+
+    @Test
+    void shouldHoldRegionsUntilTheOperationHasEnded() {
+        ControlClient client = RIG.client();
+        ControlClient.Queues queues = client.open(name(), "");
+        ControlClient.Region region = client.register(REGION_LENGTH);
+        long self = client.insert(queues, queues.address);
+        // a receive that nobody serves, and the end of its client: both regions must go
+        ControlClient.Region other = client.register(REGION_LENGTH);
+        post(client, queues, false, ANY, 9, 1, new long[] {region.address(0), 8, other.address(0), 8});
+        assertWorks(client, queues, region, self);
+        client.close();
+        RIG.assertReclaimed();
+    }
+
+    private static void assertError(
+        ControlClient client, ControlClient.Queues queues, long context, String field, long value) {
+        long[] entry = client.awaitCompletion(queues);
+        release(queues);
+        String what = field + " = " + value;
+        assertEquals(CompletionQueueDescriptor.KIND_ERROR, entry[0], what);
+        assertEquals(context, entry[1], what);
+        long cell = queues.cq.address() + CompletionQueueDescriptor.errorCellsOffset(queues.cqCapacity)
+            + (queues.read - 1 & queues.cqCapacity - 1) * CompletionQueueDescriptor.ERROR_CELL_LENGTH;
+        int err = UnsafeApi.getInt(cell + 8);
+        assertTrue(err == FabricErrno.EFAULT || err == FabricErrno.EINVAL, what + " gave " + FabricErrno.name(err));
+    }
+
+    private static void release(ControlClient.Queues queues) {
+        UnsafeApi.putLongRelease(
+            null, queues.cq.address() + CompletionQueueDescriptor.READ_POSITION_OFFSET, queues.read);
+    }
+
+    private static void assertWorks(
+        ControlClient client, ControlClient.Queues queues, ControlClient.Region region, long self) {
+        UnsafeApi.putLong(region.data(), 0x1234_5678_9ABCL);
+        post(client, queues, false, ANY, 77, 501, new long[] {region.address(1024), 3, region.address(2048), 5});
+        post(client, queues, true, self, 77, 502, new long[] {region.address(0), 5, region.address(5), 3});
+        for (int i = 0; i < 2; i++) {
+            long[] entry = client.awaitCompletion(queues);
+            assertEquals(CompletionQueueDescriptor.KIND_SUCCESS, entry[0]);
+            assertTrue(entry[1] == 501 || entry[1] == 502, "context " + entry[1]);
+        }
+        release(queues);
+        for (int i = 0; i < 8; i++) {
+            assertEquals(UnsafeApi.getByte(region.data() + i),
+                UnsafeApi.getByte(region.data() + (i < 3 ? 1024 + i : 2045 + i)));
+        }
+    }
+}

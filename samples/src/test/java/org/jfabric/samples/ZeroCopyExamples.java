@@ -1,0 +1,68 @@
+package org.jfabric.samples;
+
+import org.agrona.MutableDirectBuffer;
+import org.jfabric.Fabric;
+import org.jfabric.FabricAddress;
+import org.jfabric.FabricErrno;
+import org.jfabric.IoVec;
+import org.jfabric.SendClaim;
+
+/** The code of docs/zero-copy.md: each region between markers stands there, and is run by the page's test. */
+final class ZeroCopyExamples {
+    private static final long TAG = 7;
+    private static final int ORDER_LENGTH = 24;
+
+    final SampleEndpoint sample;
+    final long peer;
+
+    ZeroCopyExamples(Fabric fabric) {
+        sample = SampleEndpoint.open(fabric);
+        peer = sample.addresses().insert(sample.endpoint().name());
+    }
+
+    void receive(long opContext) {
+        sample.endpoint().trecv(sample.memory().address(1024), 256, FabricAddress.ADDR_UNSPEC, TAG, 0, opContext);
+    }
+
+    // example: claim
+    private final SendClaim claim = new SendClaim();
+
+    int sendOrder(long id, long price, int quantity, long opContext) {
+        int result = sample.endpoint().tryClaim(ORDER_LENGTH, claim);
+        if (result != 0) {
+            return result;
+        }
+        MutableDirectBuffer order = claim.buffer();
+        order.putLong(0, id);
+        order.putLong(8, price);
+        order.putInt(16, quantity);
+        order.putInt(20, 0);
+        return claim.commit(ORDER_LENGTH, peer, TAG, opContext);
+    }
+    // end
+
+    int sendText(String text, long opContext) {
+        // example: shorter
+        int result = sample.endpoint().tryClaim(sample.endpoint().injectSize(), claim);
+        if (result != 0) {
+            return result;
+        }
+        int length = claim.buffer().putStringWithoutLengthAscii(0, text);
+        if (length == 0) {
+            claim.abort();
+            return -FabricErrno.ENODATA;
+        }
+        result = claim.commit(length, peer, TAG, opContext);
+        // end
+        return result;
+    }
+
+    // example: pieces
+    private final IoVec iov = new IoVec();
+
+    int sendHeaderAndBody(long header, int headerLength, long body, int bodyLength, long opContext) {
+        iov.clear().add(header, headerLength).add(body, bodyLength);
+        return sample.endpoint().tsendv(iov, peer, TAG, opContext);
+    }
+    // end
+}

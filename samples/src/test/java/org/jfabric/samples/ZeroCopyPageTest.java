@@ -1,0 +1,77 @@
+package org.jfabric.samples;
+
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.Fabric;
+import org.jfabric.FabricErrno;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.DriverConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+/** The page on zero-copy shows code that compiles, runs, and does what the page says. */
+@Timeout(60)
+class ZeroCopyPageTest {
+    private static final Path PAGE = Path.of("..", "docs", "zero-copy.md");
+    private static final Path CODE =
+        Path.of("src", "test", "java", "org", "jfabric", "samples", "ZeroCopyExamples.java");
+
+    private final FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder()
+        .set("jfabric.dir.name", "zero-copy-" + ProcessHandle.current().pid())
+        .threadingMode(ThreadingMode.INVOKER).build());
+    private final Fabric fabric = driver.fabric();
+
+    @AfterEach
+    void close() {
+        fabric.close();
+        driver.close();
+    }
+
+    @Test
+    void shouldShowTheCodeThatIsTested() throws IOException {
+        Map<String, String> code = PageCode.regions(Files.readString(CODE));
+        Map<String, String> page = PageCode.blocks(Files.readString(PAGE));
+        assertFalse(code.isEmpty());
+        assertEquals(code.keySet(), page.keySet());
+        code.forEach((name, text) -> assertEquals(text, page.get(name), "example " + name));
+    }
+
+    @Test
+    void shouldSendWhatIsEncodedInPlace() {
+        ZeroCopyExamples examples = new ZeroCopyExamples(fabric);
+        UnsafeBuffer memory = examples.sample.memory().buffer();
+        examples.receive(1);
+        assertEquals(0, examples.sendOrder(11, 22, 33, 2));
+        examples.sample.await(2, entry -> { });
+        assertEquals(11, memory.getLong(1024));
+        assertEquals(22, memory.getLong(1032));
+        assertEquals(33, memory.getInt(1040));
+        examples.receive(1);
+        assertEquals(0, examples.sendText("shorter than what was claimed", 2));
+        examples.sample.await(2, entry -> { });
+        assertEquals("shorter than what was claimed", memory.getStringWithoutLengthAscii(1024, 29));
+        assertEquals(-FabricErrno.ENODATA, examples.sendText("", 2));
+    }
+
+    @Test
+    void shouldSendHeaderAndBodyFromWhereTheyAre() {
+        ZeroCopyExamples examples = new ZeroCopyExamples(fabric);
+        UnsafeBuffer memory = examples.sample.memory().buffer();
+        memory.putStringWithoutLengthAscii(0, "head");
+        memory.putStringWithoutLengthAscii(512, "and body");
+        examples.receive(1);
+        assertEquals(0, examples.sendHeaderAndBody(
+            examples.sample.memory().address(0), 4, examples.sample.memory().address(512), 8, 2));
+        examples.sample.await(2, entry -> { });
+        assertEquals("headand body", memory.getStringWithoutLengthAscii(1024, 12));
+    }
+}
