@@ -110,7 +110,8 @@ final class CompletionReader implements WaitSource {
     }
 
     /**
-     * Whether a blocking read has something to return: that many entries, an error among fewer, or the overrun state.
+     * Whether a blocking read has something to return: that many entries, an error among fewer, fewer while messages
+     * wait for slots of the driver's share, or the overrun state.
      *
      * @param needed     entries, 1 to {@link #capacity()}.
      * @param seenErrors has no meaning here: errors are entries.
@@ -127,7 +128,9 @@ final class CompletionReader implements WaitSource {
                 return true;
             }
         }
-        return UnsafeApi.getIntAcquire(null, stateAddress) == CompletionQueueDescriptor.STATE_OVERRUN;
+        // while messages wait for slots no more entries may come before some are read
+        return UnsafeApi.getIntAcquire(null, stateAddress) == CompletionQueueDescriptor.STATE_OVERRUN
+            || UnsafeApi.getIntAcquire(null, heldBackAddress) != 0 && kind(position) != 0;
     }
 
     /** Shows up to {@code limit} entries to the handler; see {@link CompletionQueue#poll}. */

@@ -317,7 +317,7 @@ class MessageAllocationTest implements CompletionHandler {
             int seen = 0;
             for (int sent = 0; sent < PACKED; sent++) {
                 while (pair.a.endpoint.send(pair.a.memory.address(), SMALL, pair.toB, 2) == -FabricErrno.EAGAIN) {
-                    seen += take(pair.a, 0);
+                    seen += take(pair.a, 0) + take(pair.b, 0);
                 }
             }
             await(pair.a, pair.b, 2 * PACKED + 1 - seen);

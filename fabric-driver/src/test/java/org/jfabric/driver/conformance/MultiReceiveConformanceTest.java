@@ -10,8 +10,11 @@ import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Flags;
 import org.jfabric.Info;
+import org.jfabric.MemoryRegion;
 import org.jfabric.Mode;
 import org.jfabric.ResourceManagement;
+import org.jfabric.WaitCondition;
+import org.jfabric.WaitObject;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -349,6 +352,103 @@ class MultiReceiveConformanceTest {
                 pair.b.memory.address(FabricNode.MEMORY - 8), 64, ANY, 3, Flags.MULTI_RECV));
             assertReleased(pair, 3, FabricErrno.EFAULT);
             pair.b.assertQuiet(10);
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldUseTheMemoryOfAClosedRegionUntilTheRelease(Setup setup) {
+        try (FabricPair pair = open(setup)) {
+            MemoryRegion region = pair.b.domain.allocate(4096);
+            UnsafeBuffer seen = region.buffer();
+            long address = region.address();
+            assertEquals(0, pair.b.endpoint.recvmsg(address, 4095, ANY, 7, Flags.MULTI_RECV));
+            send(pair, 1344, 1);
+            pair.b.await(7);
+            region.close();
+            MemoryRegion next = pair.b.domain.allocate(4096);
+            for (int i = 1; i < 3; i++) {
+                send(pair, 1344, i + 1);
+                assertEquals(address + i * 1344L, pair.b.await(7).buf());
+            }
+            assertReleased(pair, 7, 0);
+            for (int i = 0; i < 3; i++) {
+                for (int k = 0; k < 1344; k++) {
+                    assertEquals(FabricNode.pattern(i + 1, k), seen.getByte(i * 1344 + k), "byte " + k);
+                    assertEquals(0, next.buffer().getByte(i * 1344 + k), "the new region is another one");
+                }
+            }
+            assertEquals(0, pair.b.endpoint.recvmsg(address, 4096, ANY, 8, Flags.MULTI_RECV));
+            assertReleased(pair, 8, FabricErrno.EFAULT);
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldGiveNoEntriesAndTheSlotsBackWhenTheEndpointIsClosed(Setup setup) {
+        try (FabricPair pair = open(setup)) {
+            CompletionQueue small = pair.b.domain.openCompletionQueue(
+                new CompletionQueueAttr().size(2).format(CompletionFormat.TAGGED));
+            UnsafeBuffer entries = new UnsafeBuffer(new byte[64 * 48]);
+            for (int round = 0; round < 4; round++) {
+                Endpoint endpoint = pair.b.domain.openEndpoint(pair.b.info);
+                endpoint.bind(small, Flags.TRANSMIT | Flags.RECV);
+                endpoint.bind(pair.b.av);
+                endpoint.enable();
+                long to = pair.a.av.insert(endpoint.name());
+                for (int i = 0; i < 2; i++) {
+                    assertEquals(0, endpoint.recvmsg(
+                        pair.b.memory.address(RECEIVE + i * 8192), 8192, ANY, i, Flags.MULTI_RECV));
+                }
+                assertEquals(-FabricErrno.EAGAIN, endpoint.recvmsg(
+                    pair.b.memory.address(RECEIVE), 8192, ANY, 9, Flags.MULTI_RECV));
+                // more than the driver's share: the last ones are held back
+                for (int i = 0; i < 30; i++) {
+                    assertEquals(0, pair.a.endpoint.send(pair.a.memory.address(0), 8, to, i));
+                    pair.a.await(i);
+                }
+                pair.b.assertQuiet(5);
+                endpoint.close();
+                int read = 0;
+                int result;
+                while ((result = small.read(entries, 0, 64)) > 0) {
+                    for (int i = 0; i < result; i++) {
+                        assertEquals(RECEIVED, entries.getLong(i * 48 + 8), "an entry of no message");
+                    }
+                    read += result;
+                }
+                assertTrue(read <= 30, read + " entries");
+            }
+        }
+    }
+
+    /** The driver's share holds 16 entries of such a queue: a reader that waits for 30 gets those. */
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldNotWaitForMoreEntriesThanThereAreSlots(Setup setup) {
+        try (FabricPair pair = open(setup)) {
+            CompletionQueue waiting = pair.b.domain.openCompletionQueue(new CompletionQueueAttr().size(8)
+                .format(CompletionFormat.TAGGED).waitObject(WaitObject.UNSPEC).waitCondition(WaitCondition.THRESHOLD));
+            Endpoint endpoint = pair.b.domain.openEndpoint(pair.b.info);
+            endpoint.bind(waiting, Flags.TRANSMIT | Flags.RECV);
+            endpoint.bind(pair.b.av);
+            endpoint.enable();
+            long to = pair.a.av.insert(endpoint.name());
+            assertEquals(0, endpoint.recvmsg(pair.b.memory.address(RECEIVE), 8192, ANY, 7, Flags.MULTI_RECV));
+            for (int i = 0; i < 40; i++) {
+                assertEquals(0, pair.a.endpoint.send(pair.a.memory.address(0), 8, to, i));
+                pair.a.await(i);
+            }
+            UnsafeBuffer entries = new UnsafeBuffer(new byte[32 * 48]);
+            int result = waiting.sread(entries, 0, 32, 30, -1);
+            assertTrue(result > 0 && result <= 16, () -> "sread answered " + result);
+            for (int read = result; read < 40;) {
+                int more = waiting.read(entries, 0, 32);
+                assertTrue(more > 0 || more == -FabricErrno.EAGAIN, () -> "read answered " + more);
+                read += Math.max(0, more);
+                Thread.yield();
+            }
+            endpoint.close();
         }
     }
 }

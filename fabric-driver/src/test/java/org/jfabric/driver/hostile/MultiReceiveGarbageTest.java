@@ -176,4 +176,47 @@ class MultiReceiveGarbageTest {
         }
         RIG.assertReclaimed();
     }
+
+    /** The driver finds out in the middle of a message; the buffer loses that message and nothing else. */
+    @Test
+    void shouldGoOnWithABufferWhoseSenderCutItsMemory() {
+        ControlClient client = RIG.client();
+        ControlClient.Queues queues = client.open("multi-survivor", "", CAPS, 1 << 8);
+        ControlClient.Region region = client.register(1 << 20);
+        long self = client.insert(queues, queues.address);
+        post(client, queues, BUFFER, region.address(0), 1 << 20, 64, 1);
+        int last = 0;
+        for (int length : new int[] {64, 8192, 60_000}) {
+            ControlClient bad = new ControlClient(RIG.directory(), () -> { });
+            ControlClient.Queues sender = bad.open("multi-cut-" + length, "");
+            ControlClient.Region memory = bad.register(1 << 16);
+            long to = bad.insert(sender, queues.address);
+            CutFiles.cut(RIG.directory(), CutFiles.nameOf(memory.file()), 4096);
+            bad.send(sender, SEND, memory.address(0), length, to, 0, 3);
+            Await.until("the client's end", bad::isEnded);
+            RIG.assertLogged("was ended", CutFiles.nameOf(memory.file()), "was cut");
+            bad.close();
+            UnsafeApi.putLong(region.data() + (1 << 19), length * 77L);
+            client.send(queues, SEND, region.address(1 << 19), 8, self, 0, 4);
+            boolean received = false;
+            boolean sent = false;
+            while (!received || !sent) {
+                long[] entry = client.awaitCompletion(queues);
+                published(queues, queues.read);
+                long buf = UnsafeApi.getLong(queues.cq.address() + CompletionQueueDescriptor.RECORDS_OFFSET
+                    + (queues.read - 1 & queues.cqCapacity - 1) * CompletionQueueDescriptor.RECORD_LENGTH + 32);
+                sent |= entry[1] == 4;
+                if (entry[1] == 1 && entry[0] == CompletionQueueDescriptor.KIND_SUCCESS) {
+                    received = true;
+                    int place = (int) (buf - region.address(0));
+                    assertTrue(place >= last, place + " after " + last);
+                    last = place + 8;
+                    assertEquals(length * 77L, UnsafeApi.getLong(region.data() + place));
+                }
+            }
+        }
+        assertFalse(client.isEnded());
+        client.close();
+        RIG.assertReclaimed();
+    }
 }

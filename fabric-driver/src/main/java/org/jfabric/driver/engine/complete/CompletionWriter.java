@@ -267,6 +267,11 @@ public final class CompletionWriter {
         UnsafeApi.putLong(body + 48, source);
     }
 
+    /** Readers that wait for more entries than there are must look again. */
+    void wakeReaders() {
+        urgent = true;
+    }
+
     /** How far the client has read; the client writes that word, and what is impossible overruns the queue. */
     long readPosition() {
         if (!overrun && !learnReadPosition()) {

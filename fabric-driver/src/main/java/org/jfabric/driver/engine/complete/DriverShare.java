@@ -110,6 +110,8 @@ public final class DriverShare {
     public void waits() {
         if (waiting++ == 0 && !writer.isOverrun()) {
             UnsafeApi.putIntRelease(null, heldBackAddress, 1);
+            // who waits for a number of entries that the share cannot hold would wait for ever
+            writer.wakeReaders();
         }
     }
 

@@ -182,9 +182,10 @@ final class MultiReceives extends HeldBack {
             share.giveBack(slots - listed.size());
             slots = listed.size();
         }
+        boolean interrupted = matching;
         matching = false;
-        if (posted != 0) {
-            // whoever looked for messages that these buffers accept may not have come to the end
+        if (posted != 0 || interrupted) {
+            // who looked for messages that posted receives accept may not have come to the end
             hold();
             lookAgain = true;
         }
