@@ -245,8 +245,7 @@ public final class Domain implements Fid {
      *
      * @param endpointInfo a match of {@link Fabric#info(Info)}, perhaps edited.
      * @return the endpoint, to be bound and enabled.
-     * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#EOPNOTSUPP} for
-     *     {@link Flags#INJECT} in the default operation flags, {@link FabricErrno#ENOSYS} and
+     * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#ENOSYS} and
      *     {@link FabricErrno#EINVAL} for an API version that is not the fabric's, {@link FabricErrno#EINVAL} for an
      *     info of another domain or of none (EP-020), for {@code tx_attr} or {@code rx_attr} with a capability or a
      *     mode bit that the info itself has not (TX-002, TX-006, RX-002, RX-006), and for an unknown traffic class.

@@ -16,17 +16,13 @@ final class EndpointInfo {
      * @param wanted     a copy of what the application gave.
      * @param domain     what the domain was opened with.
      * @param driverName name of the driver, which is that of its domains.
-     * @throws FabricException {@link FabricErrno#EINVAL} or {@link FabricErrno#EOPNOTSUPP}.
+     * @throws FabricException with {@link FabricErrno#EINVAL}.
      */
     static void settle(Info wanted, Info domain, String driverName) {
         if (!driverName.equals(wanted.domainAttr().name())) {
             throw new FabricException(FabricErrno.EINVAL, "domain_attr.name is " + wanted.domainAttr().name()
                 + ", the domain is one of " + driverName,
                 "Open endpoints with a match of Fabric.info of the same fabric, or with a copy of one.");
-        }
-        if ((wanted.txAttr().opFlags() & Flags.INJECT) != 0) {
-            throw new FabricException(FabricErrno.EOPNOTSUPP, "tx_attr.op_flags has INJECT, which is not offered as "
-                + "default", "Call inject or tinject where the payload shall be taken at once.");
         }
         requireSubset("tx_attr", wanted, wanted.txAttr().caps(), wanted.txAttr().mode());
         requireSubset("rx_attr", wanted, wanted.rxAttr().caps(), wanted.rxAttr().mode());

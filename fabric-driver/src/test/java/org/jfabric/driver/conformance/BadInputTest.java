@@ -31,7 +31,8 @@ class BadInputTest {
     private static final int EBADFLAGS = -FabricErrno.EBADFLAGS;
     private static final long ANY = FabricAddress.ADDR_UNSPEC;
     private static final long SEND_FLAGS = Flags.COMPLETION | Flags.REMOTE_CQ_DATA | Flags.MORE | Flags.FENCE
-        | Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE;
+        | Flags.INJECT | Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE
+        | Flags.MATCH_COMPLETE;
     private static final long RECV_FLAGS = Flags.COMPLETION | Flags.MORE;
     private static final long CONTEXT = 0x0BAD_C0DE;
     private static final long[] EDGES = {

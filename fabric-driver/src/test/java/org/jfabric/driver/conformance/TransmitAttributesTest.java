@@ -139,6 +139,27 @@ class TransmitAttributesTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
+    @Requirement("TX-009")
+    void shouldCopyAtOnceWhereTheFlagsOfTheContextSaySo(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            Info info = pair.a.info.copy();
+            info.txAttr().opFlags(Flags.INJECT);
+            try (Endpoint endpoint = open(pair, pair.a.fabric.info(info).best())) {
+                pair.a.fill(0, 64, 1);
+                assertEquals(0, endpoint.tsend(pair.a.memory.address(), 64, pair.toB, 1, 1));
+                pair.a.fill(0, 64, 2);
+                assertEquals(-FabricErrno.EINVAL,
+                    endpoint.tsend(pair.a.memory.address(), endpoint.injectSize() + 1L, pair.toB, 1, 2));
+                pair.b.endpoint.trecv(pair.b.memory.address(), 64, ANY, 1, 0, 3);
+                pair.b.await(3);
+                pair.b.assertFilled(0, 64, 1);
+                pair.a.await(1);
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
     @Requirement("TX-040")
     void shouldInjectUpToTheSizeReturnedAndNotMore(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

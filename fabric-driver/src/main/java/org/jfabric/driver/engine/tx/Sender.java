@@ -333,7 +333,8 @@ public final class Sender {
     }
 
     /**
-     * Cancels one waiting operation with that context.
+     * Cancels one waiting operation with that context. Injects have none of their own: they carry the endpoint's, for
+     * their error entries (EP-068, AMB-11).
      *
      * @param context as posted.
      * @return true if there was one.
@@ -341,7 +342,8 @@ public final class Sender {
     public boolean cancel(long context) {
         for (int i = 0, size = pool.size(); i < size; i++) {
             TransmitOperation operation = pool.get(i);
-            if (operation.state == TransmitOperation.QUEUED && operation.context == context) {
+            if (operation.state == TransmitOperation.QUEUED && operation.context == context
+                && (operation.flags & (Flags.INJECT | Flags.COMPLETION)) != Flags.INJECT) {
                 ((Peer) operation.peer).withdraw(operation);
                 fail(operation, FabricErrno.ECANCELED);
                 return true;
