@@ -181,7 +181,7 @@ class MultiReceiveGarbageTest {
     @Test
     void shouldGoOnWithABufferWhoseSenderCutItsMemory() {
         ControlClient client = RIG.client();
-        ControlClient.Queues queues = client.open("multi-survivor", "", CAPS, 1 << 8);
+        ControlClient.Queues queues = client.open("multi-survivor", "", CAPS, 1 << 8, null);
         ControlClient.Region region = client.register(1 << 20);
         long self = client.insert(queues, queues.address);
         post(client, queues, BUFFER, region.address(0), 1 << 20, 64, 1);
