@@ -44,6 +44,8 @@ final class Barrier {
         int more = world.readAll();
         world.check(more == 0, () -> more + " entries came although all credit is back");
         world.endpoints.forEach(this::account);
+        world.endpoints.forEach(endpoint -> endpoint.client.count(endpoint));
+        world.await("the counts of what has ended", this::haveCounted);
     }
 
     private boolean haveArrived() {
@@ -71,6 +73,10 @@ final class Barrier {
             }
         }
         return true;
+    }
+
+    private boolean haveCounted() {
+        return world.clients.stream().allMatch(SoakClient::isCounted);
     }
 
     private void account(SoakEndpoint endpoint) {

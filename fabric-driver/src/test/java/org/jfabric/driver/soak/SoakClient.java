@@ -4,6 +4,8 @@ import org.jfabric.AddressVector;
 import org.jfabric.AddressVectorAttr;
 import org.jfabric.CompletionFormat;
 import org.jfabric.CompletionQueueAttr;
+import org.jfabric.Counter;
+import org.jfabric.CounterAttr;
 import org.jfabric.Domain;
 import org.jfabric.Fabric;
 import org.jfabric.Flags;
@@ -20,6 +22,14 @@ final class SoakClient {
     final Domain domain;
     final AddressVector vector;
     final boolean directed;
+    /** Of all endpoints of this client. */
+    final Counter sent;
+    final Counter received;
+    /** What they have to show, as far as barriers have accounted for it. */
+    long sends;
+    long failedSends;
+    long receives;
+    long failedReceives;
     final List<SoakQueue> queues = new ArrayList<>();
     private final SoakWorld world;
     private final boolean locks;
@@ -41,6 +51,8 @@ final class SoakClient {
             .findFirst().orElseThrow(() -> new AssertionError(fabric.info(hints).explain()));
         domain = fabric.domain(info);
         vector = domain.openAddressVector(new AddressVectorAttr());
+        sent = domain.openCounter(new CounterAttr());
+        received = domain.openCounter(new CounterAttr());
         common = random.nextInt(3) == 0 ? openQueue(24 + random.nextInt(200)) : null;
     }
 
@@ -65,10 +77,38 @@ final class SoakClient {
         endpoint.selectiveReceives = selectiveReceives;
         endpoint.endpoint.bind(tx.cq, Flags.TRANSMIT | (selectiveSends ? Flags.SELECTIVE_COMPLETION : 0));
         endpoint.endpoint.bind(rx.cq, Flags.RECV | (selectiveReceives ? Flags.SELECTIVE_COMPLETION : 0));
+        endpoint.endpoint.bind(sent, Flags.SEND);
+        endpoint.endpoint.bind(received, Flags.RECV);
         endpoint.endpoint.bind(vector);
         endpoint.endpoint.enable();
         endpoint.onEnabled();
         return endpoint;
+    }
+
+    /** Adds the operations of one endpoint, all of which have ended. */
+    void count(SoakEndpoint endpoint) {
+        for (SoakMessage message : endpoint.sends) {
+            boolean failed = message.ended && message.errno != 0;
+            sends += failed ? 0 : 1;
+            failedSends += failed ? 1 : 0;
+        }
+        for (SoakReceive receive : endpoint.receives) {
+            boolean failed = receive.entry != null && receive.entry.errno() != 0;
+            receives += failed ? 0 : 1;
+            failedReceives += failed ? 1 : 0;
+        }
+    }
+
+    /** Whether the counters show what was accounted for. */
+    boolean isCounted() {
+        return sent.read() == sends && sent.readErr() == failedSends
+            && received.read() == receives && received.readErr() == failedReceives;
+    }
+
+    String counts() {
+        return sent.read() + " sent of " + sends + ", " + sent.readErr() + " failed of " + failedSends + ", "
+            + received.read() + " received of " + receives + ", " + received.readErr() + " failed of "
+            + failedReceives;
     }
 
     private SoakQueue openQueue(int size) {

@@ -40,9 +40,9 @@ enum SoakSetup {
      */
     int share() {
         if (isInvoker()) {
-            return 200;
+            return 340;
         }
-        return 50;
+        return daemon ? 10 : 20;
     }
 
     @Override

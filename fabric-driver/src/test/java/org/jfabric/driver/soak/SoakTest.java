@@ -5,6 +5,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import java.util.concurrent.TimeUnit;
+
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -21,6 +23,7 @@ class SoakTest {
         assumeTrue(SoakOptions.wants(setup), "another setup was asked for");
         long wanted = SoakOptions.operations() / 1000 * setup.share();
         long seed = SoakOptions.seed();
+        long beginNs = System.nanoTime();
         long done = 0;
         long refused = 0;
         long windows = 0;
@@ -32,8 +35,9 @@ class SoakTest {
                 windows += world.windows;
             }
         }
-        System.out.printf("soak %s: seeds %d to %d, %,d operations and %,d refused, %,d barriers%n",
-            setup, SoakOptions.seed(), seed - 1, done, refused, windows);
+        System.out.printf("soak %s: seeds %d to %d, %,d operations and %,d refused, %,d barriers, %,d ms%n",
+            setup, SoakOptions.seed(), seed - 1, done, refused, windows,
+            TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNs));
     }
 
     @Test

@@ -427,6 +427,7 @@ final class SoakWorld implements AutoCloseable {
             .append(operations).append("\nreplay: ").append(SoakOptions.replay(setup, seed))
             .append("\nlast operations:\n").append(history).append("drivers:\n").append(drivers.state());
         endpoints.forEach(endpoint -> text.append(endpoint.state()));
+        clients.forEach(client -> text.append(client.counts()).append('\n'));
         return new AssertionError(text.toString(), cause);
     }
 

@@ -2,14 +2,12 @@ package org.jfabric.driver.engine.rx;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
-import org.jfabric.client.PeekFlags;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.engine.complete.CompletionWriter;
 import org.jfabric.driver.engine.complete.CounterWriter;
 import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.engine.match.TagMatcher;
-import org.jfabric.driver.engine.match.UnexpectedMessage;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.engine.peer.PeerTable;
 import org.jfabric.driver.link.Placement;

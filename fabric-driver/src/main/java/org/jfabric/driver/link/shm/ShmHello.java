@@ -98,8 +98,8 @@ record ShmHello(
             }
             UnsafeBuffer buffer = new UnsafeBuffer(memory, MAX_LENGTH);
             int length = received <= LENGTH_PREFIX ? 0 : buffer.getInt(0);
-            // doorbells may follow: who answers is up, and may have written and rung before the answer is read. They are
-            // not missed, because the ring is looked at when it is mapped
+            // doorbells may follow: who answers is up, and may have written and rung before the answer is read. They
+            // are not missed, because the ring is looked at when it is mapped
             if (length <= 0 || length > received - LENGTH_PREFIX) {
                 throw new FabricException(
                     FabricErrno.ECONNRESET, "a peer driver closed the connection or sent no hello (" + received
