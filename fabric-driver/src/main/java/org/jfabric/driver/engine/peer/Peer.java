@@ -114,7 +114,12 @@ public final class Peer extends ChannelHandler {
         return acknowledgements;
     }
 
-    void source(int newSource) {
+    /**
+     * Gives the peer another place in the address vector.
+     *
+     * @param newSource {@code fi_addr}, or {@link #UNKNOWN_SOURCE}.
+     */
+    public void source(int newSource) {
         source = newSource;
     }
 
@@ -133,8 +138,6 @@ public final class Peer extends ChannelHandler {
             channel = newChannel;
         }
     }
-
-    // ---- sending ----
 
     /**
      * Whether a send may begin at once.
@@ -187,8 +190,6 @@ public final class Peer extends ChannelHandler {
         outbox.remove(operation);
         scheduleWaiting();
     }
-
-    // ---- receiving ----
 
     /**
      * The credit to send along: all bytes that this peer may ever have sent.

@@ -96,7 +96,7 @@ public final class PeerTable {
 
     /**
      * The address vector got a new entry: a peer that is known by its address only has a {@code fi_addr} now, and so
-     * have its messages that wait.
+     * have messages that wait, also of one that is gone.
      *
      * @param fiAddr  new.
      * @param address of that entry.
@@ -105,8 +105,8 @@ public final class PeerTable {
         Peer peer = known.find(address);
         if (peer != null && peer.source() < 0) {
             peer.source((int) fiAddr);
-            context.receiver().learnSource(peer);
         }
+        context.receiver().learnSource(address, (int) fiAddr);
     }
 
     /**

@@ -300,12 +300,13 @@ public final class Receiver {
     }
 
     /**
-     * A peer that was unknown has a place in the address vector: its messages that wait match receives that name it.
+     * An address has a place in the address vector: messages that came from there and wait match receives that name it.
      *
-     * @param peer with its new {@link Peer#source()}.
+     * @param address of a peer.
+     * @param source  its new {@code fi_addr}.
      */
-    public void learnSource(Peer peer) {
-        sources.learn(peer);
+    public void learnSource(String address, int source) {
+        sources.learn(address, source);
     }
 
     /**

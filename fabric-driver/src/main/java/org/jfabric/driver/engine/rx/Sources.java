@@ -35,22 +35,23 @@ final class Sources {
         return peers.isValid(srcAddr) ? (int) srcAddr : TagMatcher.UNKNOWN_SOURCE;
     }
 
-    /** A peer that was unknown has a place; looks at every message, if receives name sources at all. */
-    void learn(Peer peer) {
-        if (!directed) {
-            return;
-        }
+    /** An address that had no place has one; looks at every message of an unknown sender. */
+    void learn(String address, int source) {
         for (TagMatcher matcher : matchers) {
-            learn(matcher, matcher.firstUnexpected(), peer);
-            learn(matcher, matcher.firstClaimed(), peer);
+            learn(matcher, matcher.firstUnexpected(), address, source);
+            learn(matcher, matcher.firstClaimed(), address, source);
         }
     }
 
-    private static void learn(TagMatcher matcher, UnexpectedMessage first, Peer peer) {
+    private static void learn(TagMatcher matcher, UnexpectedMessage first, String address, int source) {
         for (UnexpectedMessage message = first; message != null; message = matcher.nextUnexpected(message)) {
-            // a message can be older than its sender's last place, which made it unknown again when it was removed
-            if (((StoredMessage) message).peer == peer && message.source() == TagMatcher.UNKNOWN_SOURCE) {
-                matcher.learnSource(message, peer.source());
+            // the sender may be gone, and be another object if it came back: what it is known by is its address
+            Peer peer = ((StoredMessage) message).peer;
+            if (message.source() == TagMatcher.UNKNOWN_SOURCE && peer.address().equals(address)) {
+                if (peer.source() < 0) {
+                    peer.source(source);
+                }
+                matcher.learnSource(message, source);
             }
         }
     }
@@ -58,9 +59,20 @@ final class Sources {
     /** A place will mean another peer: receives that name it end. */
     void forget(int source) {
         for (TagMatcher matcher : matchers) {
+            forget(matcher, matcher.firstUnexpected(), source);
+            forget(matcher, matcher.firstClaimed(), source);
             matcher.forgetSource(source);
         }
         failDirected(source, FabricErrno.ECANCELED);
+    }
+
+    /** Senders that are gone are in no table of peers, only at their messages. */
+    private static void forget(TagMatcher matcher, UnexpectedMessage first, int source) {
+        for (UnexpectedMessage message = first; message != null; message = matcher.nextUnexpected(message)) {
+            if (message.source() == source) {
+                ((StoredMessage) message).peer.source(Peer.UNKNOWN_SOURCE);
+            }
+        }
     }
 
     /** Ends the posted receives that name a source; one that is unknown has none. */
