@@ -324,8 +324,6 @@ public final class Peer extends ChannelHandler {
         schedule();
     }
 
-    // ---- one step ----
-
     boolean isUp() {
         return state == UP;
     }
@@ -409,8 +407,6 @@ public final class Peer extends ChannelHandler {
         nextScheduled = null;
         schedule();
     }
-
-    // ---- calls of the link ----
 
     @Override
     public void onUp(Channel newChannel) {
