@@ -12,7 +12,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * calls, {@link Endpoint#cancel} and a further claim answer {@code -FI_EBUSY}. Receives and other endpoints go on. The
  * slot in the completion queue is taken by the claim, so a commit is never refused for want of one; an abort gives it
  * back. A claim that is neither committed nor aborted holds up nobody but its endpoint, and ends with it: then
- * {@link #commit} answers {@code -FI_EOPBADSTATE}, or {@code -FI_ENODEV} once the driver is gone.
+ * {@link #commit} answers {@code -FI_EOPBADSTATE}, as it does once the driver is gone.
  *
  * <p>Nothing here throws or allocates, except that the buffer checks its bounds. Owner: the thread that claimed, from
  * the claim to its end. Source: design of the data path, claim and encode in place.
@@ -54,8 +54,8 @@ public final class SendClaim {
      * @param tag         the message's tag.
      * @param opContext   returned in the entry.
      * @return 0 and the claim has ended, or a negative errno: {@code -FI_EINVAL} for a length that was not claimed, no
-     *     destination, or no open claim, which changes nothing; {@code -FI_EOPBADSTATE} or {@code -FI_ENODEV}, after
-     *     which the claim has ended too.
+     *     destination, or no open claim, which changes nothing; {@code -FI_EOPBADSTATE}, after which the claim has
+     *     ended too.
      */
     public int commit(int lengthBytes, long destAddr, long tag, long opContext) {
         EndpointCalls owner = endpoint;

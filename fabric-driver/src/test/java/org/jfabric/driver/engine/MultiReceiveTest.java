@@ -317,6 +317,38 @@ class MultiReceiveTest {
         assertAtRest();
     }
 
+    /** A slot becomes free and a message arrives in the same cycle, while an older one waits for the slot. */
+    @Test
+    void shouldTellEachSenderWhatItsMessageReachedWhileOthersAreHeldBack() {
+        rig.driverShare = 1;
+        script.acknowledges = true;
+        open();
+        b.mrecv(4096, 1 << 16, 200, 7);
+        long[] levels = {Flags.MATCH_COMPLETE, Flags.DELIVERY_COMPLETE, 0};
+        int count = 60;
+        int read = 0;
+        for (int i = 0; i < count; i++) {
+            a.fill(i * 64, 64, i + 1);
+            assertEquals(0, a.send(Rig.MSG | levels[i % 3], a.buf(i * 64), 64, a.fiAddr(b), 0, 0, 1000 + i));
+            if (i % 4 != 0) {
+                rig.step();
+                read += b.completions.take() == null ? 0 : 1;
+            }
+        }
+        while (read < count) {
+            assertEquals(7, b.next().context());
+            read++;
+        }
+        rig.settle();
+        assertEquals(count, a.completions.takeAll().size());
+        for (int i = 0; i < count; i++) {
+            b.assertFilled(4096 + i * 64, 64, i + 1);
+        }
+        b.endpoint.cancel(7);
+        assertReleased(7, FabricErrno.ECANCELED);
+        assertAtRest();
+    }
+
     @Test
     void shouldNotLetAReceiveBehindABufferTakeWhatIsHeldBackForIt() {
         rig.driverShare = 1;

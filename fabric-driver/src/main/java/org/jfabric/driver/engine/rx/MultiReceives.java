@@ -114,7 +114,11 @@ final class MultiReceives extends HeldBack {
         if (posted == 0 && !heldBack) {
             return (ReceiveOperation) matcher.arrive(0, peer.source());
         }
-        retry();
+        if (heldBack && (lookAgain || hasRoom())) {
+            // Behind those that wait, which are matched once this arrival is dealt with: it is in no list yet, and what
+            // is in hand can be only one message.
+            return null;
+        }
         return find(peer.source(), length);
     }
 
@@ -231,7 +235,8 @@ final class MultiReceives extends HeldBack {
         share.waitsNoMore();
         int matched = 0;
         StoredMessage message = (StoredMessage) matcher.firstUnexpected();
-        while (message != null) {
+        // while only buffers are posted and there is no room, none of the messages behind can be matched
+        while (message != null && !(heldBack && posted == matcher.postedCount())) {
             StoredMessage next = (StoredMessage) matcher.nextUnexpected(message);
             long nextSequence = next == null ? 0 : next.sequence();
             ReceiveOperation receive = find(message.source(), message.length);
@@ -295,6 +300,8 @@ final class MultiReceives extends HeldBack {
         part.buf = buffer.buf + buffer.used;
         part.address = buffer.address + buffer.used;
         part.length = Math.min(length, buffer.length - buffer.used);
+        // what is reported if it fails before it has a message
+        part.message(null, Flags.MSG, 0, 0, 0);
         part.endErrno = 0;
         part.nextPart = null;
         part.buffer = buffer;

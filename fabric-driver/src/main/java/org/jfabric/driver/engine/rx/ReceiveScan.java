@@ -62,7 +62,8 @@ public final class ReceiveScan {
         if (message.isWaiting() || message.isClaimed()) {
             visitor.onUnexpected(
                 (message.flags & Flags.TAGGED) != 0, message.tag(), message.peer, message.source(),
-                message.state == StoredMessage.ANNOUNCED, message.length, message.sinceNs);
+                message.state == StoredMessage.ANNOUNCED, message.state == StoredMessage.LOST ? 0 : message.length,
+                message.sinceNs);
         }
     }
 

@@ -52,6 +52,8 @@ final class ShmFrameReader {
     private static final int KIND = (int) (Flags.TAGGED | Flags.MSG);
     private static final long LEVELS = Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE | Flags.FENCE;
 
+    private static final byte[] NO_KEY = {};
+
     private final ShmConnection connection;
     private final RecordConsumer consumer;
     private final DirectBuffer ring;
@@ -373,6 +375,10 @@ final class ShmFrameReader {
     }
 
     private byte[] authKey(int offset, int end) {
+        if (offset == end) {
+            // of a driver from before there were keys: its endpoints have none
+            return NO_KEY;
+        }
         int start = offset + OpenDecoder.authKeyHeaderLength();
         if (start > end) {
             return null;
