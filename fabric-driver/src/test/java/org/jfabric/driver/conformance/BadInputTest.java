@@ -33,7 +33,8 @@ class BadInputTest {
     private static final long SEND_FLAGS = Flags.COMPLETION | Flags.REMOTE_CQ_DATA | Flags.MORE | Flags.FENCE
         | Flags.INJECT | Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE
         | Flags.MATCH_COMPLETE;
-    private static final long RECV_FLAGS = Flags.COMPLETION | Flags.MORE;
+    private static final long PEEK_FLAGS = Flags.PEEK | Flags.CLAIM | Flags.DISCARD;
+    private static final long RECV_FLAGS = Flags.COMPLETION | Flags.MORE | PEEK_FLAGS;
     private static final long CONTEXT = 0x0BAD_C0DE;
     private static final long[] EDGES = {
         0, 1, -1, 2, 63, 64, 65, 4095, 4096, Integer.MAX_VALUE, Integer.MIN_VALUE, 1L << 32, (1L << 40) - 1, 1L << 40,
@@ -106,7 +107,14 @@ class BadInputTest {
                         check.refused(name, receives().get(name), new Request(good, 8, ANY, flag), EBADFLAGS);
                         check.refused(name, receives().get(name),
                             new Request(good, 8, ANY, flag | Flags.COMPLETION), EBADFLAGS);
+                        check.refused(name, receives().get(name),
+                            new Request(good, 8, ANY, flag | Flags.PEEK), EBADFLAGS);
                     }
+                }
+            }
+            for (String name : new String[] {"recvmsg", "trecvmsg"}) {
+                for (long flags : new long[] {Flags.DISCARD, PEEK_FLAGS}) {
+                    check.refused(name, receives().get(name), new Request(good, 8, ANY, flags), EINVAL);
                 }
             }
             check.refused("sendmsg", sends().get("sendmsg"), new Request(good, 8, pair.toB, -1L), EBADFLAGS);
