@@ -42,7 +42,7 @@ class EndpointOptionsTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
-    @Requirement({"EP-083", "EP-084", "EP-085", "ERR-016", "AMB-75"})
+    @Requirement({"EP-083", "EP-084", "EP-085", "ERR-016"})
     void shouldAddressOptionsByLevelNameAndLength(Setup setup) {
         try (FabricPair pair = open(setup)) {
             Endpoint endpoint = pair.a.endpoint;
@@ -79,7 +79,7 @@ class EndpointOptionsTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
-    @Requirement({"EP-084", "AMB-76"})
+    @Requirement("EP-084")
     void shouldRefuseWhatTheEndpointDoesNotHave(Setup setup) {
         try (FabricPair pair = new FabricPair(setup, new Info().caps(Flags.MSG), 64)) {
             Endpoint endpoint = pair.a.endpoint;

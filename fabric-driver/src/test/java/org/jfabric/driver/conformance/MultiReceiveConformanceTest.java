@@ -74,7 +74,7 @@ class MultiReceiveConformanceTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
-    @Requirement({"OPF-011", "OPF-012", "OPF-013", "OPF-014", "CQ-117", "AMB-12"})
+    @Requirement({"OPF-011", "OPF-012", "OPF-013", "OPF-014", "CQ-117"})
     void shouldPackManyMessagesIntoOneBuffer(Setup setup) {
         try (FabricPair pair = open(setup)) {
             post(pair, 3, 4096, 7);
@@ -123,7 +123,7 @@ class MultiReceiveConformanceTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
-    @Requirement({"OPF-016", "AMB-78"})
+    @Requirement("OPF-016")
     void shouldNeverSplitAMessageOverBuffers(Setup setup) {
         try (FabricPair pair = open(setup)) {
             pair.b.endpoint.setopt(EndpointOption.MIN_MULTI_RECV, 100);
@@ -179,7 +179,7 @@ class MultiReceiveConformanceTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
-    @Requirement({"RX-007", "AMB-55"})
+    @Requirement("RX-007")
     void shouldFollowTheDefaultFlagOnlyForUntaggedReceives(Setup setup) {
         Info wanted = hints();
         wanted.rxAttr().opFlags(Flags.MULTI_RECV);
@@ -231,7 +231,7 @@ class MultiReceiveConformanceTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
-    @Requirement({"CQ-139", "CQ-136", "AMB-19"})
+    @Requirement({"CQ-139", "CQ-136"})
     void shouldReleaseAlsoWhereSuccessesAreNotReported(Setup setup) {
         try (FabricPair pair = open(setup)) {
             CompletionQueue selective = pair.b.domain.openCompletionQueue(
@@ -260,7 +260,7 @@ class MultiReceiveConformanceTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
-    @Requirement({"AMB-18", "CQ-139"})
+    @Requirement("CQ-139")
     void shouldKeepTheFlagsOfMessagesInTheModeThatDoesWithoutThem(Setup setup) {
         Info wanted = hints().mode(Mode.NOTIFY_FLAGS_ONLY);
         try (FabricPair pair = new FabricPair(setup, wanted, 64)) {
