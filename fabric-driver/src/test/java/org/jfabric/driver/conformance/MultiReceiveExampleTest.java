@@ -24,8 +24,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -36,11 +34,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Tag("conformance")
 @Timeout(120)
 class MultiReceiveExampleTest {
-    private static final Path ROOT = Path.of(System.getProperty("basedir", ".")).resolve("..");
-    private static final String SOURCE =
-        "fabric-driver/src/test/java/org/jfabric/driver/conformance/MultiReceiveExampleTest.java";
-    private static final String BEGIN = "// example: ";
-    private static final String END = "// end of example";
 
     private final List<String> said = new ArrayList<>();
 
@@ -138,20 +131,6 @@ class MultiReceiveExampleTest {
 
     @Test
     void shouldBeShownOnThePageAsItIsHere() throws IOException {
-        String page = Files.readString(ROOT.resolve("docs/multi-receive.md"));
-        List<String> lines = Files.readAllLines(ROOT.resolve(SOURCE));
-        int examples = 0;
-        for (int i = 0; i < lines.size(); i++) {
-            if (lines.get(i).strip().startsWith(BEGIN)) {
-                StringBuilder code = new StringBuilder();
-                while (!lines.get(++i).strip().equals(END)) {
-                    code.append(lines.get(i)).append('\n');
-                }
-                String block = "```java\n" + code.toString().stripTrailing().stripIndent() + "\n```\n";
-                assertTrue(page.contains(block), () -> "docs/multi-receive.md does not show:\n" + block);
-                examples++;
-            }
-        }
-        assertEquals(2, examples);
+        ExamplePage.assertShows("docs/multi-receive.md", MultiReceiveExampleTest.class, 2);
     }
 }

@@ -14,23 +14,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The code of docs/tagged-messages.md: it compiles, it runs, and the page shows it as it is here. */
 @Tag("conformance")
 @Timeout(120)
 class TaggedMessageExampleTest {
-    private static final Path ROOT = Path.of(System.getProperty("basedir", ".")).resolve("..");
-    private static final String SOURCE =
-        "fabric-driver/src/test/java/org/jfabric/driver/conformance/TaggedMessageExampleTest.java";
-    private static final String BEGIN = "// example: ";
-    private static final String END = "// end of example";
 
     private final List<String> said = new ArrayList<>();
 
@@ -130,20 +122,6 @@ class TaggedMessageExampleTest {
 
     @Test
     void shouldBeShownOnThePageAsItIsHere() throws IOException {
-        String page = Files.readString(ROOT.resolve("docs/tagged-messages.md"));
-        List<String> lines = Files.readAllLines(ROOT.resolve(SOURCE));
-        int examples = 0;
-        for (int i = 0; i < lines.size(); i++) {
-            if (lines.get(i).strip().startsWith(BEGIN)) {
-                StringBuilder code = new StringBuilder();
-                while (!lines.get(++i).strip().equals(END)) {
-                    code.append(lines.get(i)).append('\n');
-                }
-                String block = "```java\n" + code.toString().stripTrailing().stripIndent() + "\n```\n";
-                assertTrue(page.contains(block), () -> "docs/tagged-messages.md does not show:\n" + block);
-                examples++;
-            }
-        }
-        assertEquals(4, examples);
+        ExamplePage.assertShows("docs/tagged-messages.md", TaggedMessageExampleTest.class, 4);
     }
 }
