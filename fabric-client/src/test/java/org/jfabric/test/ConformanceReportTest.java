@@ -121,7 +121,7 @@ class ConformanceReportTest {
         assertEquals(List.of(), table.problems());
         assertTrue(table.isEnforced("CQ-001"));
         assertTrue(table.isEnforced("CL-001"));
-        assertFalse(table.isEnforced("TAG-001"));
+        assertFalse(table.isEnforced("SEP-001"));
         assertTrue(table.isDue("CQ-054"));
         assertEquals(List.of("rma"), table.missing("CQ-112"));
     }
