@@ -1,6 +1,7 @@
 package org.jfabric.perf.compare;
 
 import java.util.ArrayList;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
 
@@ -8,13 +9,15 @@ import java.util.Locale;
 final class Chart {
     private static final int WIDTH = 900;
     private static final int HEIGHT = 420;
-    private static final int LEFT = 80;
+    private static final int LEFT = 120;
     private static final int TOP = 20;
-    private static final int PLOT_WIDTH = 540;
+    private static final int PLOT_WIDTH = 500;
     private static final int PLOT_HEIGHT = 340;
     private static final int LEGEND = LEFT + PLOT_WIDTH + 20;
     private static final int LEGEND_STEP = 22;
     private static final int SWATCH = 18;
+    /** Of values that are further apart, not every mark has room. */
+    private static final double WIDE = 2_000;
     /** Told apart also by those who see red and green alike. */
     private static final List<String> COLOURS = List.of("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
         "#56b4e9", "#000000", "#7f7f7f", "#8c564b", "#9467bd");
@@ -74,21 +77,40 @@ final class Chart {
     }
 
     String svg() {
-        double low = Math.floor(Math.log10(lines.stream().flatMap(line -> line.points.stream())
-            .mapToDouble(Point::y).min().orElse(1)));
-        double high = Math.max(low + 1, Math.ceil(Math.log10(lines.stream().flatMap(line -> line.points.stream())
-            .mapToDouble(Point::y).max().orElse(10))));
+        List<Double> marks = marks(lines.stream().flatMap(line -> line.points.stream())
+            .mapToDouble(Point::y).summaryStatistics());
+        double low = Math.log10(marks.getFirst());
+        double high = Math.log10(marks.getLast());
         StringBuilder svg = new StringBuilder();
         add(svg, "<svg viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" aria-label=\"%s\">%n",
             WIDTH, HEIGHT, WIDTH, HEIGHT, Html.escape(title));
-        axes(svg, low, high);
+        axes(svg, marks);
         for (int i = 0; i < lines.size(); i++) {
             draw(svg, lines.get(i), COLOURS.get(i % COLOURS.size()), TOP + i * LEGEND_STEP, low, high);
         }
         return svg.append("</svg>\n").toString();
     }
 
-    private void axes(StringBuilder svg, double low, double high) {
+    /** Values of the vertical axis around all points: 1, 2 and 5 of each power of ten, of many powers only 1. */
+    static List<Double> marks(DoubleSummaryStatistics values) {
+        boolean wide = values.getMax() / values.getMin() > WIDE;
+        int power = (int) Math.floor(Math.log10(values.getMin()));
+        List<Double> marks = new ArrayList<>();
+        for (; marks.size() < 2 || marks.getLast() < values.getMax(); power++) {
+            for (int digit : wide ? new int[] {1} : new int[] {1, 2, 5}) {
+                double mark = digit * Math.pow(10, power);
+                if (marks.size() < 2 || marks.getLast() < values.getMax()) {
+                    if (!marks.isEmpty() && mark <= values.getMin()) {
+                        marks.clear();
+                    }
+                    marks.add(mark);
+                }
+            }
+        }
+        return marks;
+    }
+
+    private void axes(StringBuilder svg, List<Double> marks) {
         for (Tick tick : ticks) {
             double x = x(tick.at);
             add(svg, "<line class=\"grid\" x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\"/>%n", x, TOP, x,
@@ -96,12 +118,12 @@ final class Chart {
             add(svg, "<text class=\"tick\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>%n", x,
                 TOP + PLOT_HEIGHT + 18, Html.escape(tick.text));
         }
-        for (double power = low; power <= high; power++) {
-            double y = y(Math.pow(10, power), low, high);
+        for (double mark : marks) {
+            double y = y(mark, Math.log10(marks.getFirst()), Math.log10(marks.getLast()));
             add(svg, "<line class=\"grid\" x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/>%n", LEFT, y,
                 LEFT + PLOT_WIDTH, y);
             add(svg, "<text class=\"tick\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%,.0f</text>%n", LEFT - 8, y + 4,
-                Math.pow(10, power));
+                mark);
         }
         add(svg, "<rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>%n", LEFT, TOP, PLOT_WIDTH,
             PLOT_HEIGHT);

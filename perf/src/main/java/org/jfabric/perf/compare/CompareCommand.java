@@ -50,8 +50,9 @@ public final class CompareCommand implements ToolCommand {
         names = "--systems",
         paramLabel = "NAMES",
         split = ",",
-        description = "Measure only these, of: jfabric-invoker, jfabric-daemon-dedicated, jfabric-daemon-shared,"
-            + " jfabric-daemon-1000-endpoints, aeron-ipc, aeron-udp, ucx, libfabric-shm, hand-over, copy.")
+        description = "Measure only these, of: jfabric-invoker, jfabric-invoker-all-links,"
+            + " jfabric-daemon-dedicated, jfabric-daemon-shared, jfabric-daemon-1000-endpoints, aeron-ipc, aeron-udp,"
+            + " ucx, libfabric-shm, hand-over, copy.")
     private List<String> systems = Contenders.IDS;
 
     @Option(names = "--rounds", paramLabel = "N", defaultValue = "11", description = "Default: ${DEFAULT-VALUE}.")

@@ -10,6 +10,7 @@ import java.util.Set;
 /** Everything that can be measured, in the order in which a round goes through it. */
 final class Contenders {
     static final String INVOKER = "jfabric-invoker";
+    static final String ALL_LINKS = "jfabric-invoker-all-links";
     static final String DEDICATED = "jfabric-daemon-dedicated";
     static final String SHARED = "jfabric-daemon-shared";
     static final String AMONG_MANY = "jfabric-daemon-1000-endpoints";
@@ -19,8 +20,8 @@ final class Contenders {
     static final String COPY = "copy";
 
     /** All names, for the command line. */
-    static final List<String> IDS = List.of(INVOKER, DEDICATED, SHARED, AMONG_MANY, AERON_IPC, AERON_UDP, UcxTool.ID,
-        LibfabricTool.ID, HAND_OVER, COPY);
+    static final List<String> IDS = List.of(INVOKER, ALL_LINKS, DEDICATED, SHARED, AMONG_MANY, AERON_IPC, AERON_UDP,
+        UcxTool.ID, LibfabricTool.ID, HAND_OVER, COPY);
 
     private Contenders() {
     }
@@ -38,6 +39,8 @@ final class Contenders {
         List<JvmContender.Definition> definitions = List.of(
             new JvmContender.Definition(INVOKER, "JFabric, embedded INVOKER, shm", jfabric,
                 pair(SideKind.JFABRIC_INVOKER), all, 2, true),
+            new JvmContender.Definition(ALL_LINKS, "JFabric, the same after using the other links too", jfabric,
+                pair(SideKind.JFABRIC_INVOKER_ALL_LINKS), all, 2, false),
             new JvmContender.Definition(DEDICATED, "JFabric, to itself through a daemon, DEDICATED", jfabric,
                 self(SideKind.JFABRIC_DEDICATED, SideKind.JFABRIC_SELF), exchange, 1, true),
             new JvmContender.Definition(SHARED, "JFabric, to itself through a daemon, SHARED", jfabric,

@@ -12,14 +12,22 @@ final class JFabricSide implements Side {
     private static final String LINK = "shm";
 
     private final SideSettings settings;
+    private final OtherLinks others;
     private final PingPongFabric fabric;
     private PingPongPasses exchange;
     private JFabricPort port;
     private PortLoops loops;
     private Histogram distribution;
 
-    JFabricSide(SideSettings settings) {
+    /**
+     * Starts the driver.
+     *
+     * @param settings of the cell.
+     * @param allLinks whether to use the other links as well, before.
+     */
+    JFabricSide(SideSettings settings, boolean allLinks) {
         this.settings = settings;
+        others = allLinks ? new OtherLinks(settings) : null;
         fabric = switch (settings.pass()) {
             case STREAM, VERIFY_STREAM -> PingPongFabric.streaming(settings.ownDirectory(), ThreadingMode.INVOKER, LINK,
                 settings.sizeBytes(), settings.role().text(), comparing() ? JFabricPort.RECEIVES : 1);
@@ -110,6 +118,12 @@ final class JFabricSide implements Side {
 
     @Override
     public void close() {
-        fabric.close();
+        try {
+            fabric.close();
+        } finally {
+            if (others != null) {
+                others.close();
+            }
+        }
     }
 }

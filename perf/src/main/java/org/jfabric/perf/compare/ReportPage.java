@@ -145,7 +145,8 @@ final class ReportPage {
     private void percentiles() {
         List<Chart.Tick> ticks = new ArrayList<>();
         for (double percentile : PERCENTILES) {
-            ticks.add(new Chart.Tick(nines(percentile), percentile + " %"));
+            ticks.add(new Chart.Tick(nines(percentile),
+                percentile == 0 ? "" : Double.toString(percentile).replaceFirst("[.]0$", "") + " %"));
         }
         Chart chart = new Chart("Round trip at a fixed rate by percentile", "part of the messages", "nanoseconds",
             ticks);

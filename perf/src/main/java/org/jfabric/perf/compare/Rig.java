@@ -17,7 +17,8 @@ import org.jfabric.tool.ToolException;
 final class Rig implements AutoCloseable {
     private static final long COLLECTIONS_TIMEOUT_NS = 60_000_000_000L;
 
-    private final RigSettings settings;
+    private static final double NS_PER_SECOND = 1e9;
+
     private final PrintWriter progress;
     private final List<Contender> contenders = new ArrayList<>();
     private final List<String> missing = new ArrayList<>();
@@ -33,7 +34,6 @@ final class Rig implements AutoCloseable {
      * @param progress where to say how far it is.
      */
     Rig(RigSettings settings, Set<String> systems, String jfabric, PrintWriter progress) throws InterruptedException {
-        this.settings = settings;
         this.progress = progress;
         List<Contender> all = Contenders.all(settings, jfabric);
         for (Contender contender : all) {
@@ -75,12 +75,14 @@ final class Rig implements AutoCloseable {
         Results results = new Results(rounds);
         Set<Cell> failed = new LinkedHashSet<>();
         for (int round = 0; round < rounds; round++) {
-            say("round %d of %d, %d cells", round + 1, rounds, cells.size() - failed.size());
+            long begin = System.nanoTime();
             for (Cell cell : round % 2 == 0 ? cells : cells.reversed()) {
                 if (!failed.contains(cell)) {
                     measure(cell, round, results, failed);
                 }
             }
+            say("round %d of %d: %d cells took %.0f s", round + 1, rounds, cells.size() - failed.size(),
+                (System.nanoTime() - begin) / NS_PER_SECOND);
         }
         long[] collected = collections(sizes, messages);
         return new Comparison(environment, titles(), results, missing, notes, verified, collected[0], collected[1]);

@@ -6,6 +6,8 @@ import org.jfabric.driver.ThreadingMode;
 enum SideKind {
     /** JFabric, a driver of its own in mode INVOKER, link shm. */
     JFABRIC_INVOKER,
+    /** The same in a process that has used the other links as well. */
+    JFABRIC_INVOKER_ALL_LINKS,
     /** A JFabric daemon in mode DEDICATED. */
     JFABRIC_DEDICATED,
     /** A JFabric daemon in mode SHARED. */
@@ -35,7 +37,8 @@ enum SideKind {
      */
     Side open(SideSettings settings) {
         return switch (this) {
-            case JFABRIC_INVOKER -> new JFabricSide(settings);
+            case JFABRIC_INVOKER -> new JFabricSide(settings, false);
+            case JFABRIC_INVOKER_ALL_LINKS -> new JFabricSide(settings, true);
             case JFABRIC_DEDICATED -> new JFabricDaemon(settings, ThreadingMode.DEDICATED);
             case JFABRIC_SHARED -> new JFabricDaemon(settings, ThreadingMode.SHARED);
             case JFABRIC_SELF -> new JFabricSelf(settings, 1);

@@ -53,6 +53,9 @@ final class Targets {
         targets.add(new Target("64 bytes through a DEDICATED daemon with 1,000 endpoints open, against one",
             cell(Contenders.AMONG_MANY, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
             cell(Contenders.DEDICATED, Pass.EXCHANGE, SIZE), 1.5, 1.2));
+        targets.add(new Target("half round trip of 64 bytes in processes that use the other links too, against without",
+            cell(Contenders.ALL_LINKS, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP, own(Pass.EXCHANGE, SIZE),
+            1.05, 1.0));
         return targets;
     }
 
