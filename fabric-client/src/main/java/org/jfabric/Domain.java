@@ -1,5 +1,7 @@
 package org.jfabric;
 
+import org.jfabric.client.Attachment;
+import org.jfabric.client.BufferedMode;
 import org.jfabric.client.ClientConductor;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
@@ -339,6 +341,12 @@ public final class Domain implements Fid {
         return fabric;
     }
 
+    /** The limits of buffered receives that an endpoint begins with. */
+    BufferedOptions bufferedOptions() {
+        Attachment driverSays = connection().attachment();
+        return new BufferedOptions(driverSays.bufferedLimit(), driverSays.maxBufferedLimit());
+    }
+
     /** Whether operations are posted without a slot of a completion queue (REF-014). */
     boolean mayOverrun() {
         return info.domainAttr().resourceManagement() == ResourceManagement.DISABLED;
@@ -361,22 +369,44 @@ public final class Domain implements Fid {
             bindings.sendCounter() == null ? 0 : bindings.sendCounter().id(),
             bindings.receiveCounter() == null ? 0 : bindings.receiveCounter().id(),
             bindings.addressVector().id(),
+            endpoint.bufferedLimits().limit(),
+            endpoint.bufferedLimits().min(),
             endpointName(wanted.srcAddr()),
             null);
+        boolean buffered = BufferedMode.isAskedFor(wanted);
+        if (buffered) {
+            bindings.rxCq().slabs().onEnabling();
+        }
+        ReceiveSlab slab = null;
+        try {
+            slab = enable(endpoint, request, wanted, buffered);
+        } finally {
+            if (buffered) {
+                bindings.rxCq().slabs().onEnabled(slab);
+            }
+        }
+    }
+
+    /** The receive slab of an endpoint that is enabled now, or null if it has none. */
+    private ReceiveSlab enable(Endpoint endpoint, EnableRequest request, Info wanted, boolean buffered) {
         DriverEvent.EndpointReady ready = conductor.enableEndpoint(request, wanted);
         boolean enabled = false;
         try {
+            ReceiveSlab slab = !buffered ? null : ReceiveSlab.open(
+                connection(), endpoint, ready, request.bufferedMin(), !locks);
+            endpoint.slab(slab);
             EmbeddedDriver embedded = connection().embedded();
             if (embedded != null) {
                 endpoint.onEnabled(ready, embedded.port(ready.endpointId()), null, null, regions.memory());
             } else {
                 QueueSignal signal = connection().signal(ready.activityIndex());
-                bindings.driverSignal(signal);
+                endpoint.bindings().driverSignal(signal);
                 endpoint.onEnabled(
                     ready, null, transmitQueue(ready, signal), receiveQueue(ready, signal), regions.memory());
             }
             enabled = true;
             fabric.onEnabled(endpoint);
+            return slab;
         } finally {
             closeUnless(enabled, ObjectKind.ENDPOINT, ready.endpointId());
         }

@@ -42,6 +42,12 @@ import org.jfabric.client.TransmitQueue;
  * injects have no level (CL-007). Of several levels the strongest counts (AMB-38). What each level promises is in
  * {@code docs/completion-levels.md}.
  *
+ * <p>With {@link Mode#BUFFERED_RECV} messages are received into the driver's memory (REF-050, {@link RecvContext},
+ * {@code docs/zero-copy.md}): untagged receives are refused with {@code -FI_EOPNOTSUPP}, tagged ones give a tag and their
+ * buffers are not looked at (REF-051), and {@link #recvmsg} and {@link #trecvmsg} with {@link Flags#CLAIM} or
+ * {@link Flags#DISCARD} and the {@code opContext} of an entry claim or discard its message, {@code -FI_EINVAL} if that is
+ * not open.
+ *
  * <p>What was posted and turns out to be impossible (memory that is not registered, an address that was removed, a peer
  * that died) ends with an error entry. Addresses of memory are those of {@link MemoryRegion#address(long)}.
  *
@@ -67,7 +73,7 @@ public final class Endpoint extends TaggedCalls implements Fid {
         this.domain = domain;
         this.info = info;
         this.opFlags = new OperationFlags(info.txAttr().opFlags(), info.rxAttr().opFlags(), info.caps());
-        this.options = new EndpointOptions(info);
+        this.options = new EndpointOptions(info, domain.bufferedOptions());
     }
 
     /**
@@ -422,6 +428,9 @@ public final class Endpoint extends TaggedCalls implements Fid {
             ready.txSize()) : null;
         receive = info.receives() ? new ReceiveSide(
             enginePort, receiveQueue, bindings.rxCq().credits(), ready.rxSize()) : null;
+        if (slab != null) {
+            slab.receive(receive);
+        }
         peeksData = info.receives() && bindings.rxCq().format().compareTo(CompletionFormat.DATA) >= 0;
         // the queues were made above: a thread that sees the state must see them
         UnsafeApi.storeFence();
@@ -447,6 +456,10 @@ public final class Endpoint extends TaggedCalls implements Fid {
         }
         if (receive != null) {
             receive.close();
+        }
+        if (slab != null) {
+            bindings.rxCq().slabs().remove(slab);
+            slab.close();
         }
         bindings.unbind();
     }
@@ -474,6 +487,15 @@ public final class Endpoint extends TaggedCalls implements Fid {
 
     long id() {
         return id;
+    }
+
+    BufferedOptions bufferedLimits() {
+        return options.buffered();
+    }
+
+    /** Where its messages are received with {@link Mode#BUFFERED_RECV}; before it is enabled. */
+    void slab(ReceiveSlab newSlab) {
+        slab = newSlab;
     }
 
     Info requested() {

@@ -55,7 +55,9 @@ final class InvokedDriver extends EmbeddedDriver {
             answer.session.id(),
             answer.session.controlFile().number(),
             ringLength,
-            ringLength);
+            ringLength,
+            wiring.config().queue().bufferedLimitBytes(),
+            wiring.config().queue().maxBufferedLimitBytes());
     }
 
     @Override
