@@ -1,5 +1,7 @@
 package org.jfabric;
 
+import org.jfabric.client.Attachment;
+
 /**
  * The two limits of an endpoint with buffered receives (EP-086 to EP-092, AMB-77).
  *
@@ -12,6 +14,11 @@ final class BufferedOptions {
     private final int max;
     private int limit;
     private int min;
+
+    /** The driver's default and its maximum. */
+    BufferedOptions(Attachment driver) {
+        this(driver.bufferedLimit(), driver.maxBufferedLimit());
+    }
 
     /** The driver's default for the limit and its maximum, bytes. */
     BufferedOptions(int limit, int max) {

@@ -1,7 +1,5 @@
 package org.jfabric;
 
-import org.jfabric.client.Attachment;
-import org.jfabric.client.BufferedMode;
 import org.jfabric.client.ClientConductor;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
@@ -341,12 +339,6 @@ public final class Domain implements Fid {
         return fabric;
     }
 
-    /** The limits of buffered receives that an endpoint begins with. */
-    BufferedOptions bufferedOptions() {
-        Attachment driverSays = connection().attachment();
-        return new BufferedOptions(driverSays.bufferedLimit(), driverSays.maxBufferedLimit());
-    }
-
     /** Whether operations are posted without a slot of a completion queue (REF-014). */
     boolean mayOverrun() {
         return info.domainAttr().resourceManagement() == ResourceManagement.DISABLED;
@@ -373,40 +365,21 @@ public final class Domain implements Fid {
             endpoint.bufferedLimits().min(),
             endpointName(wanted.srcAddr()),
             null);
-        boolean buffered = BufferedMode.isAskedFor(wanted);
-        if (buffered) {
-            bindings.rxCq().slabs().onEnabling();
-        }
-        ReceiveSlab slab = null;
-        try {
-            slab = enable(endpoint, request, wanted, buffered);
-        } finally {
-            if (buffered) {
-                bindings.rxCq().slabs().onEnabled(slab);
-            }
-        }
-    }
-
-    /** The receive slab of an endpoint that is enabled now, or null if it has none. */
-    private ReceiveSlab enable(Endpoint endpoint, EnableRequest request, Info wanted, boolean buffered) {
         DriverEvent.EndpointReady ready = conductor.enableEndpoint(request, wanted);
         boolean enabled = false;
         try {
-            ReceiveSlab slab = !buffered ? null : ReceiveSlab.open(
-                connection(), endpoint, ready, request.bufferedMin(), !locks);
-            endpoint.slab(slab);
+            endpoint.openSlab(connection(), ready);
             EmbeddedDriver embedded = connection().embedded();
             if (embedded != null) {
                 endpoint.onEnabled(ready, embedded.port(ready.endpointId()), null, null, regions.memory());
             } else {
                 QueueSignal signal = connection().signal(ready.activityIndex());
-                endpoint.bindings().driverSignal(signal);
+                bindings.driverSignal(signal);
                 endpoint.onEnabled(
                     ready, null, transmitQueue(ready, signal), receiveQueue(ready, signal), regions.memory());
             }
             enabled = true;
             fabric.onEnabled(endpoint);
-            return slab;
         } finally {
             closeUnless(enabled, ObjectKind.ENDPOINT, ready.endpointId());
         }
@@ -566,7 +539,7 @@ public final class Domain implements Fid {
         return connection().open(type, number, 0, RecordRingDescriptor.HEADER_LENGTH + (long) length);
     }
 
-    private DriverConnection connection() {
+    DriverConnection connection() {
         return conductor.connection();
     }
 

@@ -3,6 +3,8 @@ package org.jfabric;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.UnsafeApi;
+import org.jfabric.client.BufferedMode;
+import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.EndpointPort;
@@ -43,10 +45,10 @@ import org.jfabric.client.TransmitQueue;
  * {@code docs/completion-levels.md}.
  *
  * <p>With {@link Mode#BUFFERED_RECV} messages are received into the driver's memory (REF-050, {@link RecvContext},
- * {@code docs/zero-copy.md}): untagged receives are refused with {@code -FI_EOPNOTSUPP}, tagged ones give a tag and their
- * buffers are not looked at (REF-051), and {@link #recvmsg} and {@link #trecvmsg} with {@link Flags#CLAIM} or
- * {@link Flags#DISCARD} and the {@code opContext} of an entry claim or discard its message, {@code -FI_EINVAL} if that is
- * not open.
+ * {@code docs/zero-copy.md}): untagged receives are refused with {@code -FI_EOPNOTSUPP}, tagged ones give a tag and
+ * their buffers are not looked at (REF-051), and {@link #recvmsg} and {@link #trecvmsg} with {@link Flags#CLAIM} or
+ * {@link Flags#DISCARD} and the {@code opContext} of an entry claim or discard its message, {@code -FI_EINVAL} if that
+ * is not open.
  *
  * <p>What was posted and turns out to be impossible (memory that is not registered, an address that was removed, a peer
  * that died) ends with an error entry. Addresses of memory are those of {@link MemoryRegion#address(long)}.
@@ -73,7 +75,7 @@ public final class Endpoint extends TaggedCalls implements Fid {
         this.domain = domain;
         this.info = info;
         this.opFlags = new OperationFlags(info.txAttr().opFlags(), info.rxAttr().opFlags(), info.caps());
-        this.options = new EndpointOptions(info, domain.bufferedOptions());
+        this.options = new EndpointOptions(info, new BufferedOptions(domain.connection().attachment()));
     }
 
     /**
@@ -158,7 +160,11 @@ public final class Endpoint extends TaggedCalls implements Fid {
                 throw closed();
             }
             bindings.requireComplete(info.transmits(), info.receives());
-            domain.enable(this);
+            if (BufferedMode.isAskedFor(info)) {
+                bindings.rxCq().slabs().enable(this);
+            } else {
+                domain.enable(this);
+            }
         }
     }
 
@@ -493,9 +499,17 @@ public final class Endpoint extends TaggedCalls implements Fid {
         return options.buffered();
     }
 
-    /** Where its messages are received with {@link Mode#BUFFERED_RECV}; before it is enabled. */
-    void slab(ReceiveSlab newSlab) {
-        slab = newSlab;
+    /** Maps what its messages are received into with {@link Mode#BUFFERED_RECV}; the driver has enabled it. */
+    void openSlab(DriverConnection connection, DriverEvent.EndpointReady ready) {
+        if (BufferedMode.isAskedFor(info)) {
+            bindings.rxCq().slabs().requireFree(ready.rxCqIndex());
+            slab = ReceiveSlab.open(connection, this, ready, options.buffered().min(), !domain.locks());
+        }
+    }
+
+    /** Null without one. */
+    ReceiveSlab slab() {
+        return slab;
     }
 
     Info requested() {

@@ -1,33 +1,41 @@
 package org.jfabric;
 
+import org.jfabric.layout.SlabDescriptor;
+
 import java.util.Arrays;
 
 /**
  * The receive slabs of the endpoints that report to one completion queue.
  *
  * <p>The list is replaced when an endpoint is enabled or closed, by a control call, and read by the reading threads;
- * what is in the slabs belongs to those. While an endpoint is being enabled its entries may be there before the driver's
- * answer was taken: they wait.
+ * what is in the slabs belongs to those. While an endpoint is being enabled its entries may be there before the
+ * driver's answer was taken: they wait.
  */
 final class ReceiveSlabs {
     private static final ReceiveSlab[] NONE = {};
 
     private volatile ReceiveSlab[] slabs = NONE;
-    private volatile int enabling;
+    private volatile boolean enabling;
 
-    /** An endpoint with a slab is about to be enabled; under the fabric's lock. */
-    void onEnabling() {
-        enabling++;
+    /** Enables an endpoint with a slab; under the fabric's lock. */
+    void enable(Endpoint endpoint) {
+        enabling = true;
+        try {
+            endpoint.domain().enable(endpoint);
+            ReceiveSlab[] more = Arrays.copyOf(slabs, slabs.length + 1);
+            more[slabs.length] = endpoint.slab();
+            slabs = more;
+        } finally {
+            enabling = false;
+        }
     }
 
-    /** It is enabled, or with null it is not; under the fabric's lock. */
-    void onEnabled(ReceiveSlab slab) {
-        if (slab != null) {
-            ReceiveSlab[] more = Arrays.copyOf(slabs, slabs.length + 1);
-            more[slabs.length] = slab;
-            slabs = more;
+    /** An index is used again after 65,536 endpoints; two that are open at once could not be told apart. */
+    void requireFree(int endpointIndex) {
+        if (find(SlabDescriptor.context(endpointIndex, 1, 0)) != null) {
+            throw new FabricException(FabricErrno.ENOSPC, "an endpoint with index " + endpointIndex
+                + " and buffered receives reports to the completion queue already", "Use another completion queue.");
         }
-        enabling--;
     }
 
     /** Its endpoint is closed; under the fabric's lock. */
@@ -44,7 +52,7 @@ final class ReceiveSlabs {
         ReceiveSlab slab = find(context);
         if (slab == null) {
             // in this order: what is not being enabled any more is in the list
-            boolean mayCome = enabling != 0;
+            boolean mayCome = enabling;
             slab = find(context);
             if (slab == null && mayCome) {
                 return false;

@@ -4,8 +4,9 @@ import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * A message that was received into the driver's memory, on an endpoint with {@link Mode#BUFFERED_RECV} (fi_recv_context,
- * REF-050): where it is, which endpoint it came to, and the context that an entry for claiming it is to carry.
+ * A message that was received into the driver's memory, on an endpoint with {@link Mode#BUFFERED_RECV}
+ * (fi_recv_context, REF-050): where it is, which endpoint it came to, and the context that an entry for claiming it is
+ * to carry.
  *
  * <p>The completion entry names it by its {@code opContext}; {@link CompletionQueue#recvContext(long)} finds it. It is
  * open, and its bytes may be read, until one of these (REF-052):
@@ -21,8 +22,8 @@ import org.agrona.concurrent.UnsafeBuffer;
  * <li>the close of the endpoint.</li>
  * </ul>
  *
- * <p>Afterwards {@link #buffer()} has no bytes, and the driver uses the memory again. The object itself is used again for
- * a later message: keep no reference to it.
+ * <p>Afterwards {@link #buffer()} has no bytes, and the driver uses the memory again. The object itself is used again
+ * for a later message: keep no reference to it.
  *
  * <p>Owner: the thread that reads the completion queue, which is also the one that posts to the queue's endpoints; in a
  * domain that keeps threads apart any thread, one at a time.

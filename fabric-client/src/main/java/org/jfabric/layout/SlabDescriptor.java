@@ -9,8 +9,8 @@ package org.jfabric.layout;
  * </pre>
  *
  * <p>Only the driver writes, and it reads nothing but payload that it wrote and that the client asks for. A completion
- * hands a cell out; its {@code buf} is the offset of the message in this file, and its {@code op_context} says which use
- * of which cell it is:
+ * hands a cell out; its {@code buf} is the offset of the message in this file, and its {@code op_context} says which
+ * use of which cell it is:
  *
  * <pre>
  *   63           48 47                             16 15            0

@@ -6,8 +6,8 @@ import org.jfabric.layout.RecordRingDescriptor;
 import org.jfabric.layout.SlabDescriptor;
 
 /**
- * Takes requests apart that give cells of a receive slab back. A length that cannot be is corrupt; what a context means,
- * if anything, is found out by the engine. Every context is read once.
+ * Takes requests apart that give cells of a receive slab back. A length that cannot be is corrupt; what a context
+ * means, if anything, is found out by the engine. Every context is read once.
  *
  * <p>Owner: progress agent.
  */

@@ -165,7 +165,8 @@ class BufferedReceiveTest {
     @Requirement("REF-050")
     void shouldClaimAWholeMessageToo(Setup setup) {
         try (FabricPair pair = open(setup)) {
-            IoVec iov = new IoVec().add(pair.b.memory.address(RECEIVE), 30).add(pair.b.memory.address(RECEIVE + 100), 70);
+            IoVec iov = new IoVec().add(pair.b.memory.address(RECEIVE), 30)
+                .add(pair.b.memory.address(RECEIVE + 100), 70);
             for (boolean tagged : new boolean[] {false, true}) {
                 post(pair, tagged, 5);
                 send(pair, tagged, 100, 6);

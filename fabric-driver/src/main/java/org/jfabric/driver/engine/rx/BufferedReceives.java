@@ -2,7 +2,6 @@ package org.jfabric.driver.engine.rx;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
-import org.jfabric.client.PeekFlags;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.ReceiveSlab;
 import org.jfabric.driver.engine.complete.DriverShare;
