@@ -6,8 +6,9 @@ import org.jfabric.layout.RecordRingDescriptor;
 import org.jfabric.layout.SlabDescriptor;
 
 /**
- * Takes requests apart that give cells of a receive slab back. A length that cannot be is corrupt; what a context
- * means, if anything, is found out by the engine. Every context is read once.
+ * Takes requests apart that give cells of a receive slab back. A length that cannot be is corrupt, and so is such a
+ * request where there is no slab; what a context means, if anything, is found out by the engine. Every context is read
+ * once.
  *
  * <p>Owner: progress agent.
  */
@@ -20,7 +21,7 @@ final class SlabReturns {
     boolean execute(EndpointQueues queues, int offset, int length) {
         int bytes = length - RecordRingDescriptor.WORD_LENGTH;
         int count = bytes / Long.BYTES;
-        if (count < 1 || count > contexts.length || bytes != count * Long.BYTES) {
+        if (queues.endpoint.settings().slab() == null || count < 1 || count > contexts.length || bytes != count * Long.BYTES) {
             return false;
         }
         long first = queues.receive.address(offset) + RecordRingDescriptor.WORD_LENGTH;
