@@ -217,9 +217,8 @@ public final class PingPongLoop implements CompletionHandler {
         if (result != -FabricErrno.EAGAIN) {
             return result;
         }
-        if (spinning) {
-            Thread.onSpinWait();
-        } else {
+        // no pause instruction while spinning: a poll is short, and a pause longer than a message may wait for it
+        if (!spinning) {
             Thread.yield();
         }
         return 0;
