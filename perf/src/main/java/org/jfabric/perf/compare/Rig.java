@@ -81,6 +81,7 @@ final class Rig implements AutoCloseable {
         Set<Cell> failed = new LinkedHashSet<>();
         for (int round = 0; round < rounds; round++) {
             long begin = System.nanoTime();
+            say("round %d of %d", round + 1, rounds);
             for (Cell cell : round % 2 == 0 ? cells : cells.reversed()) {
                 if (!failed.contains(cell)) {
                     measure(cell, round, results, failed);
@@ -92,8 +93,7 @@ final class Rig implements AutoCloseable {
                     + " slow or busy. --rounds " + rounds + " runs them all.");
                 break;
             }
-            say("round %d of %d: %d cells took %.0f s", round + 1, rounds, cells.size() - failed.size(),
-                (now - begin) / NS_PER_SECOND);
+            say("  %d cells took %.0f s", cells.size() - failed.size(), (now - begin) / NS_PER_SECOND);
         }
         long[] collected = collections(sizes, messages);
         return new Comparison(environment, titles(), results, missing, notes, verified, collected[0], collected[1]);
