@@ -43,6 +43,8 @@ public final class Receiver {
     private final ReachedLevels levels;
     private final ReceiveScan scan;
     private final Peeks peeks;
+    /** Null without that mode. */
+    private final BufferedReceives buffered;
     private final UnfinishedMessages unfinished;
     private final Sources sources;
 
@@ -69,7 +71,8 @@ public final class Receiver {
         CycleClock clock) {
         this.entries = new ReceiveEntries(settings, completions, completionIndex, counter);
         this.directed = settings.directedReceive();
-        this.pool = new ReceivePool(settings.rxSize(), MultiReceives.parts(settings), clock);
+        int parts = settings.slab() != null ? settings.slab().cells() : MultiReceives.parts(settings);
+        this.pool = new ReceivePool(settings.rxSize(), parts, clock);
         this.tagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
         this.untagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
         this.multi = new MultiReceives(this, settings, pool, untagged, entries, completions.driverShare());
@@ -82,7 +85,10 @@ public final class Receiver {
         this.unfinished = new UnfinishedMessages(store);
         this.sources = new Sources(this, peers, directed, tagged, untagged);
         this.peeks = new Peeks(this, regions, entries, store, pulls, levels, sources, settings.rxSize());
-        this.posts = new ReceivePosts(this, regions, pool, sources, tagged, untagged, multi, peeks);
+        this.buffered = settings.slab() == null ? null : new BufferedReceives(
+            this, settings, regions, pool, tagged, untagged, entries, store, pulls, peeks, completions.driverShare(),
+            completionIndex);
+        this.posts = new ReceivePosts(this, regions, pool, sources, tagged, untagged, multi, peeks, buffered);
     }
 
     /**
@@ -116,6 +122,18 @@ public final class Receiver {
     public int receiveVector(
         long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
         return posts.receiveVector(flags, pieces, count, srcAddr, tag, ignore, context);
+    }
+
+    /**
+     * Takes back cells of the receive slab; contexts that mean none are passed over.
+     *
+     * @param contexts of entries that handed cells out.
+     * @param count    of them.
+     */
+    public void giveBack(long[] contexts, int count) {
+        if (buffered != null) {
+            buffered.giveBack(contexts, count);
+        }
     }
 
     /**
@@ -381,7 +399,11 @@ public final class Receiver {
      */
     public void recover(List<Peer> all) {
         new ReceiveRecovery(this, pool, store, pulls, peeks).run(all);
-        multi.recover();
+        if (buffered != null) {
+            buffered.recover();
+        } else {
+            multi.recover();
+        }
         levels.recover();
     }
 
@@ -399,6 +421,9 @@ public final class Receiver {
             operation.releaseMemory();
         }
         multi.close();
+        if (buffered != null) {
+            buffered.close();
+        }
         entries.retire(unfinished);
         pool.close();
         store.close();
@@ -406,7 +431,9 @@ public final class Receiver {
 
     /** Writes the entry of a receive whose message is placed. */
     void complete(ReceiveOperation operation) {
-        if (operation.isPart) {
+        if (operation.cell != null) {
+            buffered.complete(operation);
+        } else if (operation.isPart) {
             multi.complete(operation);
         } else {
             entries.complete(operation);
@@ -425,7 +452,9 @@ public final class Receiver {
 
     /** Writes the error entry of a receive, which goes on to tell its peer. */
     void writeError(ReceiveOperation operation, long placed, int errno) {
-        if (operation.isPart) {
+        if (operation.cell != null) {
+            buffered.fail(operation, placed, errno);
+        } else if (operation.isPart) {
             multi.fail(operation, placed, errno);
         } else {
             entries.error(operation, placed, 0, errno);
@@ -434,7 +463,7 @@ public final class Receiver {
 
     /** Gives the record back; its entry is written. */
     void release(ReceiveOperation operation) {
-        if (operation.isPart) {
+        if (operation.isPart && buffered == null) {
             multi.release(operation);
             return;
         }
@@ -451,6 +480,9 @@ public final class Receiver {
     }
 
     ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
+        if (buffered != null) {
+            return buffered.arrive(peer, flags, tag, length);
+        }
         return (flags & Flags.TAGGED) != 0
             ? (ReceiveOperation) tagged.arrive(tag, peer.source()) : multi.arrive(peer, length);
     }
