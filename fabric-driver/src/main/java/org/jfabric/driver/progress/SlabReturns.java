@@ -21,7 +21,8 @@ final class SlabReturns {
     boolean execute(EndpointQueues queues, int offset, int length) {
         int bytes = length - RecordRingDescriptor.WORD_LENGTH;
         int count = bytes / Long.BYTES;
-        if (queues.endpoint.settings().slab() == null || count < 1 || count > contexts.length || bytes != count * Long.BYTES) {
+        if (queues.endpoint.settings().slab() == null || count < 1 || count > contexts.length
+            || bytes != count * Long.BYTES) {
             return false;
         }
         long first = queues.receive.address(offset) + RecordRingDescriptor.WORD_LENGTH;
