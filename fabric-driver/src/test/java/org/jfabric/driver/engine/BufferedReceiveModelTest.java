@@ -188,7 +188,8 @@ class BufferedReceiveModelTest {
             assertShown(at, held);
             if (!held.more && random.nextBoolean()) {
                 // twice does nothing
-                rig.nodes.get(at).endpoint.giveBack(new long[] {held.context, held.context, held.context ^ Long.MIN_VALUE}, 3);
+                rig.nodes.get(at).endpoint.giveBack(
+                    new long[] {held.context, held.context, held.context ^ Long.MIN_VALUE}, 3);
                 side.held.remove(held);
                 return true;
             }
@@ -327,7 +328,8 @@ class BufferedReceiveModelTest {
             assertEquals(message.length, entry.length(), where());
             assertEquals(message.id, entry.data(), where());
             if (!discards) {
-                rig.nodes.get(at).assertFilled(RECEIVE_AREA + claim.slot * MAX_LENGTH, message.length, (int) message.id);
+                rig.nodes.get(at).assertFilled(
+                    RECEIVE_AREA + claim.slot * MAX_LENGTH, message.length, (int) message.id);
             }
         }
 
