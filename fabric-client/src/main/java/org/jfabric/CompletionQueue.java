@@ -341,6 +341,17 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
+     * The message that an entry of an endpoint with {@link Mode#BUFFERED_RECV} hands out (REF-050).
+     *
+     * @param opContext of the entry; of one that was read, or is being shown to a handler.
+     * @return the message; null if the context is of another kind, or the message was given back.
+     */
+    public RecvContext recvContext(long opContext) {
+        ReceiveSlab slab = reader.slabs().find(opContext);
+        return slab == null ? null : slab.find(opContext);
+    }
+
+    /**
      * Takes the oldest unread entry if it is an error (CQ-086 to CQ-103).
      *
      * @param error receives every member, whatever the queue's format (CQ-021); error data goes where
@@ -477,6 +488,11 @@ public final class CompletionQueue implements Fid {
     /** What wakes the driver when entries were read for whose slots messages wait. */
     void driverSignal(QueueSignal signal) {
         reader.driverSignal(signal);
+    }
+
+    /** Receive slabs of the endpoints that report here. */
+    ReceiveSlabs slabs() {
+        return reader.slabs();
     }
 
     CompletionCredits credits() {

@@ -52,6 +52,7 @@ final class CompletionReader implements WaitSource {
     private boolean overrun;
     private QueueSignal driverSignal;
     private CompletionBatch held;
+    private final ReceiveSlabs slabs = new ReceiveSlabs();
     private int heldOfClient;
 
     /** A reader at the start of a fresh file; {@code keepsErrData} for the rules before API 1.5. */
@@ -151,6 +152,10 @@ final class CompletionReader implements WaitSource {
                 if (kind != KIND_SUCCESS) {
                     break;
                 }
+                if (word < 0 && !takesCell(record)) {
+                    kind = 0;
+                    break;
+                }
                 ofClient += ofClient(word);
                 next++;
                 completion.wrap(record);
@@ -174,12 +179,17 @@ final class CompletionReader implements WaitSource {
         int ofClient = 0;
         int kind = 0;
         for (long end = start + limit; next < end;) {
-            long word = UnsafeApi.getLongAcquire(null, records + (next & mask) * RECORD_LENGTH);
+            long record = records + (next & mask) * RECORD_LENGTH;
+            long word = UnsafeApi.getLongAcquire(null, record);
             if ((int) word != (int) (next + 1)) {
                 break;
             }
             kind = (int) (word >>> KIND_SHIFT) & 0xFF;
             if (kind != KIND_SUCCESS) {
+                break;
+            }
+            if (word < 0 && !takesCell(record)) {
+                kind = 0;
                 break;
             }
             ofClient += ofClient(word);
@@ -195,8 +205,9 @@ final class CompletionReader implements WaitSource {
         return (int) (next - start);
     }
 
-    /** Gives back what a batch holds; each reading call does so first. */
+    /** Gives back what a batch holds and what was lent of receive slabs; each reading call does so first. */
     void releaseHeld() {
+        slabs.giveBackLent();
         CompletionBatch batch = held;
         if (batch != null) {
             held = null;
@@ -226,6 +237,10 @@ final class CompletionReader implements WaitSource {
             }
             kind = (int) (word >>> KIND_SHIFT) & 0xFF;
             if (kind != KIND_SUCCESS) {
+                break;
+            }
+            if (word < 0 && !takesCell(record)) {
+                kind = 0;
                 break;
             }
             for (int i = 0; i < longs; i++) {
@@ -304,6 +319,16 @@ final class CompletionReader implements WaitSource {
         if (ofDriver && driverSignal != null) {
             driverSignal.onRoom(heldBackAddress);
         }
+    }
+
+    /** Receive slabs of the endpoints that report here. */
+    ReceiveSlabs slabs() {
+        return slabs;
+    }
+
+    /** An entry hands out a cell of a slab, which its flag {@code FLAG_BUFFERED} says, the word's sign. */
+    private boolean takesCell(long record) {
+        return slabs.take(record, UnsafeApi.getLong(record + BODY_OFFSET));
     }
 
     /** Wakes the driver when entries of its share were read while messages wait for the slots. */

@@ -162,7 +162,7 @@ final class CompletionWait {
             return closed ? -FabricErrno.EOPBADSTATE : -FabricErrno.ENOSYS;
         }
         if (invoker != null) {
-            invoker.cycle();
+            invoker.poll();
         }
         boolean waits = nativeWait.arm();
         int result = 0;
@@ -274,7 +274,7 @@ final class CompletionWait {
 
     private void round(long needed, long seenErrors, int seenSignals, long waitedNs, long leftNs) {
         if (invoker != null) {
-            if (invoker.cycle() == 0) {
+            if (invoker.poll() == 0) {
                 pause(waitedNs);
             }
         } else if (yields) {

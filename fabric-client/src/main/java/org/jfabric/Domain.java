@@ -361,11 +361,14 @@ public final class Domain implements Fid {
             bindings.sendCounter() == null ? 0 : bindings.sendCounter().id(),
             bindings.receiveCounter() == null ? 0 : bindings.receiveCounter().id(),
             bindings.addressVector().id(),
+            endpoint.bufferedLimits().limit(),
+            endpoint.bufferedLimits().min(),
             endpointName(wanted.srcAddr()),
             null);
         DriverEvent.EndpointReady ready = conductor.enableEndpoint(request, wanted);
         boolean enabled = false;
         try {
+            endpoint.openSlab(connection(), ready);
             EmbeddedDriver embedded = connection().embedded();
             if (embedded != null) {
                 endpoint.onEnabled(ready, embedded.port(ready.endpointId()), null, null, regions.memory());
@@ -536,7 +539,7 @@ public final class Domain implements Fid {
         return connection().open(type, number, 0, RecordRingDescriptor.HEADER_LENGTH + (long) length);
     }
 
-    private DriverConnection connection() {
+    DriverConnection connection() {
         return conductor.connection();
     }
 

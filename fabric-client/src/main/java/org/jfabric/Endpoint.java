@@ -3,6 +3,8 @@ package org.jfabric;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.UnsafeApi;
+import org.jfabric.client.BufferedMode;
+import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.EndpointPort;
@@ -42,6 +44,12 @@ import org.jfabric.client.TransmitQueue;
  * injects have no level (CL-007). Of several levels the strongest counts (AMB-38). What each level promises is in
  * {@code docs/completion-levels.md}.
  *
+ * <p>With {@link Mode#BUFFERED_RECV} messages are received into the driver's memory (REF-050, {@link RecvContext},
+ * {@code docs/zero-copy.md}): untagged receives are refused with {@code -FI_EOPNOTSUPP}, tagged ones give a tag and
+ * their buffers are not looked at (REF-051), and {@link #recvmsg} and {@link #trecvmsg} with {@link Flags#CLAIM} or
+ * {@link Flags#DISCARD} and the {@code opContext} of an entry claim or discard its message, {@code -FI_EINVAL} if that
+ * is not open.
+ *
  * <p>What was posted and turns out to be impossible (memory that is not registered, an address that was removed, a peer
  * that died) ends with an error entry. Addresses of memory are those of {@link MemoryRegion#address(long)}.
  *
@@ -67,7 +75,7 @@ public final class Endpoint extends TaggedCalls implements Fid {
         this.domain = domain;
         this.info = info;
         this.opFlags = new OperationFlags(info.txAttr().opFlags(), info.rxAttr().opFlags(), info.caps());
-        this.options = new EndpointOptions(info);
+        this.options = new EndpointOptions(info, new BufferedOptions(domain.connection().attachment()));
     }
 
     /**
@@ -152,7 +160,11 @@ public final class Endpoint extends TaggedCalls implements Fid {
                 throw closed();
             }
             bindings.requireComplete(info.transmits(), info.receives());
-            domain.enable(this);
+            if (BufferedMode.isAskedFor(info)) {
+                bindings.rxCq().slabs().enable(this);
+            } else {
+                domain.enable(this);
+            }
         }
     }
 
@@ -422,6 +434,9 @@ public final class Endpoint extends TaggedCalls implements Fid {
             ready.txSize()) : null;
         receive = info.receives() ? new ReceiveSide(
             enginePort, receiveQueue, bindings.rxCq().credits(), ready.rxSize()) : null;
+        if (slab != null) {
+            slab.receive(receive);
+        }
         peeksData = info.receives() && bindings.rxCq().format().compareTo(CompletionFormat.DATA) >= 0;
         // the queues were made above: a thread that sees the state must see them
         UnsafeApi.storeFence();
@@ -447,6 +462,10 @@ public final class Endpoint extends TaggedCalls implements Fid {
         }
         if (receive != null) {
             receive.close();
+        }
+        if (slab != null) {
+            bindings.rxCq().slabs().remove(slab);
+            slab.close();
         }
         bindings.unbind();
     }
@@ -474,6 +493,23 @@ public final class Endpoint extends TaggedCalls implements Fid {
 
     long id() {
         return id;
+    }
+
+    BufferedOptions bufferedLimits() {
+        return options.buffered();
+    }
+
+    /** Maps what its messages are received into with {@link Mode#BUFFERED_RECV}; the driver has enabled it. */
+    void openSlab(DriverConnection connection, DriverEvent.EndpointReady ready) {
+        if (BufferedMode.isAskedFor(info)) {
+            bindings.rxCq().slabs().requireFree(ready.rxCqIndex());
+            slab = ReceiveSlab.open(connection, this, ready, options.buffered().min(), !domain.locks());
+        }
+    }
+
+    /** Null without one. */
+    ReceiveSlab slab() {
+        return slab;
     }
 
     Info requested() {

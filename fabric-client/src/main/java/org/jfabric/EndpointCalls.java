@@ -37,6 +37,8 @@ abstract sealed class EndpointCalls permits MessageCalls {
     long alwaysForSends;
     /** Carried by receives with flags of their own, besides these. */
     long alwaysForRecvs;
+    /** Where messages are received with {@link Mode#BUFFERED_RECV}, or null. */
+    ReceiveSlab slab;
     /** Whether the entries of receives can tell that a peek has copied data (AMB-51). */
     boolean peeksData;
 
@@ -79,12 +81,22 @@ abstract sealed class EndpointCalls permits MessageCalls {
         if (!isUsable() || receive == null) {
             return refused();
         }
-        return receive.post(flags, buf, len, srcAddr, tag, ignore, opContext);
+        return slab != null ? postTag(flags, srcAddr, tag, ignore, opContext)
+            : receive.post(flags, buf, len, srcAddr, tag, ignore, opContext);
+    }
+
+    /** With driver-owned buffers a receive gives only a tag, so an untagged one has no use. */
+    private int postTag(long flags, long srcAddr, long tag, long ignore, long opContext) {
+        return (flags & Flags.TAGGED) == 0 ? -FabricErrno.EOPNOTSUPP
+            : receive.post(flags, 0, 0, srcAddr, tag, ignore, opContext);
     }
 
     final int postRecv(long flags, IoVec iov, long srcAddr, long tag, long ignore, long opContext) {
         if (!isUsable() || receive == null) {
             return refused();
+        }
+        if (slab != null) {
+            return postTag(flags, srcAddr, tag, ignore, opContext);
         }
         if (iov == null || !iov.isValid()) {
             return -FabricErrno.EINVAL;
@@ -126,6 +138,9 @@ abstract sealed class EndpointCalls permits MessageCalls {
         if ((flags & ~OperationFlags.PEEK_CALL) != 0) {
             return badFlags();
         }
+        if (slab != null) {
+            return postClaim(flags, null, buf, len, opContext, kind);
+        }
         int refusal = PeekFlags.check(flags, opContext);
         if (refusal != 0) {
             return isUsable() ? refusal : refused();
@@ -149,9 +164,25 @@ abstract sealed class EndpointCalls permits MessageCalls {
         if ((flags & ~OperationFlags.PEEK_CALL) != 0) {
             return badFlags();
         }
+        if (slab != null) {
+            return postClaim(flags, iov, 0, 0, opContext, kind);
+        }
         int refusal = PeekFlags.check(flags, opContext);
         return refusal == 0 || !isUsable()
             ? postRecv(flags | alwaysForRecvs | kind, iov, srcAddr, tag, ignore, opContext) : refusal;
+    }
+
+    /** Claims or discards what an entry has handed out; there is nothing else to look at (CQ-140, REF-050). */
+    private int postClaim(long flags, IoVec iov, long buf, long len, long opContext, long kind) {
+        if ((flags & Flags.PEEK) != 0) {
+            return badFlags();
+        }
+        if (!isUsable() || receive == null) {
+            return refused();
+        }
+        boolean takesBuffer = (flags & Flags.DISCARD) == 0;
+        return slab.claim(
+            flags | alwaysForRecvs | kind, iov, takesBuffer ? buf : 0, takesBuffer ? len : 0, opContext);
     }
 
     final int badFlags() {

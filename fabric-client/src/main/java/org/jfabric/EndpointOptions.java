@@ -2,14 +2,15 @@ package org.jfabric;
 
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
+import org.jfabric.client.BufferedMode;
 
 import java.nio.ByteOrder;
 
 /**
  * The options of one endpoint: which there are, their values and ranges.
  *
- * <p>Device memory is not offered, so the policy for it is only kept (EP-098 to EP-103). What belongs to connections,
- * sockets and buffered receives is refused, as are the forbidden directions (AMB-76).
+ * <p>Device memory is not offered, so the policy for it is only kept (EP-098 to EP-103). What belongs to connections
+ * and sockets is refused, as are the forbidden directions (AMB-76).
  *
  * <p>Owner: control calls, under the fabric's lock.
  */
@@ -22,6 +23,7 @@ final class EndpointOptions {
     private static final ByteOrder NATIVE = ByteOrder.nativeOrder();
 
     private final Info info;
+    private final BufferedOptions buffered;
     private final boolean peerToPeerDisabled;
     private long minMultiRecvBytes = DEFAULT_MIN_MULTI_RECV;
     /** Of the enabled endpoint, 0 before. */
@@ -30,12 +32,13 @@ final class EndpointOptions {
     private HmemPeerToPeer peerToPeer = HmemPeerToPeer.ENABLED;
 
     /** The options of an endpoint with that info, whose queue sizes follow them. */
-    EndpointOptions(Info info) {
-        this(info, isSet(System.getenv(DISABLE_P2P)));
+    EndpointOptions(Info info, BufferedOptions buffered) {
+        this(info, buffered, isSet(System.getenv(DISABLE_P2P)));
     }
 
-    EndpointOptions(Info info, boolean peerToPeerDisabled) {
+    EndpointOptions(Info info, BufferedOptions buffered, boolean peerToPeerDisabled) {
         this.info = info;
+        this.buffered = buffered;
         this.peerToPeerDisabled = peerToPeerDisabled;
     }
 
@@ -106,6 +109,10 @@ final class EndpointOptions {
                 requireMultiReceive();
                 yield minMultiRecvBytes;
             }
+            case BUFFERED_MIN, BUFFERED_LIMIT -> {
+                requireBuffered(option);
+                yield buffered.get(option);
+            }
             case TX_SIZE -> txSize != 0 ? txSize : info.txAttr().size();
             case RX_SIZE -> rxSize != 0 ? rxSize : info.rxAttr().size();
             case FI_HMEM_P2P -> (peerToPeerDisabled ? HmemPeerToPeer.DISABLED : peerToPeer).code();
@@ -121,6 +128,10 @@ final class EndpointOptions {
                 requireMultiReceive();
                 requireRange(option, value, 0, Long.MAX_VALUE);
                 minMultiRecvBytes = value;
+            }
+            case BUFFERED_MIN, BUFFERED_LIMIT -> {
+                requireBuffered(option);
+                buffered.set(option, value, enabled);
             }
             case TX_SIZE -> {
                 requireSize(option, value, enabled);
@@ -145,6 +156,17 @@ final class EndpointOptions {
                 "Use ENABLED, PREFERRED or DISABLED.");
         }
         peerToPeer = wanted;
+    }
+
+    BufferedOptions buffered() {
+        return buffered;
+    }
+
+    private void requireBuffered(EndpointOption option) {
+        if (!BufferedMode.isAskedFor(info)) {
+            throw new FabricException(FabricErrno.ENOPROTOOPT, "option " + option + " of an endpoint without the mode "
+                + "BUFFERED_RECV", "Ask for Mode.BUFFERED_RECV in the mode.");
+        }
     }
 
     private void requireMultiReceive() {

@@ -17,6 +17,7 @@ final class ReceiveSide {
     private final CompletionCredits credits;
     private final UseLock lock;
     private final int size;
+    private final long[] single = new long[1];
     private boolean closed;
 
     /** Exactly one of port and queue is not null. */
@@ -83,6 +84,46 @@ final class ReceiveSide {
             : queue.receiveVector(flags, iov.pieces(), iov.count(), srcAddr, tag, ignore, context);
         if (result == 0) {
             credits.take();
+        }
+        assert credits.guard().exit();
+        return result;
+    }
+
+    /** Gives cells of the receive slab back; 0, or {@code -FI_EAGAIN} if there is no room in the queue. */
+    int giveBack(long[] contexts, int count) {
+        if (lock == null) {
+            return submitReturn(contexts, count);
+        }
+        lock.enter();
+        try {
+            return closed ? -FabricErrno.EOPBADSTATE : submitReturn(contexts, count);
+        } finally {
+            lock.exit();
+        }
+    }
+
+    /** Gives one cell of the receive slab back. */
+    int giveBack(long context) {
+        if (lock == null) {
+            single[0] = context;
+            return submitReturn(single, 1);
+        }
+        lock.enter();
+        try {
+            single[0] = context;
+            return closed ? -FabricErrno.EOPBADSTATE : submitReturn(single, 1);
+        } finally {
+            lock.exit();
+        }
+    }
+
+    private int submitReturn(long[] contexts, int count) {
+        assert credits.guard().enter();
+        int result = 0;
+        if (port != null) {
+            port.giveBack(contexts, count);
+        } else {
+            result = queue.giveBack(contexts, count);
         }
         assert credits.guard().exit();
         return result;

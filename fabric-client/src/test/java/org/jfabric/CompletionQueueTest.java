@@ -418,6 +418,11 @@ class CompletionQueueTest {
 
             @Override
             public int cycle() {
+                return pollMessages();
+            }
+
+            @Override
+            public int pollMessages() {
                 image.success(++cycles[0]);
                 return 1;
             }

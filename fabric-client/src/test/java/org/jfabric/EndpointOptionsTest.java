@@ -13,7 +13,7 @@ class EndpointOptionsTest {
     @Test
     @Requirement("EP-103")
     void shouldFollowTheVariableThatDisablesPeerToPeer() {
-        EndpointOptions options = new EndpointOptions(new Info(), true);
+        EndpointOptions options = new EndpointOptions(new Info(), new BufferedOptions(64, 64), true);
         assertEquals(HmemPeerToPeer.DISABLED.code(), options.get(EndpointOption.FI_HMEM_P2P));
         options.set(EndpointOption.FI_HMEM_P2P, HmemPeerToPeer.ENABLED.code(), true);
         assertEquals(HmemPeerToPeer.DISABLED.code(), options.get(EndpointOption.FI_HMEM_P2P));
@@ -22,7 +22,7 @@ class EndpointOptionsTest {
         assertEquals(FabricErrno.EINVAL, assertThrows(FabricException.class,
             () -> options.set(EndpointOption.FI_HMEM_P2P, 9, true)).errno());
         assertEquals(HmemPeerToPeer.ENABLED.code(),
-            new EndpointOptions(new Info(), false).get(EndpointOption.FI_HMEM_P2P));
+            new EndpointOptions(new Info(), new BufferedOptions(64, 64), false).get(EndpointOption.FI_HMEM_P2P));
     }
 
     @ParameterizedTest

@@ -388,6 +388,11 @@ class EventQueueTest {
         }
 
         @Override
+        public int pollMessages() {
+            return cycle();
+        }
+
+        @Override
         public Attachment attach() {
             throw new AssertionError();
         }

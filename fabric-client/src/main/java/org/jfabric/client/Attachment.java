@@ -14,6 +14,8 @@ import java.nio.file.Path;
  * @param controlFile       number of the {@code .ctl} file.
  * @param commandRingLength bytes.
  * @param eventRingLength   bytes.
+ * @param bufferedLimit     default of FI_OPT_BUFFERED_LIMIT, bytes.
+ * @param maxBufferedLimit  greatest FI_OPT_BUFFERED_LIMIT, bytes.
  */
 public record Attachment(
     Path directory,
@@ -22,5 +24,7 @@ public record Attachment(
     long clientId,
     long controlFile,
     int commandRingLength,
-    int eventRingLength) {
+    int eventRingLength,
+    int bufferedLimit,
+    int maxBufferedLimit) {
 }

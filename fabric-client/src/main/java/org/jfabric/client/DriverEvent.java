@@ -127,6 +127,10 @@ public sealed interface DriverEvent {
      * @param rxSize              receives outstanding at most.
      * @param injectSize          bytes of an inject at most.
      * @param maxMsgSize          bytes of a message at most.
+     * @param rxCqIndex           which entries of its receive completion queue are its own.
+     * @param slabFile            number of the {@code .slab} file, 0 if it has none.
+     * @param slabCells           cells in it.
+     * @param slabCellLength      bytes of a cell.
      * @param address             its own.
      */
     record EndpointReady(
@@ -141,6 +145,10 @@ public sealed interface DriverEvent {
         int rxSize,
         int injectSize,
         long maxMsgSize,
+        int rxCqIndex,
+        long slabFile,
+        int slabCells,
+        int slabCellLength,
         String address) implements DriverEvent {
     }
 

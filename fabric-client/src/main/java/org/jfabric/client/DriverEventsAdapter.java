@@ -211,6 +211,10 @@ public final class DriverEventsAdapter {
             endpointReady.rxSize(),
             endpointReady.injectSize(),
             endpointReady.maxMsgSize(),
+            endpointReady.rxCqIndex(),
+            endpointReady.slabFile(),
+            endpointReady.slabCells(),
+            endpointReady.slabCellLength(),
             texts.ascii());
     }
 

@@ -155,7 +155,9 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
             welcome.clientId(),
             welcome.controlFile(),
             welcome.commandRingLength(),
-            welcome.eventRingLength());
+            welcome.eventRingLength(),
+            welcome.bufferedLimit(),
+            welcome.maxBufferedLimit());
     }
 
     private static void sendAll(Path directory, int fd, long address, int length) {

@@ -210,7 +210,9 @@ public final class DriverProxy {
             .avId(request.avId())
             .eqId(0)
             .sendCounterId(request.sendCounterId())
-            .receiveCounterId(request.receiveCounterId());
+            .receiveCounterId(request.receiveCounterId())
+            .bufferedLimit(request.bufferedLimit())
+            .bufferedMin(request.bufferedMin());
         putLong(EnableEndpointEncoder.txCqFlagsEncodingOffset(), request.txCqFlags());
         putLong(EnableEndpointEncoder.rxCqFlagsEncodingOffset(), request.rxCqFlags());
         InfoCodec.putFixed(body, EnableEndpointEncoder.capsEncodingOffset(), info);

@@ -90,6 +90,14 @@ public abstract class EmbeddedDriver {
     public abstract int cycle();
 
     /**
+     * Runs the part of a duty cycle that moves messages: no clock, no commands, no timeouts. The caller holds
+     * {@link #lock()} if there is one.
+     *
+     * @return work done, 0 if there was nothing to do.
+     */
+    public abstract int pollMessages();
+
+    /**
      * The engine's side of an endpoint.
      *
      * @param endpointId as answered when it was enabled.

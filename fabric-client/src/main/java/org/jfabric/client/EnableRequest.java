@@ -11,6 +11,8 @@ package org.jfabric.client;
  * @param sendCounterId    counter of sends, 0 for none.
  * @param receiveCounterId counter of receives, 0 for none.
  * @param avId             address vector.
+ * @param bufferedLimit    longest message that is shown whole, with mode FI_BUFFERED_RECV.
+ * @param bufferedMin      bytes shown of a longer one.
  * @param endpointName     name wanted within the driver, or null.
  * @param service          further name to be published, or null.
  */
@@ -23,6 +25,8 @@ public record EnableRequest(
     long sendCounterId,
     long receiveCounterId,
     long avId,
+    int bufferedLimit,
+    int bufferedMin,
     String endpointName,
     String service) {
 }

@@ -87,6 +87,14 @@ public abstract class EndpointPort {
         long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context);
 
     /**
+     * Gives cells of the receive slab back (REF-052); contexts that mean none are passed over.
+     *
+     * @param contexts of entries that handed cells out.
+     * @param count    of them.
+     */
+    public abstract void giveBack(long[] contexts, int count);
+
+    /**
      * Cancels one operation with that context, if it has not begun: it ends with {@code FI_ECANCELED}.
      *
      * @param context as posted.

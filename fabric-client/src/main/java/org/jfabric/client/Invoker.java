@@ -12,12 +12,15 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Owner: the thread that uses the domain; with {@link #lock()} any thread.
  */
 public final class Invoker {
+    private static final int WHOLE_CYCLE_MASK = 31;
+
     private final EmbeddedDriver driver;
     private final UseGuard guard = new UseGuard("the domain of a driver in mode INVOKER");
     private final RecordConsumer events;
     private final Runnable onEvents;
     private final Queue<Runnable> postponed = new ConcurrentLinkedQueue<>();
     private final AtomicInteger postponements = new AtomicInteger();
+    private int polls;
 
     /**
      * The invoker of one embedding client.
@@ -58,6 +61,33 @@ public final class Invoker {
      */
     public void afterCycle(Runnable call) {
         postponed.add(call);
+    }
+
+    /**
+     * Lets the driver move messages, for a call that looks for entries. Reading the clock, looking for commands and for
+     * events of the driver costs as much as a message, and none of it is urgent here: one call in 32 runs a whole
+     * {@link #cycle()}.
+     *
+     * @return work done, 0 if there was nothing to do.
+     */
+    public int poll() {
+        if ((++polls & WHOLE_CYCLE_MASK) == 0) {
+            return cycle();
+        }
+        UseLock lock = driver.lock();
+        if (lock != null) {
+            lock.enter();
+        }
+        try {
+            assert guard.enter();
+            int work = driver.pollMessages();
+            assert guard.exit();
+            return work;
+        } finally {
+            if (lock != null) {
+                lock.exit();
+            }
+        }
     }
 
     /**

@@ -4,6 +4,7 @@ import org.agrona.UnsafeApi;
 import org.jfabric.codec.queue.ReceiveRequestEncoder;
 import org.jfabric.codec.queue.ReceiveVectorRequestEncoder;
 import org.jfabric.layout.RecordRingDescriptor;
+import org.jfabric.layout.SlabDescriptor;
 import org.jfabric.layout.VectorRequestDescriptor;
 
 /**
@@ -94,6 +95,29 @@ public final class ReceiveQueue extends RequestQueue {
         UnsafeApi.putLong(body + ReceiveVectorRequestEncoder.flagsEncodingOffset(), flags);
         UnsafeApi.putLong(body + ReceiveVectorRequestEncoder.reservedEncodingOffset(), 0);
         commit(offset, length, ReceiveVectorRequestEncoder.TEMPLATE_ID);
+        return 0;
+    }
+
+    /**
+     * Gives cells of the receive slab back; takes no place among the outstanding operations.
+     *
+     * @param contexts of entries that handed cells out.
+     * @param count    of them, 1 to {@link SlabDescriptor#MAX_RETURNED}.
+     * @return 0, or {@code -FI_EAGAIN} if the queue is full.
+     */
+    public int giveBack(long[] contexts, int count) {
+        int length = RecordRingDescriptor.WORD_LENGTH + count * Long.BYTES;
+        int offset = producer.claim(length);
+        if (offset < 0) {
+            return offset;
+        }
+        long first = ring + offset + RecordRingDescriptor.WORD_LENGTH;
+        // the later cache lines first, as everywhere
+        for (int i = count - 1; i >= 0; i--) {
+            UnsafeApi.putLong(first + (long) i * Long.BYTES, contexts[i]);
+        }
+        producer.commit(offset, length, RETURN_TYPE);
+        signalled();
         return 0;
     }
 

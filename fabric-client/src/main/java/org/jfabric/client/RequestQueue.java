@@ -3,6 +3,7 @@ package org.jfabric.client;
 import org.agrona.UnsafeApi;
 import org.jfabric.FabricErrno;
 import org.jfabric.codec.queue.CancelRequestEncoder;
+import org.jfabric.codec.queue.SlabReturnRequestEncoder;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
 import org.jfabric.layout.VectorRequestDescriptor;
@@ -18,6 +19,8 @@ import java.lang.ref.Reference;
 public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
     private static final int CANCEL_LENGTH = RecordRingDescriptor.WORD_LENGTH + CancelRequestEncoder.BLOCK_LENGTH;
     private static final int CANCEL_TYPE = CancelRequestEncoder.TEMPLATE_ID;
+
+    static final int RETURN_TYPE = SlabReturnRequestEncoder.TEMPLATE_ID;
 
     final RecordProducer producer;
     final long ring;
@@ -109,7 +112,7 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
             if (taken <= 0) {
                 break;
             }
-            count += type == RecordRingDescriptor.PADDING_TYPE || type == CANCEL_TYPE ? 0 : 1;
+            count += type == RecordRingDescriptor.PADDING_TYPE || type == CANCEL_TYPE || type == RETURN_TYPE ? 0 : 1;
             position += taken;
         }
         Reference.reachabilityFence(memory);
@@ -141,7 +144,8 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
             record + VectorRequestDescriptor.COUNT_OFFSET, VectorRequestDescriptor.countWord(count));
     }
 
-    private void signalled() {
+    /** Tells the driver of a commit. */
+    final void signalled() {
         signal.onCommit();
         // the mapping must outlive the last store, also if this object is not used any more afterwards
         Reference.reachabilityFence(memory);

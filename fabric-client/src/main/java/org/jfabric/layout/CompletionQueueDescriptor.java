@@ -69,6 +69,11 @@ public final class CompletionQueueDescriptor {
     public static final int KIND_ERROR = 2;
     /** Flag of a record whose slot came from the driver's share. */
     public static final int FLAG_DRIVER_SHARE = 1;
+    /**
+     * Flag of a record that hands out a cell of the endpoint's receive slab; its {@code op_context} is described in
+     * {@link SlabDescriptor}. It is the word's sign, so that a reader finds it by one comparison.
+     */
+    public static final int FLAG_BUFFERED = 128;
     /** Greatest capacity in entries. */
     public static final int MAX_CAPACITY = 1 << 22;
 
@@ -81,7 +86,7 @@ public final class CompletionQueueDescriptor {
      * @param number        number of the entry since the start, from 0.
      * @param endpointIndex index of the endpoint in this CQ, 16 bits.
      * @param kind          {@link #KIND_SUCCESS} or {@link #KIND_ERROR}.
-     * @param flags         {@link #FLAG_DRIVER_SHARE} or 0.
+     * @param flags         {@link #FLAG_DRIVER_SHARE} and {@link #FLAG_BUFFERED}, or 0.
      * @return the 64 bits.
      */
     public static long word(long number, int endpointIndex, int kind, int flags) {

@@ -73,8 +73,10 @@ public final class RecordConsumer {
      */
     public void batchTaken(int taken) {
         if (taken == 0) {
-            streaming = false;
-            batch = 1;
+            if (streaming) {
+                streaming = false;
+                batch = 1;
+            }
         } else if (!streaming) {
             streaming = true;
         } else if (taken >= batch && batch < MAX_BATCH) {

@@ -10,6 +10,8 @@ public final class Words {
     /** Copies up to this many bytes are done here, longer ones in bulk. */
     public static final int SHORT_COPY_LIMIT = 192;
 
+    private static final int BLOCK = 32;
+
     private Words() {
     }
 
@@ -31,21 +33,60 @@ public final class Words {
     /**
      * Copies a few bytes word by word.
      *
+     * <p>Straight lines instead of a counted loop: the compiler would split that into a loop before, an unrolled one
+     * and a loop after, with checks for overlapping between them, which costs more than eight words do. What is left
+     * of a word at the end is copied with the bytes before it, once more.
+     *
      * @param source address.
      * @param dest   address.
      * @param length bytes, at most {@link #SHORT_COPY_LIMIT} to be quick.
      */
     public static void copyShort(long source, long dest, int length) {
-        int i = 0;
-        for (int end = length - 7; i < end; i += 8) {
-            UnsafeApi.putLong(dest + i, UnsafeApi.getLong(source + i));
+        if (length < Long.BYTES) {
+            copyLessThanWord(source, dest, length);
+            return;
         }
+        long from = source;
+        long to = dest;
+        // compared with "not equal": not a counted loop
+        for (long end = source + (length & -BLOCK); from != end; from += BLOCK, to += BLOCK) {
+            long first = UnsafeApi.getLong(from);
+            long second = UnsafeApi.getLong(from + 8);
+            long third = UnsafeApi.getLong(from + 16);
+            long fourth = UnsafeApi.getLong(from + 24);
+            UnsafeApi.putLong(to, first);
+            UnsafeApi.putLong(to + 8, second);
+            UnsafeApi.putLong(to + 16, third);
+            UnsafeApi.putLong(to + 24, fourth);
+        }
+        if ((length & 16) != 0) {
+            long first = UnsafeApi.getLong(from);
+            long second = UnsafeApi.getLong(from + 8);
+            UnsafeApi.putLong(to, first);
+            UnsafeApi.putLong(to + 8, second);
+            from += 16;
+            to += 16;
+        }
+        if ((length & 8) != 0) {
+            UnsafeApi.putLong(to, UnsafeApi.getLong(from));
+        }
+        if ((length & 7) != 0) {
+            UnsafeApi.putLong(dest + length - Long.BYTES, UnsafeApi.getLong(source + length - Long.BYTES));
+        }
+    }
+
+    private static void copyLessThanWord(long source, long dest, int length) {
+        long done = 0;
         if ((length & 4) != 0) {
-            UnsafeApi.putInt(dest + i, UnsafeApi.getInt(source + i));
-            i += 4;
+            UnsafeApi.putInt(dest, UnsafeApi.getInt(source));
+            done = 4;
         }
-        for (; i < length; i++) {
-            UnsafeApi.putByte(dest + i, UnsafeApi.getByte(source + i));
+        if ((length & 2) != 0) {
+            UnsafeApi.putShort(dest + done, UnsafeApi.getShort(source + done));
+            done += 2;
+        }
+        if ((length & 1) != 0) {
+            UnsafeApi.putByte(dest + done, UnsafeApi.getByte(source + done));
         }
     }
 }

@@ -9,6 +9,7 @@ import org.jfabric.client.UseLock;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.EndpointResource;
 import org.jfabric.driver.conductor.OpenedClient;
+import org.jfabric.driver.progress.ProgressAgent;
 
 /**
  * A driver in INVOKER mode as its embedding client uses it. Owner: the one thread that runs the cycles; once there is a
@@ -17,15 +18,13 @@ import org.jfabric.driver.conductor.OpenedClient;
 final class InvokedDriver extends EmbeddedDriver {
     private static final long ATTACH_TIMEOUT_NS = 10_000_000_000L;
 
-    /** One in 32 cycles is a whole one. */
-    private static final int WHOLE_CYCLE_MASK = 31;
-
     private final DriverWiring wiring;
-    private int cycles;
+    private final ProgressAgent progress;
     private boolean closed;
 
     InvokedDriver(DriverWiring wiring) {
         this.wiring = wiring;
+        this.progress = wiring.progress();
     }
 
     @Override
@@ -55,7 +54,9 @@ final class InvokedDriver extends EmbeddedDriver {
             answer.session.id(),
             answer.session.controlFile().number(),
             ringLength,
-            ringLength);
+            ringLength,
+            wiring.config().queue().bufferedLimitBytes(),
+            wiring.config().queue().maxBufferedLimitBytes());
     }
 
     @Override
@@ -85,11 +86,12 @@ final class InvokedDriver extends EmbeddedDriver {
     @Override
     public int cycle() {
         // a fabric may outlive its driver; what the driver worked on is unmapped then
-        if (closed) {
-            return 0;
-        }
-        // reading the clock and looking for commands costs as much as a message; neither is urgent here
-        return (++cycles & WHOLE_CYCLE_MASK) == 0 ? wiring.cycle() : wiring.progress().pollMessages();
+        return closed ? 0 : wiring.cycle();
+    }
+
+    @Override
+    public int pollMessages() {
+        return closed ? 0 : progress.pollMessages();
     }
 
     /** Closes the driver: nothing of it may be touched any more, so other threads wait until that is so. */

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
  * input; of its standard output the marked lines become {@link Line}s in a queue, everything else goes to the standard
  * error. Owner: any thread.
  */
-final class ChildJvm implements AutoCloseable {
+public final class ChildJvm implements AutoCloseable {
     private static final String ADD_OPENS = "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED";
     private static final String NATIVE_ACCESS = "--enable-native-access=ALL-UNNAMED";
     private static final long QUIT_MS = 3_000;
@@ -30,7 +30,7 @@ final class ChildJvm implements AutoCloseable {
      * @param child which.
      * @param text  without the mark; null when it has ended.
      */
-    record Line(ChildJvm child, String text) {
+    public record Line(ChildJvm child, String text) {
     }
 
     private final String title;
@@ -46,7 +46,7 @@ final class ChildJvm implements AutoCloseable {
      * @param mark      what the lines for the queue begin with.
      * @param lines     receives them, and at last one without text.
      */
-    ChildJvm(String title, List<String> arguments, String mark, BlockingQueue<Line> lines) {
+    public ChildJvm(String title, List<String> arguments, String mark, BlockingQueue<Line> lines) {
         this.title = title;
         try {
             process = new ProcessBuilder(command(arguments)).redirectError(ProcessBuilder.Redirect.INHERIT).start();
@@ -59,15 +59,21 @@ final class ChildJvm implements AutoCloseable {
         reader.start();
     }
 
-    /** How to call it in messages. */
-    String title() {
+    /**
+     * How to call it in messages.
+     *
+     * @return as given.
+     */
+    public String title() {
         return title;
     }
 
     /**
      * Writes a line to its input; one that has ended hears nothing, which the queue of lines will tell.
+     *
+     * @param line without its end.
      */
-    synchronized void send(String line) {
+    public synchronized void send(String line) {
         try {
             input.write(line);
             input.newLine();
@@ -83,7 +89,7 @@ final class ChildJvm implements AutoCloseable {
      *
      * @return for example {@code exit status 1}.
      */
-    String end() {
+    public String end() {
         if (process.isAlive()) {
             return "still running";
         }
@@ -95,13 +101,17 @@ final class ChildJvm implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** Number of the process, for people. */
-    long pid() {
+    /**
+     * Number of the process.
+     *
+     * @return also after its end.
+     */
+    public long pid() {
         return process.pid();
     }
 
     /** Ends it at once. */
-    void kill() {
+    public void kill() {
         process.destroyForcibly();
     }
 

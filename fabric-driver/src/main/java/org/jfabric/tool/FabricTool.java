@@ -2,6 +2,7 @@ package org.jfabric.tool;
 
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.ServiceLoader;
 
 import org.jfabric.FabricException;
 import org.jfabric.ffi.NativeCallException;
@@ -24,6 +25,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = ToolVersion.class,
     synopsisSubcommandLabel = "COMMAND",
+    footer = "%n'./fabric compare' measures JFabric beside other libraries; it is built when first used.",
     subcommands = {
         PingPongCommand.class,
         DriverCommand.class,
@@ -67,6 +69,9 @@ public final class FabricTool implements Runnable {
      */
     static int run(PrintWriter out, PrintWriter err, String... args) {
         CommandLine line = new CommandLine(new FabricTool());
+        for (ToolCommand command : ServiceLoader.load(ToolCommand.class)) {
+            line.addSubcommand(command);
+        }
         line.setOut(out);
         line.setErr(err);
         line.setCaseInsensitiveEnumValuesAllowed(true);

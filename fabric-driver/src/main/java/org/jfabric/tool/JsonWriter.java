@@ -1,33 +1,61 @@
 package org.jfabric.tool;
 
+import java.util.Locale;
+
 /**
  * Writes one JSON value (RFC 8259) on one line: objects and arrays, nested, with their commas.
  *
  * <p>Members are written in the order of the calls. Not a number and infinities, which JSON has no text for, become
  * {@code null}. Owner: one thread.
  */
-final class JsonWriter {
+public final class JsonWriter {
     private final StringBuilder text = new StringBuilder(256);
     private boolean first = true;
     private boolean afterName;
 
-    JsonWriter beginObject() {
+    /**
+     * Begins an object.
+     *
+     * @return this.
+     */
+    public JsonWriter beginObject() {
         return begin('{');
     }
 
-    JsonWriter endObject() {
+    /**
+     * Ends an object.
+     *
+     * @return this.
+     */
+    public JsonWriter endObject() {
         return end('}');
     }
 
-    JsonWriter beginArray() {
+    /**
+     * Begins an array.
+     *
+     * @return this.
+     */
+    public JsonWriter beginArray() {
         return begin('[');
     }
 
-    JsonWriter endArray() {
+    /**
+     * Ends an array.
+     *
+     * @return this.
+     */
+    public JsonWriter endArray() {
         return end(']');
     }
 
-    JsonWriter name(String name) {
+    /**
+     * Names the member whose value comes next.
+     *
+     * @param name of the member.
+     * @return this.
+     */
+    public JsonWriter name(String name) {
         separate();
         quote(name);
         text.append(':');
@@ -35,7 +63,13 @@ final class JsonWriter {
         return this;
     }
 
-    JsonWriter value(String value) {
+    /**
+     * Writes a text.
+     *
+     * @param value null becomes {@code null}.
+     * @return this.
+     */
+    public JsonWriter value(String value) {
         separate();
         if (value == null) {
             text.append("null");
@@ -45,13 +79,25 @@ final class JsonWriter {
         return this;
     }
 
-    JsonWriter value(long value) {
+    /**
+     * Writes a number.
+     *
+     * @param value as it is.
+     * @return this.
+     */
+    public JsonWriter value(long value) {
         separate();
         text.append(value);
         return this;
     }
 
-    JsonWriter value(boolean value) {
+    /**
+     * Writes a truth.
+     *
+     * @param value as it is.
+     * @return this.
+     */
+    public JsonWriter value(boolean value) {
         separate();
         text.append(value);
         return this;
@@ -59,8 +105,11 @@ final class JsonWriter {
 
     /**
      * Writes a number rounded to one decimal, which is all that the measured values are good for.
+     *
+     * @param value of any size.
+     * @return this.
      */
-    JsonWriter value(double value) {
+    public JsonWriter value(double value) {
         separate();
         if (Double.isNaN(value) || Double.isInfinite(value)) {
             text.append("null");
@@ -73,19 +122,61 @@ final class JsonWriter {
         return this;
     }
 
-    JsonWriter member(String name, String value) {
+    /**
+     * Writes a number with as many decimals as it is good for, such as a ratio.
+     *
+     * @param value    of any size.
+     * @param decimals 0 to 9.
+     * @return this.
+     */
+    public JsonWriter value(double value, int decimals) {
+        separate();
+        text.append(Double.isNaN(value) || Double.isInfinite(value) ? "null"
+            : String.format(Locale.ROOT, "%." + decimals + "f", value));
+        return this;
+    }
+
+    /**
+     * Writes a member.
+     *
+     * @param name  of the member.
+     * @param value null becomes {@code null}.
+     * @return this.
+     */
+    public JsonWriter member(String name, String value) {
         return name(name).value(value);
     }
 
-    JsonWriter member(String name, long value) {
+    /**
+     * Writes a member.
+     *
+     * @param name  of the member.
+     * @param value as it is.
+     * @return this.
+     */
+    public JsonWriter member(String name, long value) {
         return name(name).value(value);
     }
 
-    JsonWriter member(String name, boolean value) {
+    /**
+     * Writes a member.
+     *
+     * @param name  of the member.
+     * @param value as it is.
+     * @return this.
+     */
+    public JsonWriter member(String name, boolean value) {
         return name(name).value(value);
     }
 
-    JsonWriter member(String name, double value) {
+    /**
+     * Writes a member.
+     *
+     * @param name  of the member.
+     * @param value rounded to one decimal.
+     * @return this.
+     */
+    public JsonWriter member(String name, double value) {
         return name(name).value(value);
     }
 

@@ -8,7 +8,7 @@ import java.nio.ByteOrder;
  * What the messages of the verifying pass contain: bytes that depend on the message's number and on their position, so
  * that an old, a shifted and a cut message are all noticed.
  */
-final class PingPongContents {
+public final class PingPongContents {
     private static final ValueLayout.OfLong WORD =
         ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final long MESSAGE_STEP = 0x9E37_79B9_7F4A_7C15L;
@@ -24,7 +24,7 @@ final class PingPongContents {
      * @param sizeBytes of the message.
      * @param message   its number.
      */
-    static void fill(MemorySegment memory, long sizeBytes, long message) {
+    public static void fill(MemorySegment memory, long sizeBytes, long message) {
         long words = sizeBytes >>> 3;
         for (long i = 0; i < words; i++) {
             memory.set(WORD, i << 3, word(message, i));
@@ -42,7 +42,7 @@ final class PingPongContents {
      * @param message   its number.
      * @return position of the first byte that differs, -1 if there is none.
      */
-    static long mismatch(MemorySegment memory, long sizeBytes, long message) {
+    public static long mismatch(MemorySegment memory, long sizeBytes, long message) {
         long words = sizeBytes >>> 3;
         for (long i = 0; i < words; i++) {
             long difference = memory.get(WORD, i << 3) ^ word(message, i);

@@ -24,9 +24,9 @@ import org.jfabric.driver.config.DriverConfig;
  * What one process of a ping-pong has open: perhaps a driver, and for an application an endpoint with its queues and
  * memory. Owner: the application's thread.
  */
-final class PingPongFabric implements AutoCloseable {
-    /** Small queues stay in the cache. */
-    private static final int QUEUE_SIZE = 64;
+public final class PingPongFabric implements AutoCloseable {
+    /** Operations in each direction; small queues stay in the cache. */
+    public static final int QUEUE_SIZE = 64;
     private static final int LEAST_REGION_BYTES = 64;
 
     private final FabricDriver driver;
@@ -47,7 +47,8 @@ final class PingPongFabric implements AutoCloseable {
         endpoint = null;
     }
 
-    private PingPongFabric(FabricDriver driver, Fabric fabric, String link, long sizeBytes, String service) {
+    private PingPongFabric(
+        FabricDriver driver, Fabric fabric, String link, long sizeBytes, String service, int receiveSlots) {
         this.driver = driver;
         this.fabric = fabric;
         Info hints = new Info().caps(Flags.TAGGED | Flags.SEND | Flags.RECV).linkName(link);
@@ -57,11 +58,11 @@ final class PingPongFabric implements AutoCloseable {
         Domain domain = fabric.domain(fabric.info(hints).best());
         queue = domain.openCompletionQueue(new CompletionQueueAttr().size(2 * QUEUE_SIZE));
         addresses = domain.openAddressVector(new AddressVectorAttr());
-        receiveRegion = domain.allocate(Math.max(LEAST_REGION_BYTES, sizeBytes));
+        receiveRegion = domain.allocate(Math.max(LEAST_REGION_BYTES, Math.max(1, receiveSlots) * sizeBytes));
         sendRegion = domain.allocate(Math.max(LEAST_REGION_BYTES, sizeBytes));
         endpoint = domain.openEndpoint(domain.info());
         endpoint.bind(queue, Flags.RECV);
-        endpoint.bind(queue, Flags.TRANSMIT | Flags.SELECTIVE_COMPLETION);
+        endpoint.bind(queue, receiveSlots > 0 ? Flags.TRANSMIT : Flags.TRANSMIT | Flags.SELECTIVE_COMPLETION);
         endpoint.bind(addresses);
         endpoint.enable();
         endpoint.publish(service);
@@ -85,16 +86,38 @@ final class PingPongFabric implements AutoCloseable {
      * @param link      the link to use.
      * @param sizeBytes of the messages.
      * @param service   name to publish.
+     * @return open, to be closed by the caller.
      */
-    static PingPongFabric application(
+    public static PingPongFabric application(
         Path directory, ThreadingMode mode, String link, long sizeBytes, String service) {
+        return open(directory, mode, link, sizeBytes, service, 0);
+    }
+
+    /**
+     * Opens an endpoint for messages that follow each other without waiting: each send has its entry.
+     *
+     * @param directory    of the driver.
+     * @param mode         of a driver of its own, or null to attach to one that runs.
+     * @param link         the link to use.
+     * @param sizeBytes    of the messages.
+     * @param service      name to publish.
+     * @param receiveSlots messages that the region for receiving has room for, at least 1.
+     * @return open, to be closed by the caller.
+     */
+    public static PingPongFabric streaming(
+        Path directory, ThreadingMode mode, String link, long sizeBytes, String service, int receiveSlots) {
+        return open(directory, mode, link, sizeBytes, service, Math.max(1, receiveSlots));
+    }
+
+    private static PingPongFabric open(
+        Path directory, ThreadingMode mode, String link, long sizeBytes, String service, int receiveSlots) {
         FabricDriver driver = mode == null ? null : FabricDriver.launchEmbedded(config(directory, mode));
         Fabric fabric = null;
         boolean open = false;
         try {
             fabric = driver != null ? driver.fabric()
                 : Fabric.connect(new FabricConfig().directory(directory).clientName(service));
-            PingPongFabric result = new PingPongFabric(driver, fabric, link, sizeBytes, service);
+            PingPongFabric result = new PingPongFabric(driver, fabric, link, sizeBytes, service, receiveSlots);
             open = true;
             return result;
         } finally {
@@ -109,24 +132,45 @@ final class PingPongFabric implements AutoCloseable {
      *
      * @param driverName its driver.
      * @param service    the name that it published there.
+     * @return its address.
      */
-    long peer(String driverName, String service) {
+    public long peer(String driverName, String service) {
         return addresses.insertService(driverName, service);
     }
 
-    Endpoint endpoint() {
+    /**
+     * Sends and receives.
+     *
+     * @return enabled endpoint.
+     */
+    public Endpoint endpoint() {
         return endpoint;
     }
 
-    CompletionQueue queue() {
+    /**
+     * Entries of both directions.
+     *
+     * @return the endpoint's queue.
+     */
+    public CompletionQueue queue() {
         return queue;
     }
 
-    MemoryRegion receiveRegion() {
+    /**
+     * Memory to receive into.
+     *
+     * @return region with room for the slots asked for, at least one.
+     */
+    public MemoryRegion receiveRegion() {
         return receiveRegion;
     }
 
-    MemoryRegion sendRegion() {
+    /**
+     * Memory to send from.
+     *
+     * @return region with room for one message.
+     */
+    public MemoryRegion sendRegion() {
         return sendRegion;
     }
 
@@ -135,7 +179,7 @@ final class PingPongFabric implements AutoCloseable {
      *
      * @return one sentence.
      */
-    String failure() {
+    public String failure() {
         CompletionError error = new CompletionError();
         int result = queue.readErr(error, 0);
         if (result != 1) {

@@ -15,7 +15,7 @@ import org.jfabric.FabricErrno;
  * suppresses entries of successful sends: the answer says the same, and UCX's and libfabric's own tests, which inject
  * what is small, do not have them either. A send that fails still has its entry. Owner: one thread.
  */
-final class PingPongLoop implements CompletionHandler {
+public final class PingPongLoop implements CompletionHandler {
     static final long TAG = 0x70696e67L;
 
     private static final long RECEIVE = 1;
@@ -33,7 +33,18 @@ final class PingPongLoop implements CompletionHandler {
     private long received;
     private long lastLength;
 
-    PingPongLoop(
+    /**
+     * Prepares the loop.
+     *
+     * @param endpoint       sends and receives; suppresses entries of successful sends.
+     * @param queue          has the entries of both directions.
+     * @param peer           address of the other side.
+     * @param receiveAddress where a message is received.
+     * @param sendAddress    where a message is sent from.
+     * @param sizeBytes      of the messages.
+     * @param spinning       whether to keep the core while waiting.
+     */
+    public PingPongLoop(
         Endpoint endpoint,
         CompletionQueue queue,
         long peer,
@@ -63,7 +74,7 @@ final class PingPongLoop implements CompletionHandler {
      *
      * @return bytes.
      */
-    long lastLength() {
+    public long lastLength() {
         return lastLength;
     }
 
@@ -132,7 +143,7 @@ final class PingPongLoop implements CompletionHandler {
      *
      * @return 0 or a negative errno.
      */
-    int arm() {
+    public int arm() {
         return postReceive();
     }
 
@@ -141,7 +152,7 @@ final class PingPongLoop implements CompletionHandler {
      *
      * @return 0 or a negative errno.
      */
-    int postSend() {
+    public int postSend() {
         int result;
         while ((result = endpoint.tsend(sendAddress, sizeBytes, peer, TAG, SEND)) == -FabricErrno.EAGAIN) {
             int polled = step();
@@ -157,7 +168,7 @@ final class PingPongLoop implements CompletionHandler {
      *
      * @return 0 or a negative errno.
      */
-    int await() {
+    public int await() {
         long before = received;
         while (received == before) {
             int result = step();
@@ -173,7 +184,7 @@ final class PingPongLoop implements CompletionHandler {
      *
      * @return 0 or a negative errno.
      */
-    int cycle() {
+    public int cycle() {
         int result = queue.poll(this, POLL_LIMIT);
         return result >= 0 || result == -FabricErrno.EAGAIN ? 0 : result;
     }
@@ -206,9 +217,8 @@ final class PingPongLoop implements CompletionHandler {
         if (result != -FabricErrno.EAGAIN) {
             return result;
         }
-        if (spinning) {
-            Thread.onSpinWait();
-        } else {
+        // no pause instruction while spinning: a poll is short, and a pause longer than a message may wait for it
+        if (!spinning) {
             Thread.yield();
         }
         return 0;

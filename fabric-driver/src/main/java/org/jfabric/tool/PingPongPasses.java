@@ -9,7 +9,7 @@ import org.jfabric.FabricErrno;
 /**
  * The passes of one side, around the loops of {@link PingPongLoop}. Owner: the application's thread.
  */
-final class PingPongPasses {
+public final class PingPongPasses {
     /** Rounds in one call: often enough for the compiler to notice, rarely enough not to cost anything. */
     private static final int CHUNK = 64;
     private static final long HIGHEST_NS = 100_000_000_000L;
@@ -20,7 +20,17 @@ final class PingPongPasses {
     private final long sizeBytes;
     private final AtomicLong progress;
 
-    PingPongPasses(PingPongFabric fabric, long peer, long sizeBytes, boolean spinning, AtomicLong progress) {
+    /**
+     * Prepares the passes.
+     *
+     * @param fabric    what is open.
+     * @param peer      address of the other side.
+     * @param sizeBytes of the messages.
+     * @param spinning  whether to keep the core while waiting.
+     * @param progress  receives the number of round trips, now and then.
+     */
+    public PingPongPasses(
+        PingPongFabric fabric, long peer, long sizeBytes, boolean spinning, AtomicLong progress) {
         this.fabric = fabric;
         this.sizeBytes = sizeBytes;
         this.progress = progress;
@@ -29,12 +39,12 @@ final class PingPongPasses {
     }
 
     /** Posts the receive for the first message of a pass. */
-    void arm() {
+    public void arm() {
         check(loop.arm());
     }
 
     /** Runs an invoked driver's cycle. */
-    void cycle() {
+    public void cycle() {
         check(loop.cycle());
     }
 
@@ -45,7 +55,7 @@ final class PingPongPasses {
      * @param count round trips.
      * @return what it found: messages compared; or nanoseconds, after which CLOCKED has the round trips' distribution.
      */
-    String ping(PingPongPhase phase, long count) {
+    public String ping(PingPongPhase phase, long count) {
         return switch (phase) {
             case VERIFY -> Long.toString(verifyPing(count));
             case WARM, TIMED -> Long.toString(time(count));
@@ -60,7 +70,7 @@ final class PingPongPasses {
      * @param count round trips.
      * @return messages compared.
      */
-    String pong(PingPongPhase phase, long count) {
+    public String pong(PingPongPhase phase, long count) {
         if (phase == PingPongPhase.VERIFY) {
             return Long.toString(verifyPong(count));
         }

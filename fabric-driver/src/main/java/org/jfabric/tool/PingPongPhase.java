@@ -1,7 +1,7 @@
 package org.jfabric.tool;
 
 /** A pass of a ping-pong; the coordinator names it to both sides. */
-enum PingPongPhase {
+public enum PingPongPhase {
     /** As the timed pass, until the compiler is done with it. */
     WARM,
     /** Contents are made and compared. */

@@ -11,7 +11,7 @@ import java.nio.file.attribute.BasicFileAttributes;
 /**
  * A private folder for the drivers of one run, in shared memory where there is room, and deleted afterwards.
  */
-final class TemporaryDirectory implements AutoCloseable {
+public final class TemporaryDirectory implements AutoCloseable {
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
     private static final String PREFIX = "jfabric-tool-";
     /** Each process has a region to send from and one to receive into. */
@@ -31,9 +31,10 @@ final class TemporaryDirectory implements AutoCloseable {
      * Makes it.
      *
      * @param sizeBytes of the messages.
+     * @return the folder, in shared memory if there is room.
      * @throws ToolException if there is room for them neither in shared memory nor in the temporary folder.
      */
-    static TemporaryDirectory create(long sizeBytes) {
+    public static TemporaryDirectory create(long sizeBytes) {
         return create(SHARED_MEMORY, Path.of(System.getProperty("java.io.tmpdir")), sizeBytes);
     }
 
@@ -59,8 +60,12 @@ final class TemporaryDirectory implements AutoCloseable {
         }
     }
 
-    /** The folder, readable for this user only. */
-    Path path() {
+    /**
+     * The folder, readable for this user only.
+     *
+     * @return its path.
+     */
+    public Path path() {
         return path;
     }
 
@@ -80,7 +85,7 @@ final class TemporaryDirectory implements AutoCloseable {
      *
      * @param driver directory of one of its drivers; others than those made here are left alone.
      */
-    static void deleteOf(Path driver) {
+    public static void deleteOf(Path driver) {
         Path parent = driver.toAbsolutePath().getParent();
         if (parent.getFileName() != null && parent.getFileName().toString().startsWith(PREFIX)) {
             delete(parent);

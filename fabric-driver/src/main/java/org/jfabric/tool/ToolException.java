@@ -3,14 +3,25 @@ package org.jfabric.tool;
 /**
  * A command cannot do what it was asked for; the message is one sentence for the user, with what to do about it.
  */
-final class ToolException extends RuntimeException {
+public final class ToolException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    ToolException(String sentence) {
+    /**
+     * A reason of our own.
+     *
+     * @param sentence for the user.
+     */
+    public ToolException(String sentence) {
         super(sentence);
     }
 
-    ToolException(String sentence, Throwable cause) {
+    /**
+     * A reason that came from elsewhere.
+     *
+     * @param sentence for the user.
+     * @param cause    where it came from.
+     */
+    public ToolException(String sentence, Throwable cause) {
         super(sentence, cause);
     }
 }

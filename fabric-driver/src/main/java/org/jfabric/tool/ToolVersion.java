@@ -5,8 +5,9 @@ import org.jfabric.layout.FileHeaderDescriptor;
 import picocli.CommandLine.IVersionProvider;
 
 /** What {@code fabric --version} prints: the product, the layout of its files, the virtual machine. */
-final class ToolVersion implements IVersionProvider {
-    ToolVersion() {
+public final class ToolVersion implements IVersionProvider {
+    /** Made by the command line. */
+    public ToolVersion() {
     }
 
     @Override

@@ -5,6 +5,7 @@ import org.agrona.ExpandableArrayBuffer;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Flags;
+import org.jfabric.Mode;
 import org.jfabric.codec.control.AddressReadyDecoder;
 import org.jfabric.codec.control.AddressVectorReadyDecoder;
 import org.jfabric.codec.control.ClientEndedDecoder;
@@ -95,6 +96,10 @@ public final class ControlClient implements AutoCloseable {
         public long cqId;
         public long avId;
         public long read;
+        /** Null without buffered receives. */
+        public MappedFile slab;
+        public int slabCells;
+        public int slabCellLength;
     }
 
     /** Registered memory. */
@@ -350,8 +355,38 @@ public final class ControlClient implements AutoCloseable {
         return open(name, service, 0, 0, null);
     }
 
+    /** With buffered receives and those limits. */
+    public Queues openBuffered(String name, int limit, int least) {
+        return open(name, "", 0, buffer -> putBuffered(buffer, limit, least));
+    }
+
+    /** What the driver answers to limits of buffered receives that cannot be. */
+    public int refuseBuffered(String name, int limit, int least) {
+        openCompletionQueue(0, 4, 0);
+        long cqId = new CompletionQueueReadyDecoder().wrap(
+            expect(CompletionQueueReadyDecoder.TEMPLATE_ID).body(), 0, CompletionQueueReadyDecoder.BLOCK_LENGTH, 0)
+            .cqId();
+        enable(cqId, cqId, openAddressVector(), name, "", buffer -> putBuffered(buffer, limit, least));
+        return expectFailure();
+    }
+
+    private static void putBuffered(ExpandableArrayBuffer buffer, int limit, int least) {
+        buffer.putLong(EnableEndpointEncoder.modeEncodingOffset(), Mode.BUFFERED_RECV, LITTLE_ENDIAN);
+        buffer.putInt(EnableEndpointEncoder.bufferedLimitEncodingOffset(), limit, LITTLE_ENDIAN);
+        buffer.putInt(EnableEndpointEncoder.bufferedMinEncodingOffset(), least, LITTLE_ENDIAN);
+    }
+
     /** With capabilities, a completion queue of that size (0: the default), and a counter of its sends or null. */
     public Queues open(String name, String service, long caps, long cqSize, Count sends) {
+        return open(name, service, cqSize, buffer -> {
+            buffer.putLong(EnableEndpointEncoder.capsEncodingOffset(), caps, LITTLE_ENDIAN);
+            buffer.putLong(
+                EnableEndpointEncoder.sendCounterIdEncodingOffset(), sends == null ? 0 : sends.id(), LITTLE_ENDIAN);
+        });
+    }
+
+    private Queues open(
+        String name, String service, long cqSize, java.util.function.Consumer<ExpandableArrayBuffer> change) {
         openCompletionQueue(cqSize, 4, 0);
         CompletionQueueReadyDecoder queue = new CompletionQueueReadyDecoder().wrap(
             expect(CompletionQueueReadyDecoder.TEMPLATE_ID).body(), 0, CompletionQueueReadyDecoder.BLOCK_LENGTH, 0);
@@ -360,11 +395,7 @@ public final class ControlClient implements AutoCloseable {
         queues.cqCapacity = queue.capacity();
         queues.cq = map(FileType.COMPLETION_QUEUE.fileName(queue.fileNumber()));
         queues.avId = openAddressVector();
-        enable(queues.cqId, queues.cqId, queues.avId, name, service, buffer -> {
-            buffer.putLong(EnableEndpointEncoder.capsEncodingOffset(), caps, LITTLE_ENDIAN);
-            buffer.putLong(
-                EnableEndpointEncoder.sendCounterIdEncodingOffset(), sends == null ? 0 : sends.id(), LITTLE_ENDIAN);
-        });
+        enable(queues.cqId, queues.cqId, queues.avId, name, service, change);
         EndpointReadyDecoder ready = new EndpointReadyDecoder().wrap(
             expect(EndpointReadyDecoder.TEMPLATE_ID).body(), 0, EndpointReadyDecoder.BLOCK_LENGTH, 0);
         queues.endpointId = ready.endpointId();
@@ -373,6 +404,11 @@ public final class ControlClient implements AutoCloseable {
         queues.transmit = producer(queues.tq.address(), ready.transmitQueueLength());
         queues.rq = map(FileType.RECEIVE_QUEUE.fileName(ready.receiveQueueFile()));
         queues.receive = producer(queues.rq.address(), ready.receiveQueueLength());
+        if (ready.slabFile() != 0) {
+            queues.slab = map(FileType.SLAB.fileName(ready.slabFile()));
+            queues.slabCells = ready.slabCells();
+            queues.slabCellLength = ready.slabCellLength();
+        }
         queues.address = ready.address();
         return queues;
     }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Reads JSON strictly, independently of the writer under test: objects become maps, numbers doubles. */
-final class JsonText {
+public final class JsonText {
     private final String text;
     private int position;
 
@@ -14,7 +14,7 @@ final class JsonText {
         this.text = text;
     }
 
-    static Object parse(String text) {
+    public static Object parse(String text) {
         JsonText reader = new JsonText(text.strip());
         Object value = reader.value();
         if (reader.position != reader.text.length()) {
@@ -24,7 +24,7 @@ final class JsonText {
     }
 
     @SuppressWarnings("unchecked")
-    static Map<String, Object> object(String text) {
+    public static Map<String, Object> object(String text) {
         return (Map<String, Object>) parse(text);
     }
 

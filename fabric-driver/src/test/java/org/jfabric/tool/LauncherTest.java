@@ -47,7 +47,7 @@ class LauncherTest {
                 }
             }
         }
-        executable(bin.resolve("mvn"), "echo run > " + folder.resolve("maven-was-run") + "; exit 1");
+        executable(bin.resolve("mvn"), "echo \"$@\" > " + folder.resolve("maven-was-run") + "; exit 1");
     }
 
     private static Path script() {
@@ -72,8 +72,12 @@ class LauncherTest {
     }
 
     private Run run(Map<String, String> variables) throws IOException, InterruptedException {
+        return run(variables, "driver");
+    }
+
+    private Run run(Map<String, String> variables, String command) throws IOException, InterruptedException {
         ProcessBuilder builder = new ProcessBuilder(
-            "/bin/bash", "-f", launcher.toString(), "driver", "--dir", folder.resolve("driver").toString())
+            "/bin/bash", "-f", launcher.toString(), command, "--dir", folder.resolve("driver").toString())
             .redirectErrorStream(true);
         builder.environment().clear();
         builder.environment().putAll(Map.of("PATH", bin.toString(), "HOME", folder.toString()));
@@ -134,6 +138,14 @@ class LauncherTest {
         java(bin.resolve("java"), "25.0.1");
         Run run = run(Map.of());
         assertTrue(run.output.contains("building JFabric"), run.output);
-        assertTrue(Files.exists(folder.resolve("maven-was-run")), run.output);
+        assertTrue(Files.readString(folder.resolve("maven-was-run")).contains("-pl fabric-driver -am"), run.output);
+    }
+
+    @Test
+    void shouldBuildTheRigOnlyForTheCommandThatIsInIt() throws Exception {
+        java(bin.resolve("java"), "25.0.1");
+        Run run = run(Map.of(), "compare");
+        assertTrue(run.output.contains("building JFabric"), run.output);
+        assertTrue(Files.readString(folder.resolve("maven-was-run")).contains("-pl perf -am"), run.output);
     }
 }

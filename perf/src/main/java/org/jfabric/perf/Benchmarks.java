@@ -19,6 +19,8 @@ public final class Benchmarks {
 
     private static final String SLEEP = "sleep";
 
+    private static final String RING = "ring";
+
     private static final List<String> JVM_ARGS = List.of(
         "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
         "--enable-native-access=ALL-UNNAMED",
@@ -29,9 +31,10 @@ public final class Benchmarks {
     }
 
     /**
-     * Runs JMH, {@link WakeUpLatency} or {@link SleepLatency}.
+     * Runs JMH, {@link WakeUpLatency}, {@link SleepLatency} or {@link RingRatio}.
      *
-     * @param args JMH's arguments, {@code -h} lists them; or {@code wakeup} or {@code sleep} and its arguments.
+     * @param args JMH's arguments, {@code -h} lists them; or {@code wakeup}, {@code sleep} or {@code ring} and its
+     *             arguments.
      * @throws IOException          if JMH cannot read its list of benchmarks or write its result, or a daemon does not
      *                              start.
      * @throws InterruptedException if interrupted.
@@ -41,6 +44,8 @@ public final class Benchmarks {
             WakeUpLatency.main(Arrays.copyOfRange(args, 1, args.length));
         } else if (args.length > 0 && args[0].equals(SLEEP)) {
             SleepLatency.main(Arrays.copyOfRange(args, 1, args.length));
+        } else if (args.length > 0 && args[0].equals(RING)) {
+            RingRatio.main(Arrays.copyOfRange(args, 1, args.length));
         } else {
             org.openjdk.jmh.Main.main(withJvmArgs(args));
         }

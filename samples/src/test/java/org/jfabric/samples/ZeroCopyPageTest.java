@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Timeout;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -22,8 +23,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 @Timeout(60)
 class ZeroCopyPageTest {
     private static final Path PAGE = Path.of("..", "docs", "zero-copy.md");
-    private static final Path CODE =
-        Path.of("src", "test", "java", "org", "jfabric", "samples", "ZeroCopyExamples.java");
+    private static final Path CODE = Path.of("src", "test", "java", "org", "jfabric", "samples");
+    private static final int PAYLOAD = ZeroCopyReceiveExamples.MEMORY / 2;
 
     private final FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder()
         .set("jfabric.dir.name", "zero-copy-" + ProcessHandle.current().pid())
@@ -38,7 +39,8 @@ class ZeroCopyPageTest {
 
     @Test
     void shouldShowTheCodeThatIsTested() throws IOException {
-        Map<String, String> code = PageCode.regions(Files.readString(CODE));
+        Map<String, String> code = PageCode.regions(Files.readString(CODE.resolve("ZeroCopyExamples.java")));
+        code.putAll(PageCode.regions(Files.readString(CODE.resolve("ZeroCopyReceiveExamples.java"))));
         Map<String, String> page = PageCode.blocks(Files.readString(PAGE));
         assertFalse(code.isEmpty());
         assertEquals(code.keySet(), page.keySet());
@@ -60,6 +62,43 @@ class ZeroCopyPageTest {
         examples.sample.await(2, entry -> { });
         assertEquals("shorter than what was claimed", memory.getStringWithoutLengthAscii(1024, 29));
         assertEquals(-FabricErrno.ENODATA, examples.sendText("", 2));
+    }
+
+    private static void send(ZeroCopyReceiveExamples examples, int kind, String text, int length) {
+        UnsafeBuffer memory = examples.memory.buffer();
+        memory.putInt(PAYLOAD, kind);
+        memory.putStringAscii(PAYLOAD + 8, text);
+        assertEquals(0, examples.endpoint.send(examples.memory.address(PAYLOAD), length, examples.self, 1));
+        for (int i = 0; i < 20; i++) {
+            examples.receive();
+        }
+    }
+
+    @Test
+    void shouldUseMessagesWhereTheDriverPutThem() {
+        ZeroCopyReceiveExamples examples = new ZeroCopyReceiveExamples(fabric);
+        send(examples, 0, "first", 100);
+        send(examples, ZeroCopyReceiveExamples.REPORT, "quarter", 2000);
+        send(examples, ZeroCopyReceiveExamples.ADVERTISEMENT, "cheap", 2000);
+        send(examples, ZeroCopyReceiveExamples.REPORT, "year", 100_000);
+        send(examples, 0, "second", 1024);
+        assertEquals(List.of("order first", "report of 2000: quarter", "report of 100000: year", "order second"),
+            examples.seen);
+    }
+
+    @Test
+    void shouldKeepAMessageAndGiveItBack() {
+        ZeroCopyReceiveExamples examples = new ZeroCopyReceiveExamples(fabric);
+        examples.memory.buffer().putStringAscii(PAYLOAD + 8, "kept");
+        assertEquals(0, examples.endpoint.tsend(examples.memory.address(PAYLOAD), 50, examples.self, 5, 1));
+        assertEquals(0, examples.expect(5));
+        assertEquals(1, examples.keep());
+        assertEquals(1, examples.keep());
+        for (int i = 0; i < 10; i++) {
+            examples.receive();
+        }
+        assertEquals("kept", examples.useKept());
+        assertEquals(List.of(), examples.seen);
     }
 
     @Test

@@ -196,6 +196,8 @@ final class ClientCommandAdapter {
             enable.receiveCounterId(),
             enable.avId(),
             enable.eqId(),
+            enable.bufferedLimit(),
+            enable.bufferedMin(),
             hints,
             enable.endpointName(),
             enable.service());

@@ -184,7 +184,9 @@ public final class ClientProxy {
             .activityIndex(endpoint.activityIndex())
             .txCqIndex(endpoint.endpoint().transmitIndex()).rxCqIndex(endpoint.endpoint().receiveIndex())
             .txSize(settings.txSize()).rxSize(settings.rxSize()).injectSize(settings.injectSizeBytes())
-            .maxMsgSize(settings.maxMessageBytes()).address(settings.address());
+            .maxMsgSize(settings.maxMessageBytes()).slabFile(endpoint.slabFileNumber())
+            .slabCells(settings.slab() == null ? 0 : settings.slab().cells())
+            .slabCellLength(settings.slab() == null ? 0 : settings.slab().cellBytes()).address(settings.address());
         send(EndpointReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 

@@ -300,6 +300,8 @@ final class ClientSockets {
             .ownerIdHigh(owner.high()).ownerIdLow(owner.low()).clientId(clientId)
             .controlFile(session == null ? 0 : session.controlFile().number())
             .commandRingLength(ringLength).eventRingLength(ringLength)
+            .bufferedLimit(context.config().queue().bufferedLimitBytes())
+            .maxBufferedLimit(context.config().queue().maxBufferedLimitBytes())
             .driverName(context.driverName())
             .reason(reason.length() > MAX_REASON ? reason.substring(0, MAX_REASON) : reason);
         int length = MessageHeaderEncoder.ENCODED_LENGTH + encoder.encodedLength();

@@ -15,6 +15,8 @@ import org.jfabric.Info;
  * @param receiveCounterId counter of receives, or 0.
  * @param avId             address vector.
  * @param eventQueueId     event queue, or 0.
+ * @param bufferedLimit    longest message that is shown whole, with mode FI_BUFFERED_RECV.
+ * @param bufferedMin      bytes shown of a longer one.
  * @param hints            attributes.
  * @param endpointName     name for its address, or empty.
  * @param service          name to be published, or empty.
@@ -30,6 +32,8 @@ public record EndpointRequest(
     long receiveCounterId,
     long avId,
     long eventQueueId,
+    int bufferedLimit,
+    int bufferedMin,
     Info hints,
     String endpointName,
     String service) {

@@ -6,6 +6,8 @@ import org.jfabric.driver.resource.SharedFile;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 /** An enabled endpoint of a client. Owner: conductor; endpoint and queues belong to the progress thread. */
 public final class EndpointResource {
@@ -13,6 +15,7 @@ public final class EndpointResource {
     private final EndpointQueues queues;
     private final SharedFile transmitFile;
     private final SharedFile receiveFile;
+    private final SharedFile slabFile;
     private final int transmitLength;
     private final int receiveLength;
     private final int activityIndex;
@@ -29,6 +32,7 @@ public final class EndpointResource {
      * @param queues              the driver's ends, or null for an embedding client.
      * @param transmitFile        {@code .tq}, or null.
      * @param receiveFile         {@code .rq}, or null.
+     * @param slabFile            {@code .slab}, or null.
      * @param transmitLength      bytes of its ring, or 0.
      * @param receiveLength       bytes of its ring, or 0.
      * @param activityIndex       of its activity byte.
@@ -41,6 +45,7 @@ public final class EndpointResource {
         EndpointQueues queues,
         SharedFile transmitFile,
         SharedFile receiveFile,
+        SharedFile slabFile,
         int transmitLength,
         int receiveLength,
         int activityIndex,
@@ -52,6 +57,7 @@ public final class EndpointResource {
         this.queues = queues;
         this.transmitFile = transmitFile;
         this.receiveFile = receiveFile;
+        this.slabFile = slabFile;
         this.transmitLength = transmitLength;
         this.receiveLength = receiveLength;
         this.activityIndex = activityIndex;
@@ -98,12 +104,21 @@ public final class EndpointResource {
     }
 
     /**
-     * Its queues' memory.
+     * The memory of its queues and its slab.
      *
-     * @return two files, or none.
+     * @return those of them that there are.
      */
     public List<SharedFile> files() {
-        return transmitFile == null ? List.of() : List.of(transmitFile, receiveFile);
+        return Stream.of(transmitFile, receiveFile, slabFile).filter(Objects::nonNull).toList();
+    }
+
+    /**
+     * Number of its receive slab's file.
+     *
+     * @return from 1, or 0 if there is none.
+     */
+    public long slabFileNumber() {
+        return slabFile == null ? 0 : slabFile.number();
     }
 
     /**

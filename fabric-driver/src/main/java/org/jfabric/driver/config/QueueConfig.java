@@ -64,6 +64,23 @@ public final class QueueConfig {
             + "buffered receives, remote CQ data. Raise it where such entries come in bursts; none free leaves "
             + "messages unexpected.");
 
+    /** {@code jfabric.queue.slabLengthBytes}. */
+    public static final Option<Long> SLAB_LENGTH_BYTES = Option.bytes("jfabric.queue.slabLengthBytes")
+        .defaultsTo(1L << 20)
+        .range(64L << 10, 1L << 30)
+        .powerOfTwo()
+        .why("Receive slab of an endpoint with mode FI_BUFFERED_RECV; others have none. It is cut into cells of "
+            + "FI_OPT_BUFFERED_LIMIT bytes each, 16 at least, so a sixteenth is the greatest limit. Raise it for more "
+            + "messages or longer ones in the application's hands at once; none free leaves messages unexpected.");
+
+    /** {@code jfabric.queue.bufferedLimitBytes}. */
+    public static final Option<Long> BUFFERED_LIMIT_BYTES = Option.bytes("jfabric.queue.bufferedLimitBytes")
+        .defaultsTo(4L << 10)
+        .range(64L, 64L << 10)
+        .multipleOf(64)
+        .why("Default of FI_OPT_BUFFERED_LIMIT: longest message that a buffered receive shows whole. Lower it where "
+            + "messages are short, so that the slab has more cells; longer ones are claimed into a buffer.");
+
     /** {@code jfabric.queue.ctlRingBytes}. */
     public static final Option<Long> CTL_RING_BYTES = Option.bytes("jfabric.queue.ctlRingBytes")
         .defaultsTo(64L << 10)
@@ -75,7 +92,10 @@ public final class QueueConfig {
     static final OptionGroup GROUP = new OptionGroup(
         "queue", "Queues between clients and driver",
         List.of(TX_SIZE, RX_SIZE, INJECT_SIZE_BYTES, TQ_LENGTH_BYTES, RQ_LENGTH_BYTES, CQ_SIZE, CQ_DRIVER_SHARE,
-            CTL_RING_BYTES));
+            SLAB_LENGTH_BYTES, BUFFERED_LIMIT_BYTES, CTL_RING_BYTES));
+
+    /** A slab has at least so many cells, whatever the limit. */
+    private static final int MIN_SLAB_CELLS = 16;
 
     /** Record word and body of a send request: one cache line; injected bytes follow. */
     private static final int SEND_RECORD_BYTES = 64;
@@ -90,6 +110,8 @@ public final class QueueConfig {
     private final long rqLengthBytes;
     private final int cqSize;
     private final int cqDriverShare;
+    private final int slabLengthBytes;
+    private final int bufferedLimitBytes;
     private final long ctlRingBytes;
 
     QueueConfig(ConfigSource source) {
@@ -100,12 +122,18 @@ public final class QueueConfig {
         rqLengthBytes = source.value(RQ_LENGTH_BYTES);
         cqSize = source.value(CQ_SIZE);
         cqDriverShare = source.value(CQ_DRIVER_SHARE);
+        slabLengthBytes = Math.toIntExact(source.value(SLAB_LENGTH_BYTES));
+        bufferedLimitBytes = Math.toIntExact(source.value(BUFFERED_LIMIT_BYTES));
         ctlRingBytes = source.value(CTL_RING_BYTES);
         int twoRecordsBytes = 2 * largestSendRecordBytes();
         source.check(
             tqLengthBytes == -1 || tqLengthBytes >= twoRecordsBytes,
             "a transmit queue has to hold two records with inject_size bytes each, " + twoRecordsBytes + " bytes",
             TQ_LENGTH_BYTES, INJECT_SIZE_BYTES);
+        source.check(
+            bufferedLimitBytes <= maxBufferedLimitBytes(),
+            "a receive slab has at least " + MIN_SLAB_CELLS + " cells, which are as long as the buffered limit",
+            BUFFERED_LIMIT_BYTES, SLAB_LENGTH_BYTES);
     }
 
     /**
@@ -182,6 +210,33 @@ public final class QueueConfig {
      */
     public long cqRingEntries(int cqSize) {
         return nextPowerOfTwo((long) cqSize + cqDriverShare(cqSize));
+    }
+
+    /**
+     * Length of the receive slab of an endpoint with buffered receives.
+     *
+     * @return bytes of its cells, a power of two.
+     */
+    public int slabLengthBytes() {
+        return slabLengthBytes;
+    }
+
+    /**
+     * Default of {@code FI_OPT_BUFFERED_LIMIT}.
+     *
+     * @return bytes, at most {@link #maxBufferedLimitBytes()}.
+     */
+    public int bufferedLimitBytes() {
+        return bufferedLimitBytes;
+    }
+
+    /**
+     * Greatest {@code FI_OPT_BUFFERED_LIMIT} and {@code FI_OPT_BUFFERED_MIN}.
+     *
+     * @return bytes.
+     */
+    public int maxBufferedLimitBytes() {
+        return slabLengthBytes / MIN_SLAB_CELLS;
     }
 
     /**

@@ -18,6 +18,7 @@ import org.jfabric.Flags;
  * @param mayOverrun      whether the application keeps room in its completion queues by itself
  *                        (FI_RM_DISABLED).
  * @param authKey         only endpoints with the same key communicate; empty for none (EP-156).
+ * @param slab            where its messages go with mode FI_BUFFERED_RECV, or null.
  */
 public record EndpointSettings(
     long id,
@@ -31,7 +32,53 @@ public record EndpointSettings(
     long caps,
     int eagerLimitBytes,
     boolean mayOverrun,
-    byte[] authKey) {
+    byte[] authKey,
+    ReceiveSlab slab) {
+    /**
+     * Settings of an endpoint without buffered receives.
+     *
+     * @param id              as above.
+     * @param name            as above.
+     * @param address         as above.
+     * @param context         as above.
+     * @param txSize          as above.
+     * @param rxSize          as above.
+     * @param injectSizeBytes as above.
+     * @param maxMessageBytes as above.
+     * @param caps            as above.
+     * @param eagerLimitBytes as above.
+     * @param mayOverrun      as above.
+     * @param authKey         as above.
+     */
+    public EndpointSettings(
+        long id,
+        String name,
+        String address,
+        long context,
+        int txSize,
+        int rxSize,
+        int injectSizeBytes,
+        long maxMessageBytes,
+        long caps,
+        int eagerLimitBytes,
+        boolean mayOverrun,
+        byte[] authKey) {
+        this(id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
+            mayOverrun, authKey, null);
+    }
+
+    /**
+     * The same with memory for buffered receives.
+     *
+     * @param newSlab where messages go.
+     * @return new settings.
+     */
+    public EndpointSettings with(ReceiveSlab newSlab) {
+        return new EndpointSettings(
+            id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
+            mayOverrun, authKey, newSlab);
+    }
+
     /**
      * Whether a receive's source counts.
      *

@@ -282,6 +282,15 @@ public final class Engine {
     }
 
     /**
+     * Whether {@link #takeFault()} has something to answer.
+     *
+     * @return whether a memory fault was noted.
+     */
+    public boolean hasFault() {
+        return fault != null;
+    }
+
+    /**
      * What {@link #fault(InternalError)} was told since the last call.
      *
      * @return the error, or null.

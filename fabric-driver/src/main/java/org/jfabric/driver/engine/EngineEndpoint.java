@@ -111,6 +111,13 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     @Override
+    public void giveBack(long[] contexts, int count) {
+        if (!closed) {
+            receiver.giveBack(contexts, count);
+        }
+    }
+
+    @Override
     public void cancel(long context) {
         // operations without a context, such as injected ones, cannot be cancelled (AMB-67)
         try {

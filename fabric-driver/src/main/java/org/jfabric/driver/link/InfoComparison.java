@@ -15,6 +15,7 @@ import org.jfabric.Reason;
 import org.jfabric.RxAttr;
 import org.jfabric.TrafficClass;
 import org.jfabric.TxAttr;
+import org.jfabric.client.BufferedMode;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -58,6 +59,7 @@ public final class InfoComparison {
         comparison.receive(hints.rxAttr(), offered.rxAttr(), multiReceive & Flags.MULTI_RECV);
         comparison.subset("tx_attr", hints, hints.txAttr().caps(), hints.txAttr().mode());
         comparison.subset("rx_attr", hints, hints.rxAttr().caps(), hints.rxAttr().mode());
+        comparison.buffered(hints);
         comparison.endpoint(hints.epAttr(), offered.epAttr());
         if (!hints.fabricAttr().precedes(1, 5)) {
             // applications of older versions may have anything there: the member did not exist (EP-155)
@@ -82,6 +84,15 @@ public final class InfoComparison {
         if ((mode & ~hints.mode()) != 0) {
             reasons.add(new Reason(context + ".mode", Mode.toString(mode), Mode.toString(mode & hints.mode()),
                 "Name these modes in mode too, or leave those of the context 0"));
+        }
+    }
+
+    /** A message in the driver's memory needs no room in a buffer, and an error entry for it would lose it. */
+    private void buffered(Info hints) {
+        long excluded = hints.caps() & BufferedMode.EXCLUDED_CAPS;
+        if (BufferedMode.isAskedFor(hints) && excluded != 0) {
+            reasons.add(new Reason("mode", Mode.toString(0), Mode.toString(Mode.BUFFERED_RECV),
+                "Ask for the mode without the capabilities " + Flags.toString(excluded, Flags.Kind.CAPABILITY)));
         }
     }
 

@@ -6,6 +6,7 @@ import org.jfabric.EndpointType;
 import org.jfabric.FabricAddress;
 import org.jfabric.Flags;
 import org.jfabric.Info;
+import org.jfabric.Mode;
 import org.jfabric.Order;
 import org.jfabric.Progress;
 import org.jfabric.Protocol;
@@ -14,6 +15,7 @@ import org.jfabric.ResourceManagement;
 import org.jfabric.Threading;
 import org.jfabric.TrafficClass;
 import org.jfabric.Verdict;
+import org.jfabric.client.BufferedMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
@@ -149,6 +151,12 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
             offered.caps(offered.caps() & ~Flags.SOURCE_ERR);
         } else {
             offered.caps(requested(hints.caps()) & (hints.caps() | offered.caps()));
+        }
+        if (BufferedMode.isAskedFor(hints)) {
+            // the one mode that is a wish: it costs a slab, and changes what receives are
+            offered.caps(offered.caps() & ~BufferedMode.EXCLUDED_CAPS);
+            offered.mode(Mode.BUFFERED_RECV);
+            offered.rxAttr().mode(Mode.BUFFERED_RECV);
         }
         offered.fabricAttr().apiVersion(hints.fabricAttr().apiVersion());
         offered.rxAttr().caps(narrow(hints.rxAttr().caps(), offered.rxAttr().caps() & offered.caps()));

@@ -12,7 +12,7 @@ import org.jfabric.layout.RecordRingDescriptor;
  * <p>Owner: progress agent.
  */
 public final class EndpointQueues {
-    private static final int MAX_TYPE = VectorRequests.RECEIVE_TYPE;
+    private static final int MAX_TYPE = SlabReturns.TYPE;
 
     final EngineEndpoint endpoint;
     final ProgressClient client;

@@ -105,7 +105,7 @@ public final class ProgressAgent implements Agent {
     public int pollMessages() {
         int work = 0;
         try {
-            work = recover();
+            work = engine.hasFault() ? recover() : 0;
             work += poller.poll();
             work += engine.poll(LINK_BATCH);
             FaultPoint.pass();

@@ -28,11 +28,19 @@ public abstract class ProgressCommand implements Runnable {
      */
     protected abstract void onFailed(Throwable cause);
 
-    /** Makes the change and sends the result back; progress thread. */
+    /**
+     * Makes the change and sends the result back; progress thread.
+     *
+     * @throws InternalError of the change: whose file was cut is found out where the cycle catches it.
+     */
     @Override
     public final void run() {
         execute();
         conductorInbox.post(result);
+        InternalError fault = fault();
+        if (fault != null) {
+            throw fault;
+        }
     }
 
     final void replyTo(Inbox inbox) {
@@ -42,10 +50,16 @@ public abstract class ProgressCommand implements Runnable {
     final void execute() {
         try {
             onProgress();
+            FaultPoint.pass();
         } catch (RuntimeException | Error ex) {
             // whoever waits must be told, also if it was memory that was lacking
             failure = ex;
         }
+    }
+
+    /** What an access to a file that was cut threw, or null. */
+    final InternalError fault() {
+        return failure instanceof InternalError fault ? fault : null;
     }
 
     final void complete() {

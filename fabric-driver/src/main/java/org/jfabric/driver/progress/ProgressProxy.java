@@ -33,6 +33,13 @@ public final class ProgressProxy {
         if (direct) {
             command.execute();
             command.complete();
+            InternalError fault = command.fault();
+            if (fault != null) {
+                // not here, in the middle of the conductor's command: the next cycle catches it
+                progressInbox.post(() -> {
+                    throw fault;
+                });
+            }
         } else {
             command.replyTo(conductorInbox);
             progressInbox.post(command);

@@ -39,6 +39,7 @@ public final class QueuePoller {
     private final ReceiveRequestDecoder receive = new ReceiveRequestDecoder();
     private final CancelRequestDecoder cancel = new CancelRequestDecoder();
     private final VectorRequests vectors = new VectorRequests();
+    private final SlabReturns slabReturns = new SlabReturns();
     private final ArrayList<ProgressClient> clients = new ArrayList<>();
     private final ArrayList<EndpointQueues> all = new ArrayList<>();
     private final ArrayList<EndpointQueues> hot = new ArrayList<>();
@@ -329,6 +330,10 @@ public final class QueuePoller {
             return onCancel(queues, ring, offset, "receive", catchesUp);
         }
         int length = ring.length();
+        if (type == SlabReturns.TYPE) {
+            return slabReturns.execute(queues, offset, length)
+                || corrupt(queues, "receive", unexpected(type, length));
+        }
         if (type != RECEIVE_TYPE || length != RECEIVE_LENGTH) {
             return onVector(queues, type, type == VectorRequests.RECEIVE_TYPE, offset, length, "receive");
         }

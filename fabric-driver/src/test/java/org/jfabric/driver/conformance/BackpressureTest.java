@@ -165,6 +165,29 @@ class BackpressureTest {
         }
     }
 
+    /**
+     * Buffering is never off: what was asked for is a hint, and a budget is granted. Beyond it nothing more than errors
+     * would have to be given without resource management, but a sender is held back all the same.
+     */
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    @Requirement("RX-017")
+    void shouldHoldASenderAtTheBudgetWithoutResourceManagementToo(Setup setup) {
+        Info hints = hints();
+        hints.domainAttr().resourceManagement(ResourceManagement.DISABLED);
+        try (FabricPair pair = new FabricPair(setup, hints, CQ_SIZE)) {
+            assertEquals(ResourceManagement.DISABLED, pair.b.info.domainAttr().resourceManagement());
+            assertTrue(pair.b.info.rxAttr().totalBufferedRecv() > 0, pair.b.info::toString);
+            Flood flood = new Flood(pair, 1);
+            QueueSnapshot.PeerRow slow = peer(flood.fill(), pair.b);
+            assertTrue(slow.waiting() > 0, slow::toString);
+            QueueSnapshot receiver = pair.look(pair.b);
+            assertTrue(receiver.storedBytes() <= pair.b.info.rxAttr().totalBufferedRecv(), receiver::toString);
+            flood.receiveAll();
+            assertEquals(0, pair.look(pair.a).sendsCount());
+        }
+    }
+
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldStillDeliverATagThatIsAwaitedBehindMessagesThatAreNot(Setup setup) {

@@ -1,6 +1,5 @@
 package org.jfabric.driver.conformance;
 
-import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Endpoint;
 import org.jfabric.FabricAddress;
@@ -8,6 +7,8 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
+import org.jfabric.driver.conformance.InputCheck.Call;
+import org.jfabric.driver.conformance.InputCheck.Request;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,7 +19,6 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * Every data-path call with arguments that cannot be: it answers the documented errno and nothing is posted, or what
@@ -35,36 +35,28 @@ class BadInputTest {
         | Flags.MATCH_COMPLETE;
     private static final long PEEK_FLAGS = Flags.PEEK | Flags.CLAIM | Flags.DISCARD;
     private static final long RECV_FLAGS = Flags.COMPLETION | Flags.MORE | PEEK_FLAGS;
-    private static final long CONTEXT = 0x0BAD_C0DE;
+    private static final long CONTEXT = InputCheck.CONTEXT;
     private static final long[] EDGES = {
         0, 1, -1, 2, 63, 64, 65, 4095, 4096, Integer.MAX_VALUE, Integer.MIN_VALUE, 1L << 32, (1L << 40) - 1, 1L << 40,
         (1L << 40) + 1, 1L << 48, Long.MAX_VALUE, Long.MAX_VALUE - 63, Long.MIN_VALUE, Long.MIN_VALUE + 1};
 
-    /** A call with all its arguments; those that it does not have are not looked at. */
-    private record Request(long buf, long len, long addr, long flags) {
-    }
-
-    private interface Call {
-        int post(Endpoint endpoint, Request request);
-    }
-
     private static Map<String, Call> sends() {
         Map<String, Call> calls = new LinkedHashMap<>();
-        calls.put("send", (ep, r) -> ep.send(r.buf, r.len, r.addr, CONTEXT));
-        calls.put("senddata", (ep, r) -> ep.senddata(r.buf, r.len, 7, r.addr, CONTEXT));
-        calls.put("sendmsg", (ep, r) -> ep.sendmsg(r.buf, r.len, r.addr, 7, CONTEXT, r.flags));
-        calls.put("tsend", (ep, r) -> ep.tsend(r.buf, r.len, r.addr, 5, CONTEXT));
-        calls.put("tsenddata", (ep, r) -> ep.tsenddata(r.buf, r.len, 7, r.addr, 5, CONTEXT));
-        calls.put("tsendmsg", (ep, r) -> ep.tsendmsg(r.buf, r.len, r.addr, 5, 7, CONTEXT, r.flags));
+        calls.put("send", (ep, r) -> ep.send(r.buf(), r.len(), r.addr(), CONTEXT));
+        calls.put("senddata", (ep, r) -> ep.senddata(r.buf(), r.len(), 7, r.addr(), CONTEXT));
+        calls.put("sendmsg", (ep, r) -> ep.sendmsg(r.buf(), r.len(), r.addr(), 7, CONTEXT, r.flags()));
+        calls.put("tsend", (ep, r) -> ep.tsend(r.buf(), r.len(), r.addr(), 5, CONTEXT));
+        calls.put("tsenddata", (ep, r) -> ep.tsenddata(r.buf(), r.len(), 7, r.addr(), 5, CONTEXT));
+        calls.put("tsendmsg", (ep, r) -> ep.tsendmsg(r.buf(), r.len(), r.addr(), 5, 7, CONTEXT, r.flags()));
         return calls;
     }
 
     private static Map<String, Call> receives() {
         Map<String, Call> calls = new LinkedHashMap<>();
-        calls.put("recv", (ep, r) -> ep.recv(r.buf, r.len, r.addr, CONTEXT));
-        calls.put("recvmsg", (ep, r) -> ep.recvmsg(r.buf, r.len, r.addr, CONTEXT, r.flags));
-        calls.put("trecv", (ep, r) -> ep.trecv(r.buf, r.len, r.addr, 5, 0, CONTEXT));
-        calls.put("trecvmsg", (ep, r) -> ep.trecvmsg(r.buf, r.len, r.addr, 5, 0, CONTEXT, r.flags));
+        calls.put("recv", (ep, r) -> ep.recv(r.buf(), r.len(), r.addr(), CONTEXT));
+        calls.put("recvmsg", (ep, r) -> ep.recvmsg(r.buf(), r.len(), r.addr(), CONTEXT, r.flags()));
+        calls.put("trecv", (ep, r) -> ep.trecv(r.buf(), r.len(), r.addr(), 5, 0, CONTEXT));
+        calls.put("trecvmsg", (ep, r) -> ep.trecvmsg(r.buf(), r.len(), r.addr(), 5, 0, CONTEXT, r.flags()));
         return calls;
     }
 
@@ -72,7 +64,7 @@ class BadInputTest {
     @EnumSource(Setup.class)
     void shouldRefuseImpossibleLengthsAndDestinationsAtOnce(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
-            Check check = new Check(pair);
+            InputCheck check = new InputCheck(pair);
             long good = pair.a.memory.address();
             for (long len : new long[] {-1, Long.MIN_VALUE, Integer.MIN_VALUE}) {
                 check.refused(sends(), new Request(good, len, pair.toB, 0), EINVAL);
@@ -91,7 +83,7 @@ class BadInputTest {
     @EnumSource(Setup.class)
     void shouldRefuseEveryFlagThatACallDoesNotOffer(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
-            Check check = new Check(pair);
+            InputCheck check = new InputCheck(pair);
             long good = pair.a.memory.address();
             for (int bit = 0; bit < Long.SIZE; bit++) {
                 long flag = 1L << bit;
@@ -127,7 +119,7 @@ class BadInputTest {
     @EnumSource(Setup.class)
     void shouldRefuseInjectsOutsideOfTheirBufferOrTooLong(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
-            Check check = new Check(pair);
+            InputCheck check = new InputCheck(pair);
             int size = pair.a.endpoint.injectSize();
             UnsafeBuffer payload = new UnsafeBuffer(new byte[size + 8]);
             int[][] ranges = {
@@ -148,7 +140,7 @@ class BadInputTest {
     @EnumSource(Setup.class)
     void shouldEndWithAnEntryWhatNamesMemoryThatIsNotRegistered(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
-            Check check = new Check(pair);
+            InputCheck check = new InputCheck(pair);
             MemoryRegion region = pair.a.domain.allocate(4096);
             long closed = region.address();
             region.close();
@@ -173,7 +165,7 @@ class BadInputTest {
     @EnumSource(Setup.class)
     void shouldEndWithAnEntryWhatNamesAPeerThatIsNotInTheVector(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
-            Check check = new Check(pair);
+            InputCheck check = new InputCheck(pair);
             long removed = pair.a.av.insert("jfabric://" + pair.a.fabric.driverName() + "/gone");
             pair.a.av.remove(removed);
             long good = pair.a.memory.address();
@@ -188,6 +180,10 @@ class BadInputTest {
                     pair.a.endpoint.context());
                 check.fails("tinject", (ep, r) -> ep.tinject(payload, 0, 8, address, 5), null, FabricErrno.EINVAL,
                     pair.a.endpoint.context());
+                check.fails("injectdata", (ep, r) -> ep.injectdata(payload, 0, 8, 7, address), null,
+                    FabricErrno.EINVAL, pair.a.endpoint.context());
+                check.fails("tinjectdata", (ep, r) -> ep.tinjectdata(payload, 0, 8, 7, address, 5), null,
+                    FabricErrno.EINVAL, pair.a.endpoint.context());
             }
             check.usable();
         }
@@ -199,7 +195,7 @@ class BadInputTest {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);
         try (FabricPair pair = new FabricPair(setup)) {
-            Check check = new Check(pair);
+            InputCheck check = new InputCheck(pair);
             Endpoint endpoint = pair.a.domain.openEndpoint(pair.a.info);
             UnsafeBuffer payload = new UnsafeBuffer(new byte[8]);
             for (int state = 0; state < 2; state++) {
@@ -214,6 +210,11 @@ class BadInputTest {
                     int length = random.nextInt();
                     assertEquals(-FabricErrno.EOPBADSTATE, endpoint.inject(payload, offset, length, pair.toB));
                     assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tinject(null, offset, length, pair.toB, 1));
+                    assertEquals(-FabricErrno.EOPBADSTATE, endpoint.injectdata(payload, offset, length, 1, pair.toB));
+                    assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tinjectdata(null, offset, length, 1, pair.toB, 1));
+                    assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tsendv(null, edge(random), 1, 1));
+                    assertEquals(-FabricErrno.EOPBADSTATE, endpoint.recvv(null, edge(random), 1));
+                    assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tryClaim(length, null));
                     assertEquals(-FabricErrno.EOPBADSTATE, endpoint.cancel(random.nextLong()));
                 }
                 endpoint.close();
@@ -226,7 +227,7 @@ class BadInputTest {
     @EnumSource(Setup.class)
     void shouldRefuseTheDirectionThatAnEndpointHasNot(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
-            Check check = new Check(pair);
+            InputCheck check = new InputCheck(pair);
             long good = pair.a.memory.address();
             try (Endpoint sender = oneWay(pair, Flags.SEND); Endpoint receiver = oneWay(pair, Flags.RECV)) {
                 receives().forEach((name, call) -> assertEquals(
@@ -253,7 +254,7 @@ class BadInputTest {
     @EnumSource(Setup.class)
     void shouldReportEachOperationOfAContextThatIsReused(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
-            Check check = new Check(pair);
+            InputCheck check = new InputCheck(pair);
             for (int i = 0; i < 5; i++) {
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(i * 64L), 64, ANY, i, 0, CONTEXT));
             }
@@ -282,7 +283,7 @@ class BadInputTest {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);
         try (FabricPair pair = new FabricPair(setup)) {
-            Check check = new Check(pair);
+            InputCheck check = new InputCheck(pair);
             for (int i = 0; i < 2000; i++) {
                 boolean send = random.nextBoolean();
                 Object[] entries = (send ? sends() : receives()).entrySet().toArray();
@@ -305,90 +306,5 @@ class BadInputTest {
 
     private static long edge(SplittableRandom random) {
         return random.nextInt(4) == 0 ? random.nextLong() : EDGES[random.nextInt(EDGES.length)];
-    }
-
-    /** Calls of the first node, and what must not change by them. */
-    private static final class Check {
-        private final FabricPair pair;
-        private final Endpoint endpoint;
-        private final long sends;
-        private final long receives;
-
-        Check(FabricPair pair) {
-            this.pair = pair;
-            this.endpoint = pair.a.endpoint;
-            sends = endpoint.txSizeLeft();
-            receives = endpoint.rxSizeLeft();
-        }
-
-        void refused(Map<String, Call> calls, Request request, int expected) {
-            calls.forEach((name, call) -> refused(name, call, request, expected));
-        }
-
-        void refused(String name, Call call, Request request, int expected) {
-            int result = call.post(endpoint, request);
-            assertEquals(FabricErrno.name(expected), FabricErrno.name(result), () -> name + ' ' + request);
-            assertUnchanged(name);
-        }
-
-        void injectRefused(DirectBuffer source, int offset, int length, long to) {
-            String what = offset + " + " + length;
-            assertEquals(EINVAL, endpoint.inject(source, offset, length, to), what);
-            assertEquals(EINVAL, endpoint.tinject(source, offset, length, to, 5), what);
-            assertUnchanged(what);
-        }
-
-        void fails(Map<String, Call> calls, Request request, int errno) {
-            calls.forEach((name, call) -> fails(name, call, request, errno, CONTEXT));
-        }
-
-        void fails(String name, Call call, Request request, int errno, long context) {
-            String what = name + ' ' + request;
-            assertEquals(0, call.post(endpoint, request), what);
-            FabricNode.Entry entry = pair.a.await();
-            assertEquals(errno, entry.err(), () -> what + ": " + entry);
-            assertEquals(context, entry.context(), () -> what + ": " + entry);
-            assertTrue(entry.len() == 0 && entry.data() == 0, () -> what + ": " + entry);
-            awaitUnchanged(what);
-        }
-
-        void refusedOrFailed(Map.Entry<String, Call> call, Request request, String where) {
-            String what = call.getKey() + ' ' + request + ' ' + where;
-            int result = call.getValue().post(endpoint, request);
-            if (result != 0) {
-                assertTrue(result == EINVAL || result == EBADFLAGS, () -> what + " answered " + result);
-                assertUnchanged(what);
-                return;
-            }
-            FabricNode.Entry entry = pair.a.await();
-            assertTrue(entry.err() == FabricErrno.EFAULT || entry.err() == FabricErrno.EINVAL,
-                () -> what + ": " + entry);
-            assertEquals(CONTEXT, entry.context(), what);
-            awaitUnchanged(what);
-        }
-
-        /** The driver tells a little later than by the entry that there is room again. */
-        private void awaitUnchanged(String what) {
-            long deadline = System.nanoTime() + 20_000_000_000L;
-            while (endpoint.txSizeLeft() != sends || endpoint.rxSizeLeft() != receives) {
-                assertTrue(System.nanoTime() - deadline < 0, () -> what + ": left are " + endpoint.txSizeLeft() + " of "
-                    + sends + " and " + endpoint.rxSizeLeft() + " of " + receives);
-                pair.a.assertQuiet(1);
-            }
-        }
-
-        private void assertUnchanged(String what) {
-            assertEquals(sends, endpoint.txSizeLeft(), what);
-            assertEquals(receives, endpoint.rxSizeLeft(), what);
-        }
-
-        /** Nothing is left over at either side, all of the room is there again, and messages go both ways. */
-        void usable() {
-            pair.a.assertQuiet(50);
-            pair.b.assertQuiet(50);
-            awaitUnchanged("at the end");
-            EndpointOpenTest.assertTransfers(pair, endpoint);
-            awaitUnchanged("after messages went both ways");
-        }
     }
 }

@@ -318,7 +318,7 @@ class CounterWaitTest {
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = Setup.class, names = {"LOOPBACK_DAEMON", "SHM_DAEMON"})
     void shouldKeepItsValuesAfterTheDriversEnd(Setup setup) {
-        try (FabricPair pair = new FabricPair(setup);
+        try (FabricPair pair = FabricPair.withOwnDaemons(setup);
              CountedNode b = new CountedNode(pair.b, true, WaitObject.UNSPEC)) {
             send(b, b.insert(b));
             assertEquals(0, b.sends.await(1, DEADLINE_NS));

@@ -4,6 +4,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Endpoint;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.WaitObject;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -22,6 +23,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class EndpointCompletionTest {
     private static final long ANY = -1L;
     private static final int LENGTH = 64;
+    /** One of so many sends has an entry. */
+    private static final int EVERY = 16;
+    /** Beyond the eager limit. */
+    private static final int SLOT = 100_000;
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
@@ -77,6 +82,99 @@ class EndpointCompletionTest {
             }
             pair.a.assertQuiet(100);
         }
+    }
+
+    /** Completions come in no order of their own; a fence makes one of them speak for all before it. */
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    @Requirement("EP-047")
+    void shouldTellByOneEntryBehindAFenceThatEarlierSendsAreComplete(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup);
+             CountedNode a = new CountedNode(pair.a, true, WaitObject.NONE)) {
+            long toB = a.av.insert(pair.b.endpoint.name());
+            for (int round = 0; round < 12; round++) {
+                int first = round * EVERY;
+                for (int i = 0; i < EVERY; i++) {
+                    int number = first + i;
+                    int length = length(i);
+                    pair.a.fill((long) i * SLOT, length, number);
+                    if (i % 2 == 0) {
+                        receive(pair, number, i);
+                    }
+                    CountedNode.post(() -> a.endpoint.tsendmsg(pair.a.memory.address((number - first) * (long) SLOT),
+                        length, toB, number, 0, number,
+                        number - first == EVERY - 1 ? Flags.COMPLETION | Flags.FENCE : 0), a);
+                }
+                for (int i = 1; i < EVERY; i += 2) {
+                    receive(pair, first + i, i);
+                }
+                UnsafeBuffer entry = new UnsafeBuffer(new byte[48]);
+                CountedNode.await("the one entry", () -> {
+                    pair.pump();
+                    return a.cq.read(entry, 0, 1) == 1;
+                }, a);
+                assertEquals(first + EVERY - 1, entry.getLong(0));
+                assertTrue(a.sends.read() >= first + EVERY - 1, a.sends::toString);
+                // none of them is read any more
+                pair.a.memory.buffer().setMemory(0, EVERY * SLOT, (byte) 0x5A);
+                for (int i = 0; i < EVERY; i++) {
+                    pair.b.await();
+                }
+                for (int i = 0; i < EVERY; i++) {
+                    pair.b.assertFilled((long) i * SLOT, length(i), first + i);
+                }
+                assertEquals(-FabricErrno.EAGAIN, a.cq.read(entry, 0, 1), "no other entry");
+            }
+        }
+    }
+
+    private static int length(int i) {
+        return i % 5 == 3 ? SLOT : LENGTH;
+    }
+
+    private static void receive(FabricPair pair, int number, int i) {
+        assertEquals(0, pair.b.endpoint.trecv(
+            pair.b.memory.address((long) i * SLOT), SLOT, ANY, number, 0, number));
+    }
+
+    /** Successes without an entry take no slot of the queue either, so nobody has to read it. */
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    @Requirement("EP-048")
+    void shouldSkipTheEntriesOfASelectiveQueueAsLongAsNobodyAsksForOne(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            int most;
+            try (CountedNode a = new CountedNode(pair.a, false, WaitObject.NONE);
+                 CountedNode b = new CountedNode(pair.b, true, WaitObject.NONE)) {
+                most = transferUnread(a, b, Integer.MAX_VALUE);
+                assertTrue(most > 0);
+                assertEquals(1, a.cq.read(new UnsafeBuffer(new byte[48]), 0, 1));
+                assertEquals(1, transferUnread(a, b, 1));
+            }
+            try (CountedNode a = new CountedNode(pair.a, true, WaitObject.NONE);
+                 CountedNode b = new CountedNode(pair.b, true, WaitObject.NONE)) {
+                assertEquals(20 * most, transferUnread(a, b, 20 * most));
+                assertEquals(-FabricErrno.EAGAIN, a.cq.read(null, 0, 0), "no entry was written");
+                assertEquals(-FabricErrno.EAGAIN, b.cq.read(null, 0, 0), "no entry was written");
+            }
+        }
+    }
+
+    /** One message after the other, until there is no slot for one more; how many went through. */
+    private static int transferUnread(CountedNode a, CountedNode b, int limit) {
+        long toB = a.insert(b);
+        long before = a.sends.read();
+        for (int sent = 0; sent < limit; sent++) {
+            CountedNode.post(() -> b.endpoint.trecv(b.buffer(), LENGTH, ANY, 1, 0, 1), a, b);
+            int result = a.endpoint.tsend(a.buffer(), LENGTH, toB, 1, 1);
+            if (result != 0) {
+                assertEquals(-FabricErrno.EAGAIN, result);
+                return sent;
+            }
+            long counted = before + sent + 1;
+            CountedNode.await("the count", () -> a.sends.read() == counted, a, b);
+        }
+        return limit;
     }
 
     @ParameterizedTest(name = "{0}")

@@ -24,8 +24,6 @@ import java.util.concurrent.TimeUnit;
 /** Two endpoints that can reach each other, set up as a {@link Setup} says; everything goes with {@link #close}. */
 public final class FabricPair implements AutoCloseable {
     private static final long LOOK_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
-    /** A driver that lives for a second is slowed down by the second compiler more than it gains. */
-    private static final String[] QUICK_START = {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"};
 
     final Setup setup;
     final FabricNode a;
@@ -35,24 +33,32 @@ public final class FabricPair implements AutoCloseable {
     final long toA;
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();
     private final Path base;
-    private DriverProcess lastProcess;
+    /** Null if the drivers are embedded. */
+    private final Daemons daemons;
     private final Runnable pump;
 
     FabricPair(Setup setup) {
-        this(setup, new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV), 512);
+        this(setup, usualHints(), 512);
     }
 
     FabricPair(Setup setup, Info hints, int cqSize) {
+        this(setup, hints, cqSize, setup.daemon ? Daemons.shared() : null);
+    }
+
+    private FabricPair(Setup setup, Info hints, int cqSize, Daemons daemons) {
         this.setup = setup;
-        this.base = newBase();
+        this.daemons = daemons;
         boolean twoDrivers = setup.link.equals("shm");
         Fabric first;
         Fabric second;
         if (setup.daemon) {
+            resources.push(daemons);
+            base = null;
             pump = () -> { };
-            first = attach(startProcess("alpha"));
-            second = attach(twoDrivers ? startProcess("beta") : base.resolve("alpha"));
+            first = attach(daemons.start("alpha"));
+            second = attach(daemons.start(twoDrivers ? "beta" : "alpha"));
         } else {
+            base = newBase();
             FabricDriver alpha = embed("alpha");
             first = Fabric.embedded(alpha.embedded(), new FabricConfig());
             FabricDriver beta = twoDrivers ? embed("beta") : alpha;
@@ -70,6 +76,19 @@ public final class FabricPair implements AutoCloseable {
         resources.push(b);
         toB = a.av.insert(b.endpoint.name());
         toA = b.av.insert(a.endpoint.name());
+    }
+
+    /** With daemons that no other test uses: this one kills them, or lets them log errors. */
+    static FabricPair withOwnDaemons(Setup setup) {
+        return withOwnDaemons(setup, usualHints(), 512);
+    }
+
+    static FabricPair withOwnDaemons(Setup setup, Info hints, int cqSize) {
+        return new FabricPair(setup, hints, cqSize, setup.daemon ? Daemons.own() : null);
+    }
+
+    private static Info usualHints() {
+        return new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV);
     }
 
     /** A further endpoint with a queue, a vector and memory of its own; closed with the fabric of the other. */
@@ -105,7 +124,7 @@ public final class FabricPair implements AutoCloseable {
 
     /** Directory of the driver that an endpoint belongs to. */
     Path directoryOf(FabricNode node) {
-        return base.resolve(node.endpoint.name().split("/")[2]);
+        return directory(node.endpoint.name().split("/")[2]);
     }
 
     /** Lets the embedded drivers go on. */
@@ -115,12 +134,12 @@ public final class FabricPair implements AutoCloseable {
 
     /** Directory of the driver with that name: alpha has the first endpoint. */
     Path directory(String driver) {
-        return base.resolve(driver);
+        return daemons == null ? base.resolve(driver) : daemons.directory(driver);
     }
 
     /** Kills the driver process that the second endpoint lives in, which may be the one of both. */
     void killDriverOfB() {
-        lastProcess.kill();
+        daemons.kill(b.fabric.driverName());
     }
 
     public static Path newBase() {
@@ -140,13 +159,6 @@ public final class FabricPair implements AutoCloseable {
         } catch (IOException e) {
             throw new AssertionError(e);
         }
-    }
-
-    private Path startProcess(String name) {
-        DriverProcess process = DriverProcess.start(base.resolve(name), QUICK_START);
-        resources.push(process);
-        lastProcess = process;
-        return process.directory();
     }
 
     private FabricDriver embed(String name) {
@@ -169,6 +181,8 @@ public final class FabricPair implements AutoCloseable {
                 throw new AssertionError(e);
             }
         }
-        delete(base);
+        if (base != null) {
+            delete(base);
+        }
     }
 }

@@ -150,7 +150,7 @@ class LargeMessageTest {
     @EnumSource(value = Setup.class, names = "SHM_DAEMON")
     void shouldEndEachOperationOnceWhenThePeerDiesInTheMiddleOfATransfer(Setup setup) {
         for (int round = 0; round < 3; round++) {
-            try (FabricPair pair = new FabricPair(setup, HINTS, CQ_SIZE)) {
+            try (FabricPair pair = FabricPair.withOwnDaemons(setup, HINTS, CQ_SIZE)) {
                 int count = 40;
                 MemoryRegion source = pair.a.domain.allocate(LARGE);
                 MemoryRegion target = pair.a.domain.allocate(LARGE);

@@ -33,7 +33,7 @@ class ModeBitsTest {
     void shouldClearTheModesThatAreNotNeeded(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             long every = Mode.CONTEXT | Mode.CONTEXT2 | Mode.MSG_PREFIX | Mode.RX_CQ_DATA | Mode.NOTIFY_FLAGS_ONLY
-                | Mode.BUFFERED_RECV | Mode.ASYNC_IOV | Mode.RESTRICTED_COMP;
+                | Mode.ASYNC_IOV | Mode.RESTRICTED_COMP;
             for (long mode : new long[] {0, Mode.NOTIFY_FLAGS_ONLY, every}) {
                 Info hints = new Info().caps(Flags.TAGGED).mode(mode);
                 hints.txAttr().mode(mode);
@@ -51,6 +51,35 @@ class ModeBitsTest {
                 assertEquals(FabricErrno.ENODATA, assertThrows(
                     FabricException.class, () -> pair.a.fabric.info(hints).best()).errno());
             }
+        }
+    }
+
+    /** The one mode that an application wishes for: it changes what receives are. */
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldHaveBufferedReceivesOnlyWhereTheyAreAskedFor(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            Info hints = new Info().caps(Flags.TAGGED).mode(Mode.BUFFERED_RECV | Mode.CONTEXT);
+            for (long receive : new long[] {0, Mode.BUFFERED_RECV, Mode.CONTEXT}) {
+                hints.rxAttr().mode(receive);
+                long expected = receive == Mode.CONTEXT ? 0 : Mode.BUFFERED_RECV;
+                for (Info match : pair.a.fabric.info(hints).matches()) {
+                    assertEquals(expected, match.mode());
+                    assertEquals(expected, match.rxAttr().mode());
+                    assertEquals(0, match.txAttr().mode());
+                }
+            }
+            hints.rxAttr().mode(0);
+            for (long excluded : new long[] {Flags.MULTI_RECV, Flags.SOURCE | Flags.SOURCE_ERR}) {
+                hints.caps(Flags.MSG | excluded);
+                assertEquals(FabricErrno.ENODATA, assertThrows(
+                    FabricException.class, () -> pair.a.fabric.info(hints).best()).errno());
+            }
+            hints.caps(Flags.TAGGED | Flags.SEND);
+            assertEquals(0, pair.a.fabric.info(hints).best().mode());
+            // nothing named: what does not go with the mode is left out
+            hints.caps(0);
+            assertEquals(0, pair.a.fabric.info(hints).best().caps() & Flags.MULTI_RECV);
         }
     }
 

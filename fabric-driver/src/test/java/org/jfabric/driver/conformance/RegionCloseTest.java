@@ -28,7 +28,9 @@ class RegionCloseTest {
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldFinishASendWhoseRegionIsClosedBeforeItIsMatched(Setup setup) {
-        try (FabricPair pair = new FabricPair(setup); DriverView view = new DriverView(pair.directory("alpha"))) {
+        // the peer driver logs that it did not find the region any more
+        try (FabricPair pair = FabricPair.withOwnDaemons(setup);
+            DriverView view = new DriverView(pair.directory("alpha"))) {
             // never seen by the peer, and used before, so that a peer driver has it mapped
             sendAndClose(pair, view, 0);
             sendAndClose(pair, view, 4);

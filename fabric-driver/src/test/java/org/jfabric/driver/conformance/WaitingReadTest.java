@@ -337,7 +337,7 @@ class WaitingReadTest {
     // an embedded driver dies with its application
     @EnumSource(value = Setup.class, names = {"LOOPBACK_DAEMON", "SHM_DAEMON"})
     void shouldBeReleasedWhenTheDriverDies(Setup setup) throws Exception {
-        pair = new FabricPair(setup);
+        pair = FabricPair.withOwnDaemons(setup);
         open(new CompletionQueueAttr().waitObject(WaitObject.UNSPEC));
         receives(1);
         send(5);

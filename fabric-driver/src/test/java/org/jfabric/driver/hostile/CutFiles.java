@@ -202,6 +202,84 @@ abstract class CutFiles {
         rig.assertReclaimed();
     }
 
+    /** The claim is the innocent one's, the memory is not: it ends, with an error where bytes are lacking. */
+    @Test
+    void shouldEndAClaimWhoseMessageWasCutByItsSender() {
+        FabricNode peer = rig.opened(Bystanders.node("loopback", rig.directory()));
+        for (int length : new int[] {64, 4096, 100_000, LENGTH}) {
+            ControlClient client = new ControlClient(rig.directory(), () -> { });
+            ControlClient.Queues queues = client.open(name(), "");
+            ControlClient.Region region = client.register(LENGTH);
+            long toPeer = client.insert(queues, peer.endpoint.name());
+            client.send(queues, KIND, region.address(0), length, toPeer, 5, 3);
+            Await.until("the claim", () -> {
+                assertEquals(0, peer.endpoint.trecvmsg(0, 0, -1L, 5, 0, length, Flags.PEEK | Flags.CLAIM));
+                FabricNode.Entry entry = Await.value("the look's end", peer::poll);
+                assertTrue(entry.err() == 0 || entry.err() == FabricErrno.ENOMSG, entry.toString());
+                return entry.err() == 0;
+            });
+            cut(rig.directory(), nameOf(region.file()), 0);
+            assertEquals(0, peer.endpoint.trecvmsg(
+                peer.memory.address(0), LENGTH, -1L, 0, 0, length, Flags.CLAIM));
+            FabricNode.Entry entry = Await.value("the claim's end", peer::poll);
+            assertEquals(length, entry.context(), entry.toString());
+            // a short message was stored before the file was cut
+            assertEquals(length <= 4096, entry.err() == 0, entry.toString());
+            if (length > 4096) {
+                Await.until("the client's end", client::isEnded);
+                rig.assertLogged("was ended", nameOf(region.file()), "was cut");
+            }
+            // the claim is gone, its context free
+            assertEquals(0, peer.endpoint.trecvmsg(
+                peer.memory.address(0), LENGTH, -1L, 0, 0, length, Flags.CLAIM));
+            assertEquals(FabricErrno.EINVAL, Await.value("the answer", peer::poll).err());
+            rig.bystanders().assertUnharmed();
+            client.close();
+            assertSelf(peer);
+        }
+        peer.close();
+        rig.assertReclaimed();
+    }
+
+    /** A buffer that is cut between the look, the claim and the fetch; the sender has one entry, whatever happens. */
+    @Test
+    void shouldEndOnlyTheOneWhoseBufferIsCutWhenItLooks() {
+        FabricNode peer = rig.opened(Bystanders.node("loopback", rig.directory()));
+        for (int length : new int[] {64, 8000, 100_000, LENGTH}) {
+            for (boolean fetches : new boolean[] {false, true}) {
+                ControlClient client = new ControlClient(rig.directory(), () -> { });
+                ControlClient.Queues queues = client.open(name(), "");
+                ControlClient.Region region = client.register(2 * LENGTH);
+                long toClient = peer.av.insert(queues.address);
+                assertEquals(0, peer.endpoint.tsend(peer.memory.address(0), 64, toClient, 6, 6));
+                assertEquals(0, peer.endpoint.tsend(peer.memory.address(0), length, toClient, 5, length));
+                // the other message came before it
+                Await.until("the claim", () -> {
+                    Entries.receive(client, queues, KIND | Flags.PEEK | Flags.CLAIM, region.address(0), 8, 5, 7);
+                    long kind = client.awaitCompletion(queues)[0];
+                    Entries.release(queues);
+                    return kind == CompletionQueueDescriptor.KIND_SUCCESS;
+                });
+                // this message is fetched, or the further one only looked at, into memory that is no more
+                cut(rig.directory(), nameOf(region.file()), 4096);
+                Entries.receive(client, queues, KIND | (fetches ? Flags.CLAIM : Flags.PEEK),
+                    region.address(LENGTH), LENGTH, fetches ? 5 : 6, 7);
+                Await.until("the client's end", client::isEnded);
+                rig.assertLogged("was ended", nameOf(region.file()), "was cut");
+                BitSet ended = new BitSet();
+                for (int i = 0; i < 2; i++) {
+                    ended.set((int) Await.value("a send's end", peer::poll).context());
+                }
+                assertTrue(ended.get(6) && ended.get(length), ended::toString);
+                rig.bystanders().assertUnharmed();
+                client.close();
+                assertSelf(peer);
+            }
+        }
+        peer.close();
+        rig.assertReclaimed();
+    }
+
     /** The innocent one is in the middle of its close when the other one's queue fails. */
     @Test
     void shouldCloseAnEndpointWholeWhosePeersCompletionQueueIsCut() {

@@ -1,10 +1,7 @@
 package org.jfabric.driver.hostile;
 
-import org.agrona.UnsafeApi;
-import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
-import org.jfabric.codec.queue.ReceiveRequestEncoder;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.junit.jupiter.api.Tag;
@@ -49,7 +46,7 @@ class PeekGarbageTest {
             looks = looks == 0 ? Flags.CLAIM : looks;
             long flags = looks | random.nextLong() & random.nextLong() & ~Flags.MSG | Flags.TAGGED | Flags.COMPLETION;
             long buf = random.nextBoolean() ? region.address(random.nextLong(REGION_LENGTH)) : random.nextLong();
-            receive(client, queues, flags, buf, random.nextInt(200), random.nextInt(2), context);
+            Entries.receive(client, queues, flags, buf, random.nextInt(200), random.nextInt(2), context);
             found += await(client, queues, context) ? 1 : 0;
             assertFalse(client.isEnded(), "seed " + seed);
         }
@@ -58,30 +55,15 @@ class PeekGarbageTest {
         RIG.assertReclaimed();
     }
 
-    private static void receive(
-        ControlClient client, ControlClient.Queues queues, long flags, long buf, long length, long tag, long context) {
-        int offset = Await.value("room", () -> {
-            int claimed = queues.receive.claim(64);
-            return claimed < 0 ? null : claimed;
-        });
-        new ReceiveRequestEncoder().wrap(new UnsafeBuffer(queues.receive.ringAddress() + offset + 8, 56), 0)
-            .context(context).buf(buf).length(length).srcAddr(-1L).tag(tag).ignore(0).flags(flags);
-        queues.receive.commit(offset, 64, ReceiveRequestEncoder.TEMPLATE_ID);
-        client.signal(queues);
-    }
-
     /** Takes the next entry; true for a success. */
     private static boolean await(ControlClient client, ControlClient.Queues queues, long context) {
         long[] entry = client.awaitCompletion(queues);
-        UnsafeApi.putLongRelease(
-            null, queues.cq.address() + CompletionQueueDescriptor.READ_POSITION_OFFSET, queues.read);
+        Entries.release(queues);
         assertEquals(context, entry[1]);
         if (entry[0] == CompletionQueueDescriptor.KIND_SUCCESS) {
             return true;
         }
-        long cell = queues.cq.address() + CompletionQueueDescriptor.errorCellsOffset(queues.cqCapacity)
-            + (queues.read - 1 & queues.cqCapacity - 1) * CompletionQueueDescriptor.ERROR_CELL_LENGTH;
-        int err = UnsafeApi.getInt(cell + 8);
+        int err = Entries.lastErrno(queues);
         assertTrue(err == FabricErrno.EINVAL || err == FabricErrno.EFAULT || err == FabricErrno.ENOMSG
             || err == FabricErrno.EBUSY || err == FabricErrno.ETRUNC, FabricErrno.name(err));
         return false;

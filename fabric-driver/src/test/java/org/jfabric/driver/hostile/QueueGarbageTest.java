@@ -2,7 +2,6 @@ package org.jfabric.driver.hostile;
 
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.codec.control.CompletionQueueOverrunDecoder;
 import org.jfabric.codec.queue.CancelRequestEncoder;
@@ -62,29 +61,29 @@ class QueueGarbageTest {
         for (long value : BOUNDARIES) {
             // not an address of the client: another region, another generation, or an offset outside of it
             client.send(queues, KIND, value, 8, self, 1, ++context);
-            assertError(client, queues, context, "buf", value);
+            Entries.assertError(client, queues, context, "buf", value);
             client.receive(queues, value, 8, 1, ++context);
-            assertError(client, queues, context, "buf of a receive", value);
+            Entries.assertError(client, queues, context, "buf of a receive", value);
             if (value < 0 || value > REGION_LENGTH) {
                 client.send(queues, KIND, region.address(0), value, self, 1, ++context);
-                assertError(client, queues, context, "length", value);
+                Entries.assertError(client, queues, context, "length", value);
                 client.receive(queues, region.address(0), value, 1, ++context);
-                assertError(client, queues, context, "length of a receive", value);
+                Entries.assertError(client, queues, context, "length of a receive", value);
             }
             client.send(queues, KIND, region.address(REGION_LENGTH - 4), Math.max(5, value), self, 1, ++context);
-            assertError(client, queues, context, "length beyond the end", value);
+            Entries.assertError(client, queues, context, "length beyond the end", value);
             if (value != self) {
                 client.send(queues, KIND, region.address(0), 8, value, 1, ++context);
-                assertError(client, queues, context, "destination", value);
+                Entries.assertError(client, queues, context, "destination", value);
             }
         }
         for (int bit = 0; bit < Byte.SIZE; bit++) {
             client.send(queues, KIND, region.address(0) ^ 1L << 40 + bit, 8, self, 1, ++context);
-            assertError(client, queues, context, "generation bit", bit);
+            Entries.assertError(client, queues, context, "generation bit", bit);
         }
         for (int bit = 0; bit < Short.SIZE; bit++) {
             client.send(queues, KIND, region.address(0) ^ 1L << 48 + bit, 8, self, 1, ++context);
-            assertError(client, queues, context, "region bit", bit);
+            Entries.assertError(client, queues, context, "region bit", bit);
         }
         assertWorks(client, queues, region, self);
     }
@@ -416,24 +415,6 @@ class QueueGarbageTest {
         }
     }
 
-    private static void assertError(
-        ControlClient client, ControlClient.Queues queues, long context, String field, long value) {
-        long[] entry = client.awaitCompletion(queues);
-        release(queues);
-        String what = field + " = " + value;
-        assertEquals(CompletionQueueDescriptor.KIND_ERROR, entry[0], what);
-        assertEquals(context, entry[1], what);
-        long cell = queues.cq.address() + CompletionQueueDescriptor.errorCellsOffset(queues.cqCapacity)
-            + (queues.read - 1 & queues.cqCapacity - 1) * CompletionQueueDescriptor.ERROR_CELL_LENGTH;
-        int err = UnsafeApi.getInt(cell + 8);
-        assertTrue(err == FabricErrno.EFAULT || err == FabricErrno.EINVAL, what + " gave " + FabricErrno.name(err));
-    }
-
-    private static void release(ControlClient.Queues queues) {
-        UnsafeApi.putLongRelease(
-            null, queues.cq.address() + CompletionQueueDescriptor.READ_POSITION_OFFSET, queues.read);
-    }
-
     private static void assertWorks(
         ControlClient client, ControlClient.Queues queues, ControlClient.Region region, long self) {
         UnsafeApi.putLong(region.data(), 0x1234_5678_9ABCL);
@@ -444,7 +425,7 @@ class QueueGarbageTest {
             assertEquals(CompletionQueueDescriptor.KIND_SUCCESS, entry[0]);
             assertTrue(entry[1] == 501 || entry[1] == 502, "context " + entry[1]);
         }
-        release(queues);
+        Entries.release(queues);
         assertEquals(0x1234_5678_9ABCL, UnsafeApi.getLong(region.data() + 1024));
     }
 }

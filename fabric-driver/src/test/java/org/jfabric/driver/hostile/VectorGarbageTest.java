@@ -1,7 +1,6 @@
 package org.jfabric.driver.hostile;
 
 import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.codec.queue.ReceiveVectorRequestEncoder;
 import org.jfabric.codec.queue.SendVectorRequestEncoder;
@@ -89,25 +88,25 @@ class VectorGarbageTest {
                 long[] pieces = pieces(region);
                 pieces[2 * place] = value;
                 post(client, queues, transmit, transmit ? self : ANY, 1, ++context, pieces);
-                assertError(client, queues, context, "address of piece " + place, value);
+                Entries.assertError(client, queues, context, "address of piece " + place, value);
                 if (value < 0 || value > REGION_LENGTH) {
                     pieces = pieces(region);
                     pieces[2 * place + 1] = value;
                     post(client, queues, transmit, transmit ? self : ANY, 1, ++context, pieces);
-                    assertError(client, queues, context, "length of piece " + place, value);
+                    Entries.assertError(client, queues, context, "length of piece " + place, value);
                 }
             }
             for (int bit = 40; bit < 64; bit++) {
                 long[] pieces = pieces(region);
                 pieces[2 * place] ^= 1L << bit;
                 post(client, queues, transmit, transmit ? self : ANY, 1, ++context, pieces);
-                assertError(client, queues, context, "bit of piece " + place, bit);
+                Entries.assertError(client, queues, context, "bit of piece " + place, bit);
             }
         }
         if (transmit) {
             for (long dest : new long[] {self + 1, -1, Long.MIN_VALUE, 1L << 32}) {
                 post(client, queues, true, dest, 1, ++context, pieces(region));
-                assertError(client, queues, context, "destination", dest);
+                Entries.assertError(client, queues, context, "destination", dest);
             }
         }
         assertWorks(client, queues, region, self);
@@ -186,24 +185,6 @@ class VectorGarbageTest {
         RIG.assertReclaimed();
     }
 
-    private static void assertError(
-        ControlClient client, ControlClient.Queues queues, long context, String field, long value) {
-        long[] entry = client.awaitCompletion(queues);
-        release(queues);
-        String what = field + " = " + value;
-        assertEquals(CompletionQueueDescriptor.KIND_ERROR, entry[0], what);
-        assertEquals(context, entry[1], what);
-        long cell = queues.cq.address() + CompletionQueueDescriptor.errorCellsOffset(queues.cqCapacity)
-            + (queues.read - 1 & queues.cqCapacity - 1) * CompletionQueueDescriptor.ERROR_CELL_LENGTH;
-        int err = UnsafeApi.getInt(cell + 8);
-        assertTrue(err == FabricErrno.EFAULT || err == FabricErrno.EINVAL, what + " gave " + FabricErrno.name(err));
-    }
-
-    private static void release(ControlClient.Queues queues) {
-        UnsafeApi.putLongRelease(
-            null, queues.cq.address() + CompletionQueueDescriptor.READ_POSITION_OFFSET, queues.read);
-    }
-
     private static void assertWorks(
         ControlClient client, ControlClient.Queues queues, ControlClient.Region region, long self) {
         UnsafeApi.putLong(region.data(), 0x1234_5678_9ABCL);
@@ -214,7 +195,7 @@ class VectorGarbageTest {
             assertEquals(CompletionQueueDescriptor.KIND_SUCCESS, entry[0]);
             assertTrue(entry[1] == 501 || entry[1] == 502, "context " + entry[1]);
         }
-        release(queues);
+        Entries.release(queues);
         for (int i = 0; i < 8; i++) {
             assertEquals(UnsafeApi.getByte(region.data() + i),
                 UnsafeApi.getByte(region.data() + (i < 3 ? 1024 + i : 2045 + i)));

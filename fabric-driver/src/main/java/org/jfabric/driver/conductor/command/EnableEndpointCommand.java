@@ -8,6 +8,7 @@ import org.jfabric.Info;
 import org.jfabric.Reason;
 import org.jfabric.ResourceManagement;
 import org.jfabric.Verdict;
+import org.jfabric.client.BufferedMode;
 import org.jfabric.codec.queue.SendRequestDecoder;
 import org.jfabric.driver.conductor.AddressVectorResource;
 import org.jfabric.driver.conductor.ClientSession;
@@ -20,6 +21,7 @@ import org.jfabric.driver.conductor.ServiceNames;
 import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.EngineEndpoint;
+import org.jfabric.driver.engine.ReceiveSlab;
 import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
@@ -28,6 +30,7 @@ import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.RecordRingDescriptor;
+import org.jfabric.layout.SlabDescriptor;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -62,6 +65,8 @@ public final class EnableEndpointCommand extends Command {
     private boolean bound;
     private final List<String> linkNames = new ArrayList<>();
     private EndpointSettings settings;
+    /** Its memory is not made yet; null without buffered receives. */
+    private ReceiveSlab slabSettings;
     private String takenName;
     private String takenService;
     private int activityIndex;
@@ -69,6 +74,7 @@ public final class EnableEndpointCommand extends Command {
     private int receiveLength;
     private SharedFile transmitFile;
     private SharedFile receiveFile;
+    private SharedFile slabFile;
     private EngineEndpoint endpoint;
     private EndpointQueues queues;
 
@@ -120,7 +126,7 @@ public final class EnableEndpointCommand extends Command {
                 choose();
                 takeNames();
                 state = State.MADE;
-                if (!session().isEmbedded() || !takenService().isEmpty()) {
+                if (!session().isEmbedded() || !takenService().isEmpty() || slabSettings != null) {
                     background(this::make);
                 }
             }
@@ -130,7 +136,7 @@ public final class EnableEndpointCommand extends Command {
             }
             case OPEN -> {
                 EndpointResource resource = new EndpointResource(
-                    endpoint, queues, transmitFile, receiveFile, transmitLength, receiveLength, activityIndex,
+                    endpoint, queues, transmitFile, receiveFile, slabFile, transmitLength, receiveLength, activityIndex,
                     transmitCompletions, receiveCompletions, boundCounters(), vector);
                 if (!takenService().isEmpty()) {
                     resource.services().add(takenService);
@@ -164,6 +170,7 @@ public final class EnableEndpointCommand extends Command {
         }
         discard(transmitFile);
         discard(receiveFile);
+        discard(slabFile);
     }
 
     private void discard(SharedFile file) {
@@ -338,6 +345,24 @@ public final class EnableEndpointCommand extends Command {
             Math.min(context().config().engine().eagerLimitBytes(), MAX_EAGER_BYTES),
             request.hints().domainAttr().resourceManagement() == ResourceManagement.DISABLED,
             offer.epAttr().authKey());
+        if (BufferedMode.isAskedFor(request.hints())) {
+            slabSettings = slabSettings(config);
+        }
+    }
+
+    private ReceiveSlab slabSettings(QueueConfig config) {
+        int max = config.maxBufferedLimitBytes();
+        int limit = request.bufferedLimit();
+        int least = request.bufferedMin();
+        if (limit < 0 || limit > max || least < 0 || least > max) {
+            throw new FabricException(FabricErrno.EMSGSIZE,
+                "the buffered limit is " + limit + " bytes, the least shown of longer messages " + least
+                    + ", possible is 0 to " + max,
+                "Use smaller values, or raise the option " + QueueConfig.SLAB_LENGTH_BYTES.name() + " of the driver.");
+        }
+        int cellBytes = SlabDescriptor.cellLength(Math.max(limit, least));
+        int cells = Math.min(config.slabLengthBytes() / cellBytes, SlabDescriptor.MAX_CELLS);
+        return new ReceiveSlab(0, cells, cellBytes, limit, least);
     }
 
     /** An application that names less than a link can, keeps to it (EP-132). */
@@ -380,6 +405,15 @@ public final class EnableEndpointCommand extends Command {
             receiveLength = Math.toIntExact(config.rqLengthBytes(settings.rxSize()));
             transmitFile = queueFile(FileType.TRANSMIT_QUEUE, transmitLength);
             receiveFile = queueFile(FileType.RECEIVE_QUEUE, receiveLength);
+        }
+        if (slabSettings != null) {
+            int cells = slabSettings.cells();
+            int cellBytes = slabSettings.cellBytes();
+            slabFile = context().files().create(
+                session().id(), context().files().nextNumber(), FileType.SLAB, 0,
+                SlabDescriptor.fileLength(cells, cellBytes), (long) cells * cellBytes, cells, cellBytes);
+            settings = settings.with(new ReceiveSlab(
+                slabFile.address(), cells, cellBytes, slabSettings.limitBytes(), slabSettings.leastBytes()));
         }
         if (!takenService().isEmpty()) {
             ServiceNames.write(context().directory(), takenService, settings.address());

@@ -123,6 +123,11 @@ final class Peeks {
             return;
         }
         claims.remove(operation.context);
+        fetch(operation, message);
+    }
+
+    /** Fetches or discards a claimed message. */
+    void fetch(ReceiveOperation operation, StoredMessage message) {
         receiver.matcher(message.flags).removeUnexpected(message);
         if ((operation.flags & Flags.DISCARD) != 0) {
             discard(operation, message);

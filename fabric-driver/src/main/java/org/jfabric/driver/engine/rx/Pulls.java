@@ -13,7 +13,8 @@ import org.jfabric.driver.link.RemotePayload;
  *   announced --- pull: done ------------------------------> entry --> FINISH
  *       |-------- pull: pending --> PULLING --- onPulled --> entry --> FINISH
  *       |-------- not reachable --> WANTS_SEGMENTS --> SEGMENTS --> entry --> FINISH
- *       '-------- discarded -----------------------------------------> entry --> FINISH
+ *       |-------- discarded -----------------------------------------> entry --> FINISH
+ *       '-------- the begin of it, by any of these ways -------------> entry, still announced
  * </pre>
  *
  * <p>Owner: progress agent.
@@ -118,7 +119,7 @@ final class Pulls {
     /** The pull was in hand when an access to shared memory failed. */
     void recover(ReceiveOperation operation) {
         if (operation.reported) {
-            finish(operation);
+            ended(operation);
         } else {
             refused(operation, FabricErrno.EIO);
         }
@@ -126,7 +127,19 @@ final class Pulls {
 
     private void taken(ReceiveOperation operation) {
         receiver.complete(operation);
-        finish(operation);
+        ended(operation);
+    }
+
+    private void ended(ReceiveOperation operation) {
+        if (operation.isPreview()) {
+            // the payload stays where it is until the message is claimed or discarded
+            operation.peer.removePull(operation);
+            receiver.release(operation);
+        } else {
+            // out of our hands, and perhaps in use again before the sender could be told
+            operation.cell = null;
+            finish(operation);
+        }
     }
 
     private void refused(ReceiveOperation operation, int errno) {

@@ -95,6 +95,30 @@ final class ReceiveEntries {
             source(operation));
     }
 
+    /**
+     * Writes the entry of a message in the slab, always: without it nobody could give the cell back.
+     *
+     * @param context of this use of the cell.
+     * @param place   of the message in the slab.
+     * @param more    {@link Flags#MORE} if only the message's begin is there (CQ-140), else 0.
+     */
+    void buffered(ReceiveOperation operation, long context, long place, long more) {
+        operation.reported = true;
+        if (counter != null) {
+            counter.success();
+        }
+        completions.success(
+            completionIndex,
+            share(operation) | CompletionQueueDescriptor.FLAG_BUFFERED,
+            context,
+            Flags.RECV | operation.messageFlags | more,
+            operation.messageLength,
+            place,
+            operation.messageData,
+            operation.messageTag,
+            source(operation));
+    }
+
     /** Whether a part that has ended gets an entry. */
     boolean hasEntry(ReceiveOperation part) {
         return part.endErrno != 0 || (part.flags & Flags.COMPLETION) != 0 || isTruncated(part) || isOfStranger(part);

@@ -60,6 +60,8 @@ public final class ReceiveOperation extends PostedReceive {
     PieceList pieces;
     final PieceList vector = new PieceList();
     ReceiveOperation nextFree;
+    /** Where the message goes on an endpoint with buffered receives, or null. */
+    SlabCell cell;
     /** The message whose payload still streams into the store, in the state {@link #FILLING}. */
     StoredMessage filling;
 
@@ -102,6 +104,11 @@ public final class ReceiveOperation extends PostedReceive {
     /** Whether it is a buffer for many messages. */
     boolean isBuffer() {
         return (flags & Flags.MULTI_RECV) != 0;
+    }
+
+    /** Whether it fetches only the begin of a message, which stays with its sender. */
+    boolean isPreview() {
+        return cell != null && cell.message != null;
     }
 
     void posted(long newFlags, long newBuf, long newLength, long newContext) {

@@ -68,6 +68,7 @@ final class ReceivePool {
         operation.pieces = null;
         operation.peer = null;
         operation.filling = null;
+        operation.cell = null;
         if (operation.isPart) {
             operation.buffer = null;
             operation.written = false;

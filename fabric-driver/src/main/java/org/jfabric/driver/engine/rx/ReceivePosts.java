@@ -21,10 +21,11 @@ final class ReceivePosts {
     private final TagMatcher untagged;
     private final MultiReceives multi;
     private final Peeks peeks;
+    private final BufferedReceives buffered;
 
     ReceivePosts(
         Receiver receiver, RegionTable regions, ReceivePool pool, Sources sources, TagMatcher tagged,
-        TagMatcher untagged, MultiReceives multi, Peeks peeks) {
+        TagMatcher untagged, MultiReceives multi, Peeks peeks, BufferedReceives buffered) {
         this.receiver = receiver;
         this.regions = regions;
         this.pool = pool;
@@ -33,6 +34,7 @@ final class ReceivePosts {
         this.untagged = untagged;
         this.multi = multi;
         this.peeks = peeks;
+        this.buffered = buffered;
     }
 
     /** As {@link Receiver#receive}. */
@@ -42,7 +44,9 @@ final class ReceivePosts {
             return -FabricErrno.EAGAIN;
         }
         operation.posted(flags, buf, len, context);
-        if ((flags & PeekFlags.ANY) != 0) {
+        if (buffered != null) {
+            postBuffered(operation, srcAddr, tag, ignore);
+        } else if ((flags & PeekFlags.ANY) != 0) {
             peeks.execute(operation, srcAddr, tag, ignore);
         } else if (operation.attach(regions)) {
             post(operation, srcAddr, tag, ignore);
@@ -62,12 +66,32 @@ final class ReceivePosts {
         operation.posted(flags, 0, 0, context);
         if (!operation.scatterOver(regions, pieces, count)) {
             receiver.fail(operation, 0, FabricErrno.EFAULT);
+        } else if (buffered != null) {
+            postBuffered(operation, srcAddr, tag, ignore);
         } else if ((flags & PeekFlags.ANY) != 0) {
             peeks.execute(operation, srcAddr, tag, ignore);
         } else {
             post(operation, srcAddr, tag, ignore);
         }
         return 0;
+    }
+
+    /** Of a receive that claims nothing only the tag counts, so an untagged one has no use. */
+    private void postBuffered(ReceiveOperation operation, long srcAddr, long tag, long ignore) {
+        if ((operation.flags & PeekFlags.ANY) != 0) {
+            buffered.claim(operation, tag);
+            return;
+        }
+        int source = sources.find(srcAddr);
+        operation.flags &= ~Flags.MULTI_RECV;
+        if ((operation.flags & Flags.TAGGED) == 0) {
+            receiver.fail(operation, 0, FabricErrno.EOPNOTSUPP);
+        } else if (source == TagMatcher.UNKNOWN_SOURCE) {
+            receiver.fail(operation, 0, FabricErrno.EINVAL);
+        } else {
+            operation.accept(tag, ignore, source);
+            buffered.post(operation);
+        }
     }
 
     private void post(ReceiveOperation operation, long srcAddr, long tag, long ignore) {

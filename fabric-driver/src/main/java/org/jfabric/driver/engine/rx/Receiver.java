@@ -46,6 +46,8 @@ public final class Receiver {
     private final ReachedLevels levels;
     private final ReceiveScan scan;
     private final Peeks peeks;
+    /** Null without that mode. */
+    private final BufferedReceives buffered;
     private final UnfinishedMessages unfinished;
     private final Sources sources;
 
@@ -72,7 +74,8 @@ public final class Receiver {
         CycleClock clock) {
         this.entries = new ReceiveEntries(settings, completions, completionIndex, counter);
         this.directed = settings.directedReceive();
-        this.pool = new ReceivePool(settings.rxSize(), MultiReceives.parts(settings), clock);
+        int parts = settings.slab() != null ? settings.slab().cells() : MultiReceives.parts(settings);
+        this.pool = new ReceivePool(settings.rxSize(), parts, clock);
         this.tagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
         // told apart by their sources alone
         int untaggedKeys = Math.min(settings.rxSize(), USUAL_SOURCES);
@@ -87,7 +90,10 @@ public final class Receiver {
         this.unfinished = new UnfinishedMessages(store);
         this.sources = new Sources(this, peers, directed, tagged, untagged);
         this.peeks = new Peeks(this, regions, entries, store, pulls, levels, sources, settings.rxSize());
-        this.posts = new ReceivePosts(this, regions, pool, sources, tagged, untagged, multi, peeks);
+        this.buffered = settings.slab() == null ? null : new BufferedReceives(
+            this, settings, regions, pool, tagged, untagged, entries, store, pulls, peeks, completions.driverShare(),
+            completionIndex);
+        this.posts = new ReceivePosts(this, regions, pool, sources, tagged, untagged, multi, peeks, buffered);
     }
 
     /**
@@ -121,6 +127,18 @@ public final class Receiver {
     public int receiveVector(
         long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
         return posts.receiveVector(flags, pieces, count, srcAddr, tag, ignore, context);
+    }
+
+    /**
+     * Takes back cells of the receive slab; contexts that mean none are passed over.
+     *
+     * @param contexts of entries that handed cells out.
+     * @param count    of them.
+     */
+    public void giveBack(long[] contexts, int count) {
+        if (buffered != null) {
+            buffered.giveBack(contexts, count);
+        }
     }
 
     /**
@@ -386,7 +404,11 @@ public final class Receiver {
      */
     public void recover(List<Peer> all) {
         new ReceiveRecovery(this, pool, store, pulls, peeks).run(all);
-        multi.recover();
+        if (buffered != null) {
+            buffered.recover();
+        } else {
+            multi.recover();
+        }
         levels.recover();
     }
 
@@ -404,6 +426,9 @@ public final class Receiver {
             operation.releaseMemory();
         }
         multi.close();
+        if (buffered != null) {
+            buffered.close();
+        }
         entries.retire(unfinished);
         pool.close();
         store.close();
@@ -411,7 +436,9 @@ public final class Receiver {
 
     /** Writes the entry of a receive whose message is placed. */
     void complete(ReceiveOperation operation) {
-        if (operation.isPart) {
+        if (operation.cell != null) {
+            buffered.complete(operation);
+        } else if (operation.isPart) {
             multi.complete(operation);
         } else {
             entries.complete(operation);
@@ -430,7 +457,9 @@ public final class Receiver {
 
     /** Writes the error entry of a receive, which goes on to tell its peer. */
     void writeError(ReceiveOperation operation, long placed, int errno) {
-        if (operation.isPart) {
+        if (operation.cell != null) {
+            buffered.fail(operation, placed, errno);
+        } else if (operation.isPart) {
             multi.fail(operation, placed, errno);
         } else {
             entries.error(operation, placed, 0, errno);
@@ -439,7 +468,7 @@ public final class Receiver {
 
     /** Gives the record back; its entry is written. */
     void release(ReceiveOperation operation) {
-        if (operation.isPart) {
+        if (operation.isPart && buffered == null) {
             multi.release(operation);
             return;
         }
@@ -456,6 +485,9 @@ public final class Receiver {
     }
 
     ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
+        if (buffered != null) {
+            return buffered.arrive(peer, flags, tag, length);
+        }
         return (flags & Flags.TAGGED) != 0
             ? (ReceiveOperation) tagged.arrive(tag, peer.source()) : multi.arrive(peer, length);
     }

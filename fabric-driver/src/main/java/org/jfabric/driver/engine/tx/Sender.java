@@ -196,13 +196,14 @@ public final class Sender {
         if ((operation.flags & AcknowledgedSends.NOT_PLAIN) != 0) {
             return acknowledged.begin(peer, operation);
         }
-        return beginPlain(peer, operation);
+        return peer.canSendEager(operation.length) ? trySend(peer, operation) : beginLong(peer, operation);
     }
 
     boolean beginPlain(Peer peer, TransmitOperation operation) {
-        if (peer.canSendEager(operation.length)) {
-            return trySend(peer, operation);
-        }
+        return peer.canSendEager(operation.length) ? trySend(peer, operation) : beginLong(peer, operation);
+    }
+
+    private boolean beginLong(Peer peer, TransmitOperation operation) {
         return peer.outbox().canAnnounce() && announce(peer, operation);
     }
 

@@ -114,7 +114,12 @@ final class ShmChannel extends Channel {
         if (offset < 0) {
             return connection.notClaimed(offset);
         }
-        write(operation, producer.ringAddress() + offset + EAGER_HEADER, payload, EAGER_HEADER);
+        long dest = producer.ringAddress() + offset + EAGER_HEADER;
+        if (operation.pieces == null) {
+            copyLastLinesFirst(operation.address, dest, payload, EAGER_HEADER);
+        } else {
+            gatherLastLinesFirst(operation, dest, payload, EAGER_HEADER);
+        }
         eager.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL).tag(operation.tag);
         boolean tagged = (operation.flags & Flags.TAGGED) != 0;
         producer.commit(offset, length, tagged ? ShmFrameReader.EAGER_TAGGED : ShmFrameReader.EAGER_MSG);

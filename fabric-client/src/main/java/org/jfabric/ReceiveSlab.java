@@ -1,0 +1,180 @@
+package org.jfabric;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.client.DriverConnection;
+import org.jfabric.client.DriverEvent;
+import org.jfabric.client.SlabView;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.SlabDescriptor;
+
+import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
+
+/**
+ * The client's side of the receive slab of one endpoint: which cells the application has, and which of them the next
+ * reading call gives back.
+ *
+ * <p>Owner: the reading thread of the receive completion queue, which also posts; in a domain that keeps threads apart
+ * the lists are not used and each cell belongs to whoever has it.
+ */
+final class ReceiveSlab {
+    private static final int FLAGS = BODY_OFFSET + 8;
+    private static final int LEN = BODY_OFFSET + 16;
+    private static final int BUF = BODY_OFFSET + 24;
+
+    private final Endpoint endpoint;
+    private final SlabView view;
+    private final int endpointIndex;
+    private final int leastBytes;
+    private final boolean lends;
+    private final RecvContext[] contexts;
+    private final RecvContext[] lent;
+    private final long[] ids = new long[SlabDescriptor.MAX_RETURNED];
+    private ReceiveSide receive;
+    private int lentCount;
+
+    ReceiveSlab(Endpoint endpoint, SlabView view, int endpointIndex, int leastBytes, boolean lends) {
+        this.endpoint = endpoint;
+        this.view = view;
+        this.endpointIndex = endpointIndex;
+        this.leastBytes = leastBytes;
+        this.lends = lends;
+        this.contexts = new RecvContext[view.cells()];
+        for (int i = 0; i < contexts.length; i++) {
+            contexts[i] = new RecvContext(this);
+        }
+        this.lent = new RecvContext[contexts.length];
+    }
+
+    /** Maps the slab that the driver made for an endpoint. */
+    static ReceiveSlab open(
+        DriverConnection connection, Endpoint endpoint, DriverEvent.EndpointReady ready, int leastBytes,
+        boolean lends) {
+        int cells = ready.slabCells();
+        int cellLength = ready.slabCellLength();
+        if (cells < 1 || cells > SlabDescriptor.MAX_CELLS || cellLength < SlabDescriptor.CELL_ALIGNMENT
+            || SlabDescriptor.fileLength(cells, cellLength) > Integer.MAX_VALUE) {
+            throw new FabricException(FabricErrno.EIO,
+                "the driver answered a receive slab of " + cells + " cells of " + cellLength + " bytes");
+        }
+        return new ReceiveSlab(endpoint, new SlabView(connection.openReadOnly(
+            FileType.SLAB, ready.slabFile(), SlabDescriptor.fileLength(cells, cellLength)), cells),
+            ready.rxCqIndex(), leastBytes, lends);
+    }
+
+    /** How requests get to the driver; before the endpoint is enabled. */
+    void receive(ReceiveSide side) {
+        receive = side;
+    }
+
+    Endpoint endpoint() {
+        return endpoint;
+    }
+
+    SlabView view() {
+        return view;
+    }
+
+    /** Whether an entry with this context is of this endpoint. */
+    boolean isOf(long context) {
+        return SlabDescriptor.endpointIndex(context) == endpointIndex;
+    }
+
+    /** An open message by the context of its entry, or null. */
+    RecvContext find(long context) {
+        int cell = SlabDescriptor.cell(context);
+        if (context == 0 || cell >= contexts.length || contexts[cell].id() != context) {
+            return null;
+        }
+        return contexts[cell];
+    }
+
+    /** An entry that is about to be read hands a cell out. */
+    void take(long record) {
+        long id = UnsafeApi.getLong(record + BODY_OFFSET);
+        long length = UnsafeApi.getLong(record + LEN);
+        boolean more = (UnsafeApi.getLong(record + FLAGS) & Flags.MORE) != 0;
+        RecvContext context = contexts[SlabDescriptor.cell(id)];
+        context.open(id, UnsafeApi.getLong(record + BUF), length, (int) (more ? Math.min(length, leastBytes) : length),
+            more);
+        if (lends && !more) {
+            context.lentIndex = lentCount;
+            lent[lentCount++] = context;
+        }
+    }
+
+    /** Gives back what was lent by the last reading call; what finds no room in the queue goes with a later one. */
+    void giveBackLent() {
+        while (lentCount != 0) {
+            int count = Math.min(lentCount, ids.length);
+            for (int i = 0; i < count; i++) {
+                ids[i] = lent[lentCount - count + i].id();
+            }
+            if (receive.giveBack(ids, count) != 0) {
+                return;
+            }
+            for (int i = 0; i < count; i++) {
+                RecvContext context = lent[--lentCount];
+                context.lentIndex = -1;
+                context.close();
+            }
+        }
+    }
+
+    /** The next reading call does not give it back. */
+    void unlend(RecvContext context) {
+        int index = context.lentIndex;
+        if (index >= 0) {
+            RecvContext last = lent[--lentCount];
+            lent[index] = last;
+            last.lentIndex = index;
+            context.lentIndex = -1;
+        }
+    }
+
+    int release(RecvContext context) {
+        long id = context.id();
+        if (!context.isWhole()) {
+            return -FabricErrno.EINVAL;
+        }
+        if (!endpoint.isUsable()) {
+            return -FabricErrno.EOPBADSTATE;
+        }
+        // first, because once the driver has it back another thread may read an entry with the same cell
+        context.close();
+        int result = receive.giveBack(id);
+        if (result != 0) {
+            context.reopen(id);
+        } else {
+            unlend(context);
+        }
+        return result;
+    }
+
+    /** Claims or discards a message; {@code iov} is null for a buffer of one piece. */
+    int claim(long flags, IoVec iov, long buf, long len, long id) {
+        RecvContext context = find(id);
+        if (context == null) {
+            return -FabricErrno.EINVAL;
+        }
+        long wanted = context.context();
+        context.close();
+        // the driver knows the message by the number, the application by what it has set
+        int result = iov == null ? receive.post(flags, buf, len, FabricAddress.ADDR_UNSPEC, id, 0, wanted)
+            : receive.post(flags, iov, FabricAddress.ADDR_UNSPEC, id, 0, wanted);
+        if (result != 0) {
+            context.reopen(id);
+        } else {
+            unlend(context);
+        }
+        return result;
+    }
+
+    /** The endpoint is closed: nothing is the application's any more. The list stays as it is, it is the reader's. */
+    void close() {
+        for (RecvContext context : contexts) {
+            if (context.isOpen()) {
+                context.close();
+            }
+        }
+    }
+}

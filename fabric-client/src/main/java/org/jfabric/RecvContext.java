@@ -1,0 +1,166 @@
+package org.jfabric;
+
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * A message that was received into the driver's memory, on an endpoint with {@link Mode#BUFFERED_RECV}
+ * (fi_recv_context, REF-050): where it is, which endpoint it came to, and the context that an entry for claiming it is
+ * to carry.
+ *
+ * <p>The completion entry names it by its {@code opContext}; {@link CompletionQueue#recvContext(long)} finds it. It is
+ * open, and its bytes may be read, until one of these (REF-052):
+ *
+ * <ul>
+ * <li>the next reading call of the completion queue, or {@link CompletionBatch#release()}, if the message is here as a
+ *     whole and {@link #retain()} was not called. In a domain that keeps threads apart ({@link Threading#SAFE} and
+ *     others) no reading call gives anything back, because it could be another thread's;</li>
+ * <li>{@link #release()}, for whole messages;</li>
+ * <li>an accepted {@link Endpoint#recvmsg} or {@link Endpoint#trecvmsg} with {@link Flags#CLAIM}, which receives the
+ *     message into a buffer, or with {@link Flags#DISCARD}, which drops it. A message that is longer than
+ *     {@link EndpointOption#BUFFERED_LIMIT}, known by {@link Flags#MORE} in its entry, ends only so;</li>
+ * <li>the close of the endpoint.</li>
+ * </ul>
+ *
+ * <p>Afterwards {@link #buffer()} has no bytes, and the driver uses the memory again. The object itself is used again
+ * for a later message: keep no reference to it.
+ *
+ * <p>Owner: the thread that reads the completion queue, which is also the one that posts to the queue's endpoints; in a
+ * domain that keeps threads apart any thread, one at a time.
+ */
+public final class RecvContext {
+    private final ReceiveSlab slab;
+    private final UnsafeBuffer buffer = new UnsafeBuffer(0, 0);
+    /** Place in the list of those that the next reading call gives back, or -1. */
+    int lentIndex = -1;
+    private long id;
+    private long context;
+    private long place;
+    private long messageLength;
+    private int shownLength;
+    private boolean more;
+
+    RecvContext(ReceiveSlab slab) {
+        this.slab = slab;
+        slab.view().hide(buffer);
+    }
+
+    /**
+     * The endpoint that received the message.
+     *
+     * @return the endpoint.
+     */
+    public Endpoint endpoint() {
+        return slab.endpoint();
+    }
+
+    /**
+     * What the entry carried as its {@code opContext}; to be given as the context of a receive that claims or discards.
+     *
+     * @return the number, or 0 if this is not open.
+     */
+    public long id() {
+        return id;
+    }
+
+    /**
+     * What the entry of a claiming receive will carry as its {@code opContext}.
+     *
+     * @return the value, 0 unless it was set.
+     */
+    public long context() {
+        return context;
+    }
+
+    /**
+     * Sets what the entry of a claiming receive will carry.
+     *
+     * @param newContext any value.
+     * @return this.
+     */
+    public RecvContext context(long newContext) {
+        context = newContext;
+        return this;
+    }
+
+    /**
+     * The message, or its begin, where the driver put it. It must not be written to: the memory is read-only.
+     *
+     * @return the same object each time, with the bytes that are here: all of them, or of a message with
+     *     {@link Flags#MORE} the first {@link EndpointOption#BUFFERED_MIN}; none if this is not open.
+     */
+    public DirectBuffer buffer() {
+        return buffer;
+    }
+
+    /**
+     * Length of the whole message.
+     *
+     * @return bytes, 0 if this is not open.
+     */
+    public long messageLength() {
+        return id == 0 ? 0 : messageLength;
+    }
+
+    /**
+     * Whether the message is here as a whole.
+     *
+     * @return false for the begin of a longer one, which has to be claimed or discarded, and if this is not open.
+     */
+    public boolean isWhole() {
+        return id != 0 && !more;
+    }
+
+    /**
+     * Whether the message may be read.
+     *
+     * @return false once it was given back, claimed or discarded.
+     */
+    public boolean isOpen() {
+        return id != 0;
+    }
+
+    /** Keeps the message over the next reading calls: {@link #release()} gives it back, or a claim or discard. */
+    public void retain() {
+        slab.unlend(this);
+    }
+
+    /**
+     * Gives a whole message back, at once and without an entry. Counts as posting a receive.
+     *
+     * @return 0, or then nothing has changed: {@code -FI_EAGAIN} if the receive queue is full, {@code -FI_EINVAL} if
+     *     this is not open or the message is longer than what is here, {@code -FI_EOPBADSTATE} if the endpoint is
+     *     closed or the driver is gone.
+     */
+    public int release() {
+        return slab.release(this);
+    }
+
+    @Override
+    public String toString() {
+        return id == 0 ? "RecvContext{not open}" : "RecvContext{id=" + Codes.hex(id) + ", messageLength="
+            + messageLength + ", here=" + shownLength + ", context=" + Codes.hex(context) + '}';
+    }
+
+    /** Takes over what an entry says. */
+    void open(long newId, long newPlace, long newMessageLength, int newShownLength, boolean hasMore) {
+        context = 0;
+        place = newPlace;
+        messageLength = newMessageLength;
+        shownLength = newShownLength;
+        more = hasMore;
+        reopen(newId);
+    }
+
+    /** What {@link #close()} ended was refused. */
+    void reopen(long newId) {
+        id = newId;
+        slab.view().show(buffer, place, shownLength);
+    }
+
+    /** The message is not the application's any more. */
+    void close() {
+        id = 0;
+        slab.view().hide(buffer);
+    }
+}

@@ -1,0 +1,58 @@
+package org.jfabric.client;
+
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.layout.SlabDescriptor;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+
+/**
+ * A client's read-only mapping of the receive slab of one endpoint.
+ *
+ * <p>Views of messages keep the mapping alive. Any thread.
+ */
+public final class SlabView {
+    private final ByteBuffer memory;
+    private final int cells;
+
+    /**
+     * A view of a mapped file.
+     *
+     * @param file  the whole mapping.
+     * @param cells number of cells in it.
+     */
+    public SlabView(MemorySegment file, int cells) {
+        this.memory = file.asReadOnly().asByteBuffer();
+        this.cells = cells;
+    }
+
+    /**
+     * Number of cells.
+     *
+     * @return 1 to {@link SlabDescriptor#MAX_CELLS}.
+     */
+    public int cells() {
+        return cells;
+    }
+
+    /**
+     * Shows bytes of the slab.
+     *
+     * @param view   moved there; nobody may write through it, the memory is read-only.
+     * @param place  offset in the file.
+     * @param length bytes.
+     */
+    public void show(UnsafeBuffer view, long place, int length) {
+        view.wrap(memory, (int) place, length);
+    }
+
+    /**
+     * Ends what {@link #show} began.
+     *
+     * @param view shows no bytes afterwards.
+     */
+    public void hide(UnsafeBuffer view) {
+        // of this memory, so that who has switched Agrona's checks off reads what is mapped
+        view.wrap(memory, 0, 0);
+    }
+}

@@ -1,0 +1,106 @@
+package org.jfabric.layout;
+
+/**
+ * Layout of a {@code .slab} file: where the messages of one endpoint with buffered receives lie.
+ *
+ * <pre>
+ *    0  common file header; parameter 1 = number of cells, parameter 2 = bytes of a cell
+ *  128  cells, a multiple of 64 bytes each; a message begins where its cell does
+ * </pre>
+ *
+ * <p>Only the driver writes, and it reads nothing but payload that it wrote and that the client asks for. A completion
+ * hands a cell out; its {@code buf} is the offset of the message in this file, and its {@code op_context} says which
+ * use of which cell it is:
+ *
+ * <pre>
+ *   63           48 47                             16 15            0
+ *  +---------------+---------------------------------+---------------+
+ *  | the endpoint's|   use of the cell, from 1, so   |     cell      |
+ *  | index in its  |   that 0 is no context          |               |
+ *  | receive CQ    |                                 |               |
+ *  +---------------+---------------------------------+---------------+
+ * </pre>
+ *
+ * <p>That number comes back when the message is claimed or discarded, or in a {@code SlabReturnRequest} in the {@code
+ * .rq}; a number whose use of the cell has ended means nothing any more.
+ */
+public final class SlabDescriptor {
+    /** Offset of the first cell. */
+    public static final int CELLS_OFFSET = 128;
+    /** Cells start at multiples of this. */
+    public static final int CELL_ALIGNMENT = 64;
+    /** Most cells. */
+    public static final int MAX_CELLS = 1 << 16;
+    /** Most contexts in one request that gives cells back: with the record word four cache lines. */
+    public static final int MAX_RETURNED = 31;
+
+    private static final int INDEX_SHIFT = 48;
+    private static final int USE_SHIFT = 16;
+
+    private SlabDescriptor() {
+    }
+
+    /**
+     * Names one use of a cell.
+     *
+     * @param endpointIndex index of the endpoint in its receive completion queue, 16 bits.
+     * @param use           32 bits, not 0.
+     * @param cell          16 bits.
+     * @return the {@code op_context}, never 0.
+     */
+    public static long context(int endpointIndex, int use, int cell) {
+        return (long) endpointIndex << INDEX_SHIFT | (use & 0xFFFF_FFFFL) << USE_SHIFT | cell;
+    }
+
+    /**
+     * The endpoint that handed a cell out.
+     *
+     * @param context an {@code op_context}.
+     * @return its index in its receive completion queue.
+     */
+    public static int endpointIndex(long context) {
+        return (int) (context >>> INDEX_SHIFT);
+    }
+
+    /**
+     * The cell that was handed out.
+     *
+     * @param context an {@code op_context}.
+     * @return 0 to {@link #MAX_CELLS} - 1; whether there is such a cell is to be checked.
+     */
+    public static int cell(long context) {
+        return (int) context & MAX_CELLS - 1;
+    }
+
+    /**
+     * Bytes that a cell takes.
+     *
+     * @param payloadBytes bytes that it shows at most.
+     * @return a multiple of {@link #CELL_ALIGNMENT}, at least that.
+     */
+    public static int cellLength(int payloadBytes) {
+        return Math.max(CELL_ALIGNMENT, payloadBytes + CELL_ALIGNMENT - 1 & -CELL_ALIGNMENT);
+    }
+
+    /**
+     * Where a cell starts.
+     *
+     * @param cell       index.
+     * @param cellLength bytes of a cell.
+     * @return bytes from the start of the file.
+     */
+    public static long offset(int cell, int cellLength) {
+        return CELLS_OFFSET + (long) cell * cellLength;
+    }
+
+    /**
+     * Bytes of the file.
+     *
+     * @param cells      number of cells.
+     * @param cellLength bytes of a cell.
+     * @return header and cells.
+     */
+    public static long fileLength(int cells, int cellLength) {
+        return offset(cells, cellLength);
+    }
+}

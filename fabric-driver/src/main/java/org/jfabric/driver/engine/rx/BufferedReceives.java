@@ -1,0 +1,345 @@
+package org.jfabric.driver.engine.rx;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.driver.engine.EndpointSettings;
+import org.jfabric.driver.engine.ReceiveSlab;
+import org.jfabric.driver.engine.complete.DriverShare;
+import org.jfabric.driver.engine.complete.HeldBack;
+import org.jfabric.driver.engine.match.TagMatcher;
+import org.jfabric.driver.engine.peer.Peer;
+import org.jfabric.driver.resource.RegionTable;
+
+/**
+ * Receives into the endpoint's own slab (FI_BUFFERED_RECV, REF-050 to REF-052): untagged messages need no receive, for
+ * tagged ones a receive gives the tag and nothing else. Each message takes a cell, and its entry hands the cell out.
+ *
+ * <pre>
+ *   free --- a message, whole or its begin ---> filling --- its entry ---> out
+ *    ^                                                                      | given back: the whole message was there
+ *    |                                                                      | claimed: into a buffer of the client
+ *    '----------------------------------------------------------------------' discarded
+ * </pre>
+ *
+ * <p>A message that is not longer than the limit goes the same ways as one for an ordinary receive, with the cell as
+ * its buffer. Of a longer one only the begin goes there; the message itself is claimed in the matcher, as a peek does
+ * it, and stays in the store or at its sender, with its credit, until it is fetched or discarded.
+ *
+ * <p><b>Holding back.</b> An untagged message takes a slot of the driver's share of the completion queue, a tagged one
+ * uses that of its receive. Without a cell, or without a slot, the message stays unexpected, and so do all later ones,
+ * so that none passes another; receives that are posted meanwhile stand behind in the matcher. Longer messages wait
+ * here for the end of the cycle too, because they have to be stored or announced first. All are matched anew, in the
+ * order of their arrival, when cells came back or entries were read.
+ *
+ * <p>Owner: progress agent.
+ */
+final class BufferedReceives extends HeldBack {
+    private final Receiver receiver;
+    private final RegionTable regions;
+    private final ReceivePool pool;
+    private final TagMatcher tagged;
+    private final TagMatcher untagged;
+    private final ReceiveEntries entries;
+    private final UnexpectedStore store;
+    private final Pulls pulls;
+    private final Peeks peeks;
+    private final DriverShare share;
+    private final SlabCells cells;
+    private final boolean mayOverrun;
+    private final int limitBytes;
+    private final int leastBytes;
+    private boolean heldBack;
+    /** A message or a receive came behind those that wait: look again whether or not there are cells. */
+    private boolean lookAgain;
+    private boolean matching;
+    /** Slots of the driver's share that messages on their way will use. */
+    private int slots;
+
+    BufferedReceives(
+        Receiver receiver, EndpointSettings settings, RegionTable regions, ReceivePool pool, TagMatcher tagged,
+        TagMatcher untagged, ReceiveEntries entries, UnexpectedStore store, Pulls pulls, Peeks peeks,
+        DriverShare share, int completionIndex) {
+        this.receiver = receiver;
+        this.regions = regions;
+        this.pool = pool;
+        this.tagged = tagged;
+        this.untagged = untagged;
+        this.entries = entries;
+        this.store = store;
+        this.pulls = pulls;
+        this.peeks = peeks;
+        this.share = share;
+        ReceiveSlab slab = settings.slab();
+        this.cells = new SlabCells(slab, completionIndex);
+        this.mayOverrun = settings.mayOverrun();
+        this.limitBytes = slab.limitBytes();
+        this.leastBytes = slab.leastBytes();
+        share.open(this);
+    }
+
+    /** The receive for an arriving message, with a cell for its buffer; null if the message has to wait. */
+    ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
+        boolean isTagged = (flags & Flags.TAGGED) != 0;
+        if (heldBack) {
+            lookAgain |= matching;
+            return null;
+        }
+        ReceiveOperation posted = null;
+        if (isTagged) {
+            posted = (ReceiveOperation) tagged.findPosted(tag, peer.source());
+            if (posted == null) {
+                return null;
+            }
+        }
+        if (length > limitBytes) {
+            // it is in no list yet: its begin is shown once it is stored or announced
+            hold();
+            lookAgain = true;
+            return null;
+        }
+        if (!hasRoom(isTagged)) {
+            hold();
+            return null;
+        }
+        return open(posted, limitBytes);
+    }
+
+    /** Posts a tag. */
+    void post(ReceiveOperation receive) {
+        StoredMessage message = heldBack ? null : (StoredMessage) tagged.peek(
+            receive.tag(), receive.ignore(), receive.source());
+        if (message == null || !canTake(message, true)) {
+            tagged.post(receive);
+            if (message != null) {
+                hold();
+            }
+            lookAgain = heldBack;
+            return;
+        }
+        take(tagged, message, receive);
+    }
+
+    /**
+     * Fetches or discards the message under a context that an entry gave.
+     *
+     * @param operation not posted; its memory is not looked at yet, unless it is in pieces.
+     */
+    void claim(ReceiveOperation operation, long slabContext) {
+        // one message is received here, whatever else a broken client asks for
+        operation.flags &= ~Flags.MULTI_RECV;
+        boolean discards = (operation.flags & Flags.DISCARD) != 0;
+        SlabCell cell = cells.find(slabContext);
+        if ((operation.flags & Flags.PEEK) != 0) {
+            receiver.fail(operation, 0, FabricErrno.EBADFLAGS);
+        } else if (cell == null || ((cell.flags ^ operation.flags) & Flags.TAGGED) != 0) {
+            receiver.fail(operation, 0, FabricErrno.EINVAL);
+        } else if (!discards && operation.pieces == null && !operation.attach(regions)) {
+            // the message is still there, to be claimed into other memory
+            receiver.fail(operation, 0, FabricErrno.EFAULT);
+        } else if (cell.message != null) {
+            StoredMessage message = cell.message;
+            cells.give(cell);
+            if (!discards) {
+                message.flags |= Flags.CLAIM;
+            }
+            peeks.fetch(operation, message);
+        } else {
+            operation.message(
+                cell.peer, discards ? cell.flags : cell.flags | Flags.CLAIM, cell.tag, cell.data, cell.length);
+            if (!discards) {
+                operation.place(0, cell.address, operation.placedBytes());
+            }
+            cells.give(cell);
+            receiver.complete(operation);
+            receiver.release(operation);
+        }
+    }
+
+    /**
+     * Takes back cells whose messages were used in place; a context that names none, or the begin of a message that is
+     * still to be claimed or discarded, changes nothing.
+     */
+    void giveBack(long[] contexts, int count) {
+        for (int i = 0; i < count; i++) {
+            SlabCell cell = cells.find(contexts[i]);
+            if (cell != null && cell.message == null) {
+                cells.give(cell);
+            }
+        }
+    }
+
+    @Override
+    public int retry() {
+        return heldBack && !matching && (lookAgain || cells.hasFree()) ? match() : 0;
+    }
+
+    /** The message of a receive is in its cell, or its begin: hands the cell out. */
+    void complete(ReceiveOperation operation) {
+        SlabCell cell = operation.cell;
+        cell.peer = operation.peer;
+        cell.flags = operation.messageFlags;
+        cell.tag = operation.messageTag;
+        cell.data = operation.messageData;
+        cell.length = operation.messageLength;
+        // before the entry: after a memory fault in between nobody may take the cell a second time
+        cell.state = SlabCell.OUT;
+        if (operation.isPart && !mayOverrun) {
+            slots--;
+            share.use();
+        }
+        entries.buffered(operation, cells.context(cell), cell.place, cell.message == null ? 0 : Flags.MORE);
+    }
+
+    /** The message of a receive is lost: a tagged receive ends with an error, an untagged message leaves no trace. */
+    void fail(ReceiveOperation operation, long placed, int errno) {
+        SlabCell cell = operation.cell;
+        StoredMessage message = cell.message;
+        operation.cell = null;
+        cells.give(cell);
+        if (message != null && message.isClaimed()) {
+            receiver.matcher(message.flags).removeUnexpected(message);
+            if (message.state == StoredMessage.ANNOUNCED) {
+                message.peer.announcementLeft();
+            } else if (message.state == StoredMessage.STORED) {
+                message.peer.left(message.length, message.epoch);
+            }
+            store.giveMessage(message);
+        }
+        operation.reported = true;
+        if (!operation.isPart) {
+            entries.error(operation, 0, 0, errno);
+        } else if (!mayOverrun) {
+            slots--;
+            share.giveBack(1);
+        }
+    }
+
+    /** An access to shared memory failed, and what was in hand has ended: counts anew what is taken. */
+    void recover() {
+        int used = 0;
+        boolean[] filling = new boolean[cells.size()];
+        for (int i = 0, size = pool.size(); i < size; i++) {
+            ReceiveOperation operation = pool.get(i);
+            if (operation.state != ReceiveOperation.FREE && operation.cell != null) {
+                filling[operation.cell.index] = true;
+                used += operation.isPart && !operation.reported ? 1 : 0;
+            }
+        }
+        for (int i = 0; i < filling.length; i++) {
+            if (cells.get(i).state == SlabCell.FILLING && !filling[i]) {
+                cells.give(cells.get(i));
+            }
+        }
+        if (!mayOverrun) {
+            share.giveBack(slots - used);
+            slots = used;
+        }
+        // who looked for messages may not have come to the end
+        matching = false;
+        hold();
+        lookAgain = true;
+    }
+
+    /** The endpoint is gone. */
+    void close() {
+        share.close(this, slots, heldBack);
+        slots = 0;
+        heldBack = false;
+    }
+
+    private boolean hasRoom(boolean isTagged) {
+        return cells.hasFree() && (isTagged || pool.hasPart() && (mayOverrun || share.hasFree()));
+    }
+
+    /** Of a message that streams into the store the begin is shown when it is whole. */
+    private boolean canTake(StoredMessage message, boolean isTagged) {
+        return hasRoom(isTagged) && (message.length <= limitBytes || message.state != StoredMessage.FILLING);
+    }
+
+    private void hold() {
+        if (!heldBack) {
+            heldBack = true;
+            share.waits();
+        }
+    }
+
+    /** Gives a receive a cell; without one a record for an untagged message. */
+    private ReceiveOperation open(ReceiveOperation posted, int bytes) {
+        ReceiveOperation operation = posted;
+        if (posted == null) {
+            if (!mayOverrun) {
+                share.take();
+                slots++;
+            }
+            operation = pool.takePart();
+            operation.posted(Flags.MSG | Flags.COMPLETION, 0, 0, 0);
+        } else {
+            tagged.cancel(posted);
+        }
+        // whatever buffer a client named
+        operation.releaseMemory();
+        SlabCell cell = cells.take();
+        operation.cell = cell;
+        operation.address = cell.address;
+        operation.length = bytes;
+        return operation;
+    }
+
+    /** Matches the waiting messages anew, as far as there is room. */
+    private int match() {
+        matching = true;
+        lookAgain = false;
+        int before = untagged.unexpectedCount() + tagged.unexpectedCount();
+        boolean all = match(untagged, false) & match(tagged, true);
+        matching = false;
+        if (all && !lookAgain) {
+            heldBack = false;
+            share.waitsNoMore();
+        }
+        return Math.max(0, before - untagged.unexpectedCount() - tagged.unexpectedCount());
+    }
+
+    /** False if one of them has to wait on. */
+    private boolean match(TagMatcher matcher, boolean isTagged) {
+        StoredMessage message = (StoredMessage) matcher.firstUnexpected();
+        while (message != null) {
+            StoredMessage next = (StoredMessage) matcher.nextUnexpected(message);
+            long nextSequence = next == null ? 0 : next.sequence();
+            ReceiveOperation posted = isTagged
+                ? (ReceiveOperation) matcher.findPosted(message.tag(), message.source()) : null;
+            if (!isTagged || posted != null) {
+                if (!canTake(message, isTagged)) {
+                    lookAgain |= message.state == StoredMessage.FILLING;
+                    return false;
+                }
+                take(matcher, message, posted);
+                if (next != null && (!next.isWaiting() || next.sequence() != nextSequence)) {
+                    // its peer went down meanwhile, and the record may be in use again
+                    next = (StoredMessage) matcher.firstUnexpected();
+                }
+            }
+            message = next;
+        }
+        return true;
+    }
+
+    private void take(TagMatcher matcher, StoredMessage message, ReceiveOperation posted) {
+        if (message.length <= limitBytes) {
+            ReceiveOperation operation = open(posted, limitBytes);
+            matcher.removeUnexpected(message);
+            receiver.deliver(operation, message);
+            return;
+        }
+        ReceiveOperation operation = open(posted, leastBytes);
+        matcher.claim(message);
+        operation.cell.message = message;
+        operation.message(message.peer, message.flags, message.tag(), message.data, message.length);
+        if (message.state == StoredMessage.STORED) {
+            operation.place(0, message.block, operation.placedBytes());
+            complete(operation);
+            receiver.release(operation);
+        } else {
+            pulls.start(operation, message.payload);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package org.jfabric.driver.progress;
+
+import org.jfabric.driver.resource.Inbox;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** What becomes of a change that fails: its conductor is told, and a fault of memory reaches the progress cycle. */
+class ProgressCommandTest {
+    private static final int ALL = 10;
+
+    private final Inbox progress = new Inbox();
+    private final Inbox conductor = new Inbox();
+
+    /** Fails as it is told; says what it was told. */
+    private static final class Change extends ProgressCommand {
+        private final Throwable fails;
+        private Throwable cause;
+        private int done;
+        private int failed;
+
+        Change(Throwable fails) {
+            this.fails = fails;
+        }
+
+        @Override
+        protected void onProgress() {
+            if (fails instanceof Error error) {
+                throw error;
+            }
+            if (fails instanceof RuntimeException exception) {
+                throw exception;
+            }
+        }
+
+        @Override
+        protected void onDone() {
+            done++;
+        }
+
+        @Override
+        protected void onFailed(Throwable failure) {
+            failed++;
+            cause = failure;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldThrowAFaultInTheCycleAfterTheResultIsSent(boolean direct) {
+        InternalError fault = new InternalError("a fault occurred in an unsafe memory access operation");
+        Change change = new Change(fault);
+        new ProgressProxy(progress, conductor, direct).execute(change);
+
+        assertSame(fault, assertThrows(InternalError.class, () -> progress.drain(ALL)));
+        assertEquals(direct ? 0 : 1, conductor.drain(ALL));
+        assertEquals(1, change.failed);
+        assertEquals(0, change.done);
+        assertSame(fault, change.cause);
+        assertTrue(progress.isEmpty(), "it is thrown once");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldKeepAnyOtherFailureFromTheCycle(boolean direct) {
+        for (Throwable failure : new Throwable[] {new IllegalStateException("no"), new OutOfMemoryError("none left")}) {
+            Change change = new Change(failure);
+            new ProgressProxy(progress, conductor, direct).execute(change);
+
+            assertEquals(direct ? 0 : 1, progress.drain(ALL));
+            conductor.drain(ALL);
+            assertEquals(1, change.failed);
+            assertSame(failure, change.cause);
+        }
+    }
+
+    @Test
+    void shouldTellTheConductorOnlyWhenItLooks() {
+        Change change = new Change(null);
+        new ProgressProxy(progress, conductor, false).execute(change);
+
+        assertEquals(1, progress.drain(ALL));
+        assertEquals(0, change.done);
+        assertEquals(1, conductor.drain(ALL));
+        assertEquals(1, change.done);
+        assertNull(change.cause);
+    }
+}

@@ -1,0 +1,181 @@
+package org.jfabric.perf.compare;
+
+import io.aeron.Aeron;
+import io.aeron.ExclusivePublication;
+import io.aeron.FragmentAssembler;
+import io.aeron.Publication;
+import io.aeron.Subscription;
+import io.aeron.driver.MediaDriver;
+import io.aeron.driver.ThreadingMode;
+import io.aeron.logbuffer.FragmentHandler;
+import io.aeron.logbuffer.Header;
+import org.HdrHistogram.Histogram;
+import org.agrona.BufferUtil;
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.AgentInvoker;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.tool.ToolException;
+
+/**
+ * One of two Aeron clients: an exclusive publication to send, a subscription to receive. Messages are offered from a
+ * buffer of the application's and looked at where they arrive, as Aeron means them to be; larger ones than a frame are
+ * put together.
+ */
+final class AeronSide implements Side, Port, FragmentHandler {
+    /** As long as a frame can be, so that large messages are in as few pieces as possible. */
+    private static final int IPC_MTU_BYTES = 65_504;
+    /** Three of them are mapped and touched for each direction. */
+    private static final int TERM_BYTES = 16 << 20;
+    private static final int FRAGMENT_LIMIT = 16;
+    private static final int PING_STREAM = 1001;
+    private static final int PONG_STREAM = 1002;
+    private static final int ALIGNMENT = 64;
+    private static final long CONNECT_TIMEOUT_NS = 10_000_000_000L;
+
+    private final SideSettings settings;
+    private final MediaDriver driver;
+    private final AgentInvoker invoker;
+    private final Aeron aeron;
+    private final ExclusivePublication publication;
+    private final Subscription subscription;
+    private final UnsafeBuffer message;
+    private final FragmentHandler handler;
+    private final PortLoops loops;
+    private Histogram distribution;
+    private long received;
+
+    private AeronSide(SideSettings settings, MediaDriver driver, String directory, String toPong, String toPing) {
+        this.settings = settings;
+        this.driver = driver;
+        invoker = driver == null ? null : driver.sharedAgentInvoker();
+        Aeron.Context context = new Aeron.Context().aeronDirectoryName(directory).preTouchMappedMemory(true);
+        if (invoker != null) {
+            context.driverAgentInvoker(invoker).useConductorAgentInvoker(true);
+        }
+        aeron = Aeron.connect(context);
+        boolean begins = settings.role() == SideRole.PING;
+        publication = aeron.addExclusivePublication(begins ? toPong : toPing, begins ? PING_STREAM : PONG_STREAM);
+        subscription = aeron.addSubscription(begins ? toPing : toPong, begins ? PONG_STREAM : PING_STREAM);
+        message = new UnsafeBuffer(BufferUtil.allocateDirectAligned(Math.max(1, settings.sizeBytes()), ALIGNMENT));
+        handler = settings.sizeBytes() <= publication.maxPayloadLength() ? this : new FragmentAssembler(this);
+        loops = new PortLoops(this);
+    }
+
+    /** A client of the media driver beside it, over shared memory. */
+    static AeronSide ipc(SideSettings settings) {
+        String channel = "aeron:ipc?term-length=" + TERM_BYTES;
+        return new AeronSide(settings, null, settings.directory().resolve(SideRole.DRIVER.text()).toString(),
+            channel, channel);
+    }
+
+    /** A client that runs its own media driver in its own thread, over UDP. */
+    static AeronSide udp(SideSettings settings) {
+        String directory = settings.ownDirectory().toString();
+        MediaDriver driver = MediaDriver.launchEmbedded(driverContext(directory).threadingMode(ThreadingMode.INVOKER));
+        return new AeronSide(settings, driver, directory, udpChannel(settings.port()), udpChannel(settings.port() + 1));
+    }
+
+    static MediaDriver.Context driverContext(String directory) {
+        return new MediaDriver.Context()
+            .aeronDirectoryName(directory)
+            .dirDeleteOnStart(true)
+            .dirDeleteOnShutdown(true)
+            .ipcMtuLength(IPC_MTU_BYTES);
+    }
+
+    private static String udpChannel(int port) {
+        return "aeron:udp?term-length=" + TERM_BYTES + "|endpoint=127.0.0.1:" + port;
+    }
+
+    @Override
+    public void connect() {
+        long deadline = System.nanoTime() + CONNECT_TIMEOUT_NS;
+        while (!publication.isConnected() || !subscription.isConnected()) {
+            cycle();
+            Thread.yield();
+            if (System.nanoTime() - deadline > 0) {
+                throw new ToolException("Aeron's two sides did not find each other within 10 s.");
+            }
+        }
+    }
+
+    @Override
+    public void cycle() {
+        if (invoker != null) {
+            aeron.conductorAgentInvoker().invoke();
+            invoker.invoke();
+        }
+    }
+
+    @Override
+    public long run(Pass pass, long count) {
+        boolean begins = settings.role() == SideRole.PING;
+        cycle();
+        switch (pass) {
+            case EXCHANGE -> {
+                if (begins) {
+                    return loops.exchangePing(count);
+                }
+                loops.exchangePong(count);
+            }
+            case STREAM -> {
+                if (begins) {
+                    return loops.streamPing(count);
+                }
+                loops.streamPong(count);
+            }
+            case PACED -> {
+                if (begins) {
+                    distribution = loops.pacedPing(count, SideSettings.INTERVAL_NS);
+                    return loops.pacedNs();
+                }
+                loops.pacedPong(count);
+            }
+            default -> throw new IllegalStateException("Contents are compared on JFabric's side only.");
+        }
+        return 0;
+    }
+
+    @Override
+    public boolean trySend() {
+        long result = publication.offer(message, 0, settings.sizeBytes());
+        if (result > 0) {
+            return true;
+        }
+        if (result == Publication.CLOSED || result == Publication.MAX_POSITION_EXCEEDED) {
+            throw new ToolException("Aeron refused a message: " + Publication.errorString(result) + '.');
+        }
+        return false;
+    }
+
+    @Override
+    public void poll() {
+        if (invoker != null) {
+            invoker.invoke();
+        }
+        subscription.poll(handler, FRAGMENT_LIMIT);
+    }
+
+    @Override
+    public long received() {
+        return received;
+    }
+
+    @Override
+    public void onFragment(DirectBuffer buffer, int offset, int length, Header header) {
+        received++;
+    }
+
+    @Override
+    public Histogram distribution() {
+        return distribution;
+    }
+
+    @Override
+    public void close() {
+        aeron.close();
+        if (driver != null) {
+            driver.close();
+        }
+    }
+}

@@ -1,0 +1,17 @@
+package org.jfabric.perf.compare;
+
+import java.util.Locale;
+
+/**
+ * One thing to measure in each round.
+ *
+ * @param system    id of the contender.
+ * @param pass      what it does.
+ * @param sizeBytes of each message.
+ */
+record Cell(String system, Pass pass, int sizeBytes) {
+    @Override
+    public String toString() {
+        return system + ' ' + pass.name().toLowerCase(Locale.ROOT) + ' ' + sizeBytes;
+    }
+}

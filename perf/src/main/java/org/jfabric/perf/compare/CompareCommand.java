@@ -1,0 +1,131 @@
+package org.jfabric.perf.compare;
+
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jfabric.ffi.Affinity;
+import org.jfabric.ffi.CpuQuota;
+import org.jfabric.ffi.NativeAccess;
+import org.jfabric.tool.TemporaryDirectory;
+import org.jfabric.tool.ToolCommand;
+import org.jfabric.tool.ToolVersion;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Measures JFabric beside other libraries and two baselines. */
+@Command(
+    name = "compare",
+    mixinStandardHelpOptions = true,
+    versionProvider = ToolVersion.class,
+    description = {
+        "Measures JFabric beside every other library that is installed, in turn, on the same two cores.",
+        "Without --full it measures what the table of targets names, in at most ten minutes. Nothing else should run"
+            + " meanwhile; what was disturbed is marked."
+    })
+public final class CompareCommand implements ToolCommand {
+    private static final int LARGEST_BYTES = 1 << 20;
+    private static final int MOST_ROUNDS = 1_000;
+    private static final long MOST_MESSAGES = 100_000_000_000L;
+    private static final long TIMED_NS = 500_000_000L;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+        names = "--sizes",
+        paramLabel = "BYTES",
+        split = ",",
+        defaultValue = "8,64,1024,4096,65536,1048576",
+        description = "Sizes of messages, 1 to 1048576. Default: ${DEFAULT-VALUE}.")
+    private List<Integer> sizes;
+
+    @Option(
+        names = "--systems",
+        paramLabel = "NAMES",
+        split = ",",
+        description = "Measure only these, of: jfabric-invoker, jfabric-invoker-all-links,"
+            + " jfabric-daemon-dedicated, jfabric-daemon-shared, jfabric-daemon-1000-endpoints, aeron-ipc, aeron-udp,"
+            + " ucx, libfabric-shm, hand-over, copy.")
+    private List<String> systems = Contenders.IDS;
+
+    @Option(names = "--rounds", paramLabel = "N", defaultValue = "11", description = "Default: ${DEFAULT-VALUE}.")
+    private int rounds;
+
+    @Option(names = "--full", description = "Every system with every size, which takes long.")
+    private boolean full;
+
+    @Option(
+        names = "--messages",
+        paramLabel = "N",
+        defaultValue = "100000000",
+        description = "Messages of the pass that counts garbage collections, 0 for no such pass."
+            + " Default: ${DEFAULT-VALUE}.")
+    private long messages;
+
+    @Option(
+        names = "--report",
+        paramLabel = "DIR",
+        description = "Write a page with tables and plots into this folder, with the raw values beside it.")
+    private Path report;
+
+    @Option(names = "--json", description = "Print one JSON object instead of text.")
+    private boolean json;
+
+    /** Made by the command line. */
+    public CompareCommand() {
+    }
+
+    @Override
+    public Integer call() throws InterruptedException {
+        check();
+        NativeAccess.check();
+        BitSet cpus = Affinity.cpus();
+        int pingCpu = cpus.nextSetBit(0);
+        int next = cpus.nextSetBit(pingCpu + 1);
+        boolean spinning = next >= 0 && CpuQuota.availableCores() >= 2;
+        PrintWriter out = spec.commandLine().getOut();
+        PrintWriter err = spec.commandLine().getErr();
+        try (TemporaryDirectory directory = TemporaryDirectory.create(LARGEST_BYTES)) {
+            RigSettings settings =
+                new RigSettings(directory.path(), TIMED_NS, pingCpu, next >= 0 ? next : pingCpu, spinning);
+            Comparison run;
+            try (Rig rig = new Rig(settings, Set.copyOf(systems), new ToolVersion().getVersion()[0], err)) {
+                run = rig.run(new TreeSet<>(sizes), full, rounds, messages);
+            }
+            if (report != null) {
+                err.println("The report is " + new ReportFolder(report).write(run) + '.');
+            }
+            out.print(json ? ResultJson.write(run, false) + System.lineSeparator() : ResultText.write(run));
+            out.flush();
+        }
+        return 0;
+    }
+
+    private void check() {
+        for (int size : sizes) {
+            inRange("--sizes", size, 1, LARGEST_BYTES);
+        }
+        inRange("--rounds", rounds, 1, MOST_ROUNDS);
+        inRange("--messages", messages, 0, MOST_MESSAGES);
+        for (String system : systems) {
+            if (!Contenders.IDS.contains(system)) {
+                throw new ParameterException(spec.commandLine(), "Invalid value for option '--systems': \"" + system
+                    + "\" is not one of " + String.join(", ", Contenders.IDS));
+            }
+        }
+    }
+
+    private void inRange(String option, long value, long least, long most) {
+        if (value < least || value > most) {
+            throw new ParameterException(spec.commandLine(), String.format(Locale.ROOT,
+                "Invalid value for option '%s': %d is not from %d to %d", option, value, least, most));
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package org.jfabric.perf.compare;
+
+import io.aeron.AeronVersion;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Everything that can be measured, in the order in which a round goes through it. */
+final class Contenders {
+    static final String INVOKER = "jfabric-invoker";
+    static final String ALL_LINKS = "jfabric-invoker-all-links";
+    static final String DEDICATED = "jfabric-daemon-dedicated";
+    static final String SHARED = "jfabric-daemon-shared";
+    static final String AMONG_MANY = "jfabric-daemon-1000-endpoints";
+    static final String AERON_IPC = "aeron-ipc";
+    static final String AERON_UDP = "aeron-udp";
+    static final String HAND_OVER = "hand-over";
+    static final String COPY = "copy";
+
+    /** All names, for the command line. */
+    static final List<String> IDS = List.of(INVOKER, ALL_LINKS, DEDICATED, SHARED, AMONG_MANY, AERON_IPC, AERON_UDP,
+        UcxTool.ID, LibfabricTool.ID, HAND_OVER, COPY);
+
+    private Contenders() {
+    }
+
+    /**
+     * Makes them; no process is started yet.
+     *
+     * @param settings of the rig.
+     * @param jfabric  JFabric's version.
+     */
+    static List<Contender> all(RigSettings settings, String jfabric) throws InterruptedException {
+        String java = System.getProperty("java.vm.version");
+        Set<Pass> all = Set.of(Pass.EXCHANGE, Pass.STREAM, Pass.PACED);
+        Set<Pass> exchange = Set.of(Pass.EXCHANGE);
+        List<JvmContender.Definition> definitions = List.of(
+            new JvmContender.Definition(INVOKER, "JFabric, embedded INVOKER, shm", jfabric,
+                pair(SideKind.JFABRIC_INVOKER), all, 2, true),
+            new JvmContender.Definition(ALL_LINKS, "JFabric, the same after using the other links too", jfabric,
+                pair(SideKind.JFABRIC_INVOKER_ALL_LINKS), all, 2, false),
+            new JvmContender.Definition(DEDICATED, "JFabric, to itself through a daemon, DEDICATED", jfabric,
+                self(SideKind.JFABRIC_DEDICATED, SideKind.JFABRIC_SELF), exchange, 1, true),
+            new JvmContender.Definition(SHARED, "JFabric, to itself through a daemon, SHARED", jfabric,
+                self(SideKind.JFABRIC_SHARED, SideKind.JFABRIC_SELF), exchange, 1, true),
+            new JvmContender.Definition(AMONG_MANY, "JFabric, the same DEDICATED with 1,000 endpoints open", jfabric,
+                self(SideKind.JFABRIC_DEDICATED, SideKind.JFABRIC_SELF_AMONG_MANY), exchange, 1, false),
+            new JvmContender.Definition(AERON_IPC, "Aeron IPC", AeronVersion.VERSION,
+                with(pair(SideKind.AERON_IPC), SideKind.AERON_DRIVER), all, 2, false),
+            new JvmContender.Definition(AERON_UDP, "Aeron UDP, invoker", AeronVersion.VERSION,
+                pair(SideKind.AERON_UDP), all, 2, false),
+            new JvmContender.Definition(HAND_OVER, "bare hand-over of a cache line", java,
+                Map.of(SideRole.PING, SideKind.HAND_OVER), Set.of(Pass.EXCHANGE, Pass.PACED), 2, false),
+            new JvmContender.Definition(COPY, "plain copy in memory", java,
+                Map.of(SideRole.PING, SideKind.COPY), Set.of(Pass.STREAM), 1, false));
+        List<Contender> contenders = new ArrayList<>();
+        for (JvmContender.Definition definition : definitions) {
+            contenders.add(new JvmContender(definition, settings));
+        }
+        contenders.add(new NativeContender(new UcxTool(), settings));
+        contenders.add(new NativeContender(new LibfabricTool(), settings));
+        return contenders;
+    }
+
+    private static Map<SideRole, SideKind> pair(SideKind kind) {
+        return new EnumMap<>(Map.of(SideRole.PONG, kind, SideRole.PING, kind));
+    }
+
+    private static Map<SideRole, SideKind> self(SideKind daemon, SideKind client) {
+        return new EnumMap<>(Map.of(SideRole.DRIVER, daemon, SideRole.PING, client));
+    }
+
+    private static Map<SideRole, SideKind> with(Map<SideRole, SideKind> sides, SideKind driver) {
+        sides.put(SideRole.DRIVER, driver);
+        return sides;
+    }
+}

@@ -1,0 +1,107 @@
+package org.jfabric.perf.compare;
+
+import java.util.concurrent.atomic.AtomicLongArray;
+import org.HdrHistogram.Histogram;
+import org.jfabric.ffi.Affinity;
+
+/**
+ * The baseline of latency: two threads of one process hand one word, and with it one cache line, back and forth. No
+ * message between two cores can be faster. Nothing of the message's size is copied.
+ */
+final class HandOverSide implements Side {
+    /** In the middle of the array, so that nobody else uses the line or its neighbours. */
+    private static final int WORD = 64;
+    private static final int WORDS = 128;
+
+    private final SideSettings settings;
+    private final AtomicLongArray line = new AtomicLongArray(WORDS);
+    private Histogram distribution;
+
+    HandOverSide(SideSettings settings) {
+        this.settings = settings;
+    }
+
+    @Override
+    public long run(Pass pass, long count) {
+        line.set(WORD, 0);
+        PortLoops ping = new PortLoops(new End(line, true));
+        PortLoops pong = new PortLoops(new End(line, false));
+        Thread answering = new Thread(() -> answer(pong, pass, count), "hand-over-pong");
+        answering.start();
+        long elapsedNs;
+        if (pass == Pass.PACED) {
+            distribution = ping.pacedPing(count, SideSettings.INTERVAL_NS);
+            elapsedNs = ping.pacedNs();
+        } else {
+            elapsedNs = ping.exchangePing(count);
+        }
+        join(answering);
+        return elapsedNs;
+    }
+
+    private void answer(PortLoops pong, Pass pass, long count) {
+        Affinity.bind(settings.otherCpu());
+        if (pass == Pass.PACED) {
+            pong.pacedPong(count);
+        } else {
+            pong.exchangePong(count);
+        }
+    }
+
+    private static void join(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException ex) {
+            throw new IllegalStateException("interrupted while the other thread answered", ex);
+        }
+    }
+
+    @Override
+    public Histogram distribution() {
+        return distribution;
+    }
+
+    @Override
+    public void close() {
+        // The other thread ends with each pass; there is nothing else.
+    }
+
+    /** Each value is one more than the one before, and written by the end that saw it. */
+    private static final class End implements Port {
+        private final AtomicLongArray line;
+        private boolean mine;
+        private long value;
+        private long received;
+
+        End(AtomicLongArray line, boolean begins) {
+            this.line = line;
+            mine = begins;
+        }
+
+        @Override
+        public boolean trySend() {
+            if (!mine) {
+                return false;
+            }
+            mine = false;
+            value++;
+            // release: as a message's publication would be, behind its payload
+            line.setRelease(WORD, value);
+            return true;
+        }
+
+        @Override
+        public void poll() {
+            if (!mine && line.getAcquire(WORD) == value + 1) {
+                value++;
+                received++;
+                mine = true;
+            }
+        }
+
+        @Override
+        public long received() {
+            return received;
+        }
+    }
+}

@@ -1,0 +1,155 @@
+package org.jfabric.perf.compare;
+
+import org.jfabric.Completion;
+import org.jfabric.CompletionHandler;
+import org.jfabric.CompletionQueue;
+import org.jfabric.Endpoint;
+import org.jfabric.FabricAddress;
+import org.jfabric.FabricErrno;
+import org.jfabric.tool.PingPongContents;
+import org.jfabric.tool.PingPongFabric;
+import org.jfabric.tool.ToolException;
+
+/**
+ * JFabric's tagged messages with receives posted ahead and every entry read. Timed passes receive all messages at one
+ * place and send them from one, as the C tools do; the verifying pass gives each posted receive a slot of its own.
+ */
+final class JFabricPort implements Port, CompletionHandler {
+    /** Receives kept posted. */
+    static final int RECEIVES = PingPongFabric.QUEUE_SIZE;
+
+    private static final long TAG = 0x636d70L;
+    private static final long SEND = -1;
+    private static final int POLL_LIMIT = 16;
+
+    private final PingPongFabric fabric;
+    private final Endpoint endpoint;
+    private final CompletionQueue queue;
+    private final long peer;
+    private final long sizeBytes;
+    private final long sendAddress;
+    private final long receiveAddress;
+    private final long slotBytes;
+    private final boolean sendEntries;
+    private final boolean comparing;
+
+    private long posted;
+    private long received;
+    private int underWay;
+
+    /**
+     * Posts all receives.
+     *
+     * @param fabric      open.
+     * @param peer        address of the other side.
+     * @param sizeBytes   of the messages.
+     * @param sendEntries whether sends have entries, which then limit how many are under way.
+     * @param comparing   whether to compare what is received.
+     */
+    JFabricPort(PingPongFabric fabric, long peer, long sizeBytes, boolean sendEntries, boolean comparing) {
+        this.fabric = fabric;
+        this.peer = peer;
+        this.sizeBytes = sizeBytes;
+        this.sendEntries = sendEntries;
+        this.comparing = comparing;
+        endpoint = fabric.endpoint();
+        queue = fabric.queue();
+        sendAddress = fabric.sendRegion().address(0);
+        receiveAddress = fabric.receiveRegion().address(0);
+        slotBytes = comparing ? sizeBytes : 0;
+        postReceives();
+    }
+
+    @Override
+    public boolean trySend() {
+        if (underWay == SideSettings.WINDOW) {
+            return false;
+        }
+        int result = endpoint.tsend(sendAddress, sizeBytes, peer, TAG, SEND);
+        if (result == 0) {
+            if (sendEntries) {
+                underWay++;
+            }
+            return true;
+        }
+        if (result != -FabricErrno.EAGAIN) {
+            throw refused(result);
+        }
+        return false;
+    }
+
+    @Override
+    public void poll() {
+        int result = queue.poll(this, POLL_LIMIT);
+        if (result > 0) {
+            postReceives();
+        } else if (result != -FabricErrno.EAGAIN) {
+            throw refused(result);
+        }
+    }
+
+    @Override
+    public long received() {
+        return received;
+    }
+
+    @Override
+    public void onCompletion(Completion completion) {
+        if (completion.opContext() == SEND) {
+            underWay--;
+        } else {
+            if (comparing) {
+                compare(completion);
+            }
+            received++;
+        }
+    }
+
+    /**
+     * Sends a message with contents of its own and waits until its memory may be changed again.
+     *
+     * @param message its number.
+     */
+    void sendFilled(long message) {
+        PingPongContents.fill(fabric.sendRegion().segment(), sizeBytes, message);
+        while (!trySend()) {
+            poll();
+        }
+        while (underWay > 0) {
+            poll();
+        }
+    }
+
+    private void compare(Completion completion) {
+        if (completion.len() != sizeBytes) {
+            throw new ToolException("Message " + received + " of the stream arrived with " + completion.len()
+                + " bytes instead of " + sizeBytes + "; this is a defect of JFabric, please report it.");
+        }
+        long slot = completion.opContext() % RECEIVES;
+        long position = PingPongContents.mismatch(
+            fabric.receiveRegion().segment().asSlice(slot * slotBytes, sizeBytes), sizeBytes, received);
+        if (position >= 0) {
+            throw new ToolException("Byte " + position + " of message " + received
+                + " of the stream is not as sent; this is a defect of JFabric, please report it.");
+        }
+    }
+
+    private void postReceives() {
+        while (posted - received < RECEIVES) {
+            int result = endpoint.trecv(receiveAddress + posted % RECEIVES * slotBytes, sizeBytes,
+                FabricAddress.ADDR_UNSPEC, TAG, 0, posted);
+            if (result == -FabricErrno.EAGAIN) {
+                return;
+            }
+            if (result != 0) {
+                throw refused(result);
+            }
+            posted++;
+        }
+    }
+
+    private ToolException refused(int result) {
+        return new ToolException(result == -FabricErrno.EAVAIL ? fabric.failure()
+            : "A transfer was refused with " + FabricErrno.name(-result) + " (" + FabricErrno.describe(-result) + ").");
+    }
+}

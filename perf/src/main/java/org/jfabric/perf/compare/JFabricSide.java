@@ -1,0 +1,129 @@
+package org.jfabric.perf.compare;
+
+import java.util.concurrent.atomic.AtomicLong;
+import org.HdrHistogram.Histogram;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.tool.PingPongFabric;
+import org.jfabric.tool.PingPongPasses;
+import org.jfabric.tool.PingPongPhase;
+
+/** One of two processes with a driver each in mode INVOKER, over the link shm. */
+final class JFabricSide implements Side {
+    private static final String LINK = "shm";
+
+    private final SideSettings settings;
+    private final OtherLinks others;
+    private final PingPongFabric fabric;
+    private PingPongPasses exchange;
+    private JFabricPort port;
+    private PortLoops loops;
+    private Histogram distribution;
+
+    /**
+     * Starts the driver.
+     *
+     * @param settings of the cell.
+     * @param allLinks whether to use the other links as well, before.
+     */
+    JFabricSide(SideSettings settings, boolean allLinks) {
+        this.settings = settings;
+        others = allLinks ? new OtherLinks(settings) : null;
+        fabric = switch (settings.pass()) {
+            case STREAM, VERIFY_STREAM -> PingPongFabric.streaming(settings.ownDirectory(), ThreadingMode.INVOKER, LINK,
+                settings.sizeBytes(), settings.role().text(), comparing() ? JFabricPort.RECEIVES : 1);
+            case EXCHANGE, VERIFY, PACED -> PingPongFabric.application(settings.ownDirectory(), ThreadingMode.INVOKER,
+                LINK, settings.sizeBytes(), settings.role().text());
+        };
+    }
+
+    private boolean comparing() {
+        return settings.pass() == Pass.VERIFY_STREAM;
+    }
+
+    @Override
+    public void connect() {
+        long peer = fabric.peer(settings.other().text(), settings.other().text());
+        if (settings.pass() == Pass.EXCHANGE || settings.pass() == Pass.VERIFY) {
+            exchange = new PingPongPasses(
+                fabric, peer, settings.sizeBytes(), settings.spinning(), new AtomicLong());
+        } else {
+            port = new JFabricPort(fabric, peer, settings.sizeBytes(), settings.pass() != Pass.PACED,
+                comparing() && settings.role() == SideRole.PONG);
+            loops = new PortLoops(port);
+        }
+    }
+
+    @Override
+    public void cycle() {
+        if (exchange != null) {
+            exchange.cycle();
+        } else if (port != null) {
+            port.poll();
+        }
+    }
+
+    @Override
+    public void arm(Pass pass) {
+        if (exchange != null) {
+            exchange.arm();
+        }
+    }
+
+    @Override
+    public long run(Pass pass, long count) {
+        return settings.role() == SideRole.PING ? ping(pass, count) : pong(pass, count);
+    }
+
+    private long ping(Pass pass, long count) {
+        return switch (pass) {
+            case EXCHANGE -> Long.parseLong(exchange.ping(PingPongPhase.TIMED, count));
+            case VERIFY -> Long.parseLong(exchange.ping(PingPongPhase.VERIFY, count));
+            case STREAM -> loops.streamPing(count);
+            case PACED -> {
+                distribution = loops.pacedPing(count, SideSettings.INTERVAL_NS);
+                yield loops.pacedNs();
+            }
+            case VERIFY_STREAM -> {
+                for (long i = 0; i < count; i++) {
+                    port.sendFilled(i);
+                }
+                yield count;
+            }
+        };
+    }
+
+    private long pong(Pass pass, long count) {
+        switch (pass) {
+            case EXCHANGE -> exchange.pong(PingPongPhase.TIMED, count);
+            case VERIFY -> {
+                return Long.parseLong(exchange.pong(PingPongPhase.VERIFY, count));
+            }
+            case STREAM -> loops.streamPong(count);
+            case PACED -> loops.pacedPong(count);
+            case VERIFY_STREAM -> {
+                while (port.received() < count) {
+                    port.poll();
+                }
+                return port.received();
+            }
+            default -> throw new IllegalArgumentException(pass.name());
+        }
+        return 0;
+    }
+
+    @Override
+    public Histogram distribution() {
+        return distribution;
+    }
+
+    @Override
+    public void close() {
+        try {
+            fabric.close();
+        } finally {
+            if (others != null) {
+                others.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,283 @@
+package org.jfabric.perf.compare;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jfabric.tool.ToolException;
+
+/**
+ * A contender whose sides are JVMs. They are started for the first cell and stay for all rounds, so that compiled code
+ * does; what they have open is made anew for each cell, so that no round inherits another one's luck with memory.
+ */
+final class JvmContender implements Contender {
+    private static final long PASS_TIMEOUT_MS = 120_000;
+    private static final int MOST_TRIES = 5;
+    private static final double SAFETY = 1.15;
+    private static final long FIRST_BLOCK_BYTES = 16L << 20;
+    private static final long FIRST_BLOCK = 2_000;
+    private static final long VERIFY_BYTES = 32L << 20;
+    private static final long VERIFY_MOST = 10_000;
+    private static final double BYTES_PER_MIB = 1 << 20;
+    private static final double NS_PER_SECOND = 1e9;
+    private static final double MEGABYTE = 1e6;
+
+    private final Definition definition;
+    private final RigSettings settings;
+    private final List<SideClient> sides = new ArrayList<>();
+    private final Map<String, Double> nsPerMessage = new HashMap<>();
+    private final Set<String> warmed = new HashSet<>();
+    private int cells;
+
+    /**
+     * What makes a contender.
+     *
+     * @param id       in JSON.
+     * @param title    for people.
+     * @param version  for the environment.
+     * @param kinds    sides in the order in which they are opened.
+     * @param passes   that it has.
+     * @param returns  messages of one exchange: 2, or 1 to oneself.
+     * @param verified whether it has passes that compare contents.
+     */
+    record Definition(String id, String title, String version, Map<SideRole, SideKind> kinds, Set<Pass> passes,
+        int returns, boolean verified) {
+        Definition {
+            kinds = new EnumMap<>(kinds);
+        }
+    }
+
+    JvmContender(Definition definition, RigSettings settings) {
+        this.definition = definition;
+        this.settings = settings;
+    }
+
+    @Override
+    public String id() {
+        return definition.id;
+    }
+
+    @Override
+    public String title() {
+        return definition.title;
+    }
+
+    @Override
+    public String version() {
+        return definition.version;
+    }
+
+    @Override
+    public String missing() {
+        return null;
+    }
+
+    @Override
+    public boolean can(Pass pass, int sizeBytes) {
+        return definition.passes.contains(pass);
+    }
+
+    @Override
+    public Reading measure(Pass pass, int sizeBytes) throws InterruptedException {
+        open(pass, sizeBytes);
+        long count = warmUp(pass, sizeBytes);
+        for (int tries = 1;; tries++) {
+            Disturbance disturbance = new Disturbance();
+            long driverCpuNs = driverCpuNs();
+            Map<SideRole, SideReport> reports = run(pass, count);
+            driverCpuNs = driverCpuNs() - driverCpuNs;
+            long elapsedNs = Math.max(1, reports.get(SideRole.PING).result());
+            nsPerMessage.put(key(pass, sizeBytes), (double) elapsedNs / count);
+            if (elapsedNs >= settings.timedNs()) {
+                Reading reading = reading(pass, sizeBytes, count, reports, driverCpuNs, disturbance);
+                closeSides();
+                return reading;
+            }
+            if (tries == MOST_TRIES) {
+                throw new ToolException(title() + " was never slow enough to last "
+                    + settings.timedNs() / 1_000_000 + " ms with " + sizeBytes + " bytes.");
+            }
+            count = (long) (count * SAFETY * settings.timedNs() / elapsedNs) + 1;
+        }
+    }
+
+    @Override
+    public long verify(Pass pass, int sizeBytes) throws InterruptedException {
+        if (!definition.verified) {
+            return 0;
+        }
+        Pass comparing = pass == Pass.STREAM ? Pass.VERIFY_STREAM : Pass.VERIFY;
+        long count = Math.clamp(VERIFY_BYTES / Math.max(1, sizeBytes), 1, VERIFY_MOST);
+        open(comparing, sizeBytes);
+        Map<SideRole, SideReport> reports = run(comparing, count);
+        closeSides();
+        // In an exchange both sides compare what they get; of a stream, who gets it.
+        SideReport comparer = reports.getOrDefault(SideRole.PONG, reports.get(SideRole.PING));
+        if (comparer.result() != count) {
+            throw new ToolException("Of " + count + " messages " + comparer.result()
+                + " were compared; this is a defect of JFabric, please report it.");
+        }
+        return comparing == Pass.VERIFY ? count * definition.returns : count;
+    }
+
+    /**
+     * Streams messages only to count what the collectors do meanwhile.
+     *
+     * @param messages  of 64 bytes.
+     * @param timeoutNs after which no further block is begun.
+     * @return messages sent and collections in all processes.
+     */
+    long[] collections(long messages, long timeoutNs) throws InterruptedException {
+        open(Pass.STREAM, 64);
+        long block = warmUp(Pass.STREAM, 64);
+        long begin = System.nanoTime();
+        long sent = 0;
+        long collections = 0;
+        while (sent < messages && System.nanoTime() - begin < timeoutNs) {
+            long count = Math.min(block, messages - sent);
+            for (SideReport report : run(Pass.STREAM, count).values()) {
+                collections += report.collections();
+            }
+            sent += count;
+        }
+        closeSides();
+        return new long[] {sent, collections};
+    }
+
+    private void open(Pass pass, int sizeBytes) throws InterruptedException {
+        if (sides.isEmpty()) {
+            for (Map.Entry<SideRole, SideKind> each : definition.kinds.entrySet()) {
+                sides.add(new SideClient(id(), each.getKey(), each.getValue(), settings));
+            }
+        }
+        cells++;
+        String command = "open " + pass + ' ' + sizeBytes + ' ' + FreePorts.udpPair() + ' '
+            + settings.directory().resolve(id() + '-' + cells);
+        for (SideClient side : sides) {
+            side.call(command, "opened");
+        }
+        for (SideClient side : sides) {
+            if (side.role() != SideRole.DRIVER) {
+                side.call("connect", "connected");
+            }
+        }
+    }
+
+    private void closeSides() throws InterruptedException {
+        for (int i = sides.size() - 1; i >= 0; i--) {
+            sides.get(i).call("close", "closed");
+        }
+        Folders.delete(settings.directory().resolve(id() + '-' + cells));
+    }
+
+    /** Runs the pass until the compiler has had time for it; returns the messages of a timed pass. */
+    private long warmUp(Pass pass, int sizeBytes) throws InterruptedException {
+        long warmNs = warmed.add(key(pass, sizeBytes)) ? settings.firstWarmNs() : settings.warmNs();
+        Double known = nsPerMessage.get(key(pass, sizeBytes));
+        long block = known != null ? blockOf(warmNs, known)
+            : Math.clamp(FIRST_BLOCK_BYTES / Math.max(1, sizeBytes), 1, FIRST_BLOCK);
+        long spentNs = 0;
+        double perMessage;
+        do {
+            long elapsedNs = Math.max(1, run(pass, block).get(SideRole.PING).result());
+            spentNs += elapsedNs;
+            perMessage = (double) elapsedNs / block;
+            block = blockOf(Math.max(warmNs / 4, warmNs - spentNs), perMessage);
+        } while (spentNs < warmNs);
+        return blockOf((long) (settings.timedNs() * SAFETY), perMessage);
+    }
+
+    private static long blockOf(long wantedNs, double perMessageNs) {
+        return Math.max(1, (long) (wantedNs / perMessageNs));
+    }
+
+    private Map<SideRole, SideReport> run(Pass pass, long count) throws InterruptedException {
+        String command = "run " + pass + ' ' + count;
+        SideClient ping = null;
+        SideClient pong = null;
+        for (SideClient side : sides) {
+            ping = side.role() == SideRole.PING ? side : ping;
+            pong = side.role() == SideRole.PONG ? side : pong;
+        }
+        Map<SideRole, SideReport> reports = new EnumMap<>(SideRole.class);
+        if (pong != null) {
+            pong.call(command, "armed");
+        }
+        ping.send(command);
+        // Who answers notices first if something is wrong with a message.
+        if (pong != null) {
+            reports.put(SideRole.PONG, SideReport.parse(pong.await("done", PASS_TIMEOUT_MS)));
+        }
+        reports.put(SideRole.PING, SideReport.parse(ping.await("done", PASS_TIMEOUT_MS)));
+        return reports;
+    }
+
+    private Reading reading(Pass pass, int sizeBytes, long count, Map<SideRole, SideReport> reports, long driverCpuNs,
+        Disturbance disturbance) {
+        Map<Metric, Double> values = new EnumMap<>(Metric.class);
+        SideReport ping = reports.get(SideRole.PING);
+        double elapsedNs = ping.result();
+        double cpuNs = driverCpuNs;
+        for (SideClient side : sides) {
+            SideReport report = reports.get(side.role());
+            if (report != null) {
+                cpuNs += report.cpuNs();
+                disturbance.look(side.title(), report.switches(), report.cpuNs(), ping.result());
+            }
+        }
+        switch (pass) {
+            case EXCHANGE -> {
+                double messages = (double) count * definition.returns;
+                values.put(Metric.HALF_ROUND_TRIP, elapsedNs / messages);
+                values.put(Metric.EXCHANGE_CPU, cpuNs / messages);
+                values.put(Metric.MEMORY, memoryBytes() / BYTES_PER_MIB);
+            }
+            case STREAM -> {
+                values.put(Metric.MESSAGE_RATE, count * NS_PER_SECOND / elapsedNs);
+                values.put(Metric.BANDWIDTH, count * NS_PER_SECOND / elapsedNs * sizeBytes / MEGABYTE);
+                values.put(Metric.STREAM_CPU, cpuNs / count);
+            }
+            case PACED -> {
+                disturbance.lookAtRate(elapsedNs, (double) count * SideSettings.INTERVAL_NS);
+                values.put(Metric.PACED_P50, (double) ping.histogram().getValueAtPercentile(50));
+                values.put(Metric.PACED_P99, (double) ping.histogram().getValueAtPercentile(99));
+                values.put(Metric.PACED_P999, (double) ping.histogram().getValueAtPercentile(99.9));
+            }
+            default -> throw new IllegalArgumentException(pass + " is not timed");
+        }
+        return new Reading(values, disturbance.found(), ping.histogram());
+    }
+
+    /** A driver that runs beside the sides takes part in no pass, but costs something. */
+    private long driverCpuNs() {
+        long sum = 0;
+        for (SideClient side : sides) {
+            sum += side.role() == SideRole.DRIVER ? side.cpuNs() : 0;
+        }
+        return sum;
+    }
+
+    private double memoryBytes() {
+        double sum = 0;
+        for (SideClient side : sides) {
+            sum += side.memoryBytes();
+        }
+        return sum;
+    }
+
+    private static String key(Pass pass, int sizeBytes) {
+        return pass + " " + sizeBytes;
+    }
+
+    @Override
+    public void close() {
+        warmed.clear();
+        for (int i = sides.size() - 1; i >= 0; i--) {
+            sides.get(i).close();
+        }
+        sides.clear();
+    }
+}

@@ -1,0 +1,92 @@
+package org.jfabric.perf.compare;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jfabric.ffi.Affinity;
+
+/** What the figures depend on besides the contenders. */
+final class Machine {
+    /** Set by the launcher. */
+    private static final String HOME_VARIABLE = "JFABRIC_HOME";
+
+    private static final Path CPU_INFO = Path.of("/proc/cpuinfo");
+
+    private Machine() {
+    }
+
+    /**
+     * Looks at the machine.
+     *
+     * @param settings   of the rig.
+     * @param contenders whose versions count.
+     * @return names and values in the order of the report.
+     */
+    static Map<String, String> environment(RigSettings settings, List<Contender> contenders)
+        throws InterruptedException {
+        Map<String, String> found = new LinkedHashMap<>();
+        found.put("date", OffsetDateTime.now(ZoneOffset.UTC).truncatedTo(ChronoUnit.SECONDS).toString());
+        found.put("cpu", valueOf("model name"));
+        found.put("cores", Runtime.getRuntime().availableProcessors() + " usable, " + Affinity.cpus());
+        found.put("virtual", Boolean.toString((valueOf("flags") + ' ').contains(" hypervisor ")));
+        found.put("kernel", System.getProperty("os.name") + ' ' + System.getProperty("os.version") + ' '
+            + System.getProperty("os.arch"));
+        found.put("kernelCommandLine", text(Path.of("/proc/cmdline")));
+        found.put("governor", text(Path.of("/sys/devices/system/cpu/cpu" + settings.pingCpu()
+            + "/cpufreq/scaling_governor")));
+        found.put("transparentHugePages", text(Path.of("/sys/kernel/mm/transparent_hugepage/enabled")));
+        found.put("jdk", System.getProperty("java.vm.name") + ' ' + System.getProperty("java.vm.version"));
+        found.put("jvmOptions", String.join(" ", ManagementFactory.getRuntimeMXBean().getInputArguments()));
+        found.put("commit", commit());
+        for (Contender contender : contenders) {
+            found.put("version." + contender.id(), contender.version());
+        }
+        found.put("measuringCpu", Integer.toString(settings.pingCpu()));
+        found.put("answeringCpu", Integer.toString(settings.pongCpu()));
+        found.put("nativeProgramsBound", Boolean.toString(Programs.find("taskset") != null));
+        found.put("spinning", Boolean.toString(settings.spinning()));
+        found.put("loadBefore", text(Path.of("/proc/loadavg")));
+        return found;
+    }
+
+    /** The average number of threads that wanted a core in the last minute. */
+    static double load() {
+        return ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+    }
+
+    private static String commit() throws InterruptedException {
+        String home = System.getenv(HOME_VARIABLE);
+        Path folder = home == null ? null : Path.of(home);
+        String commit = Programs.output(folder, List.of("git", "rev-parse", "--short=12", "HEAD"));
+        if (commit.isEmpty()) {
+            return "unknown";
+        }
+        boolean changed = !Programs.output(folder, List.of("git", "status", "--porcelain", "-uno")).isEmpty();
+        return changed ? commit + ", with changes" : commit;
+    }
+
+    private static String valueOf(String name) {
+        for (String line : text(CPU_INFO).split("\\R")) {
+            int colon = line.indexOf(':');
+            if (colon > 0 && line.substring(0, colon).strip().equals(name)) {
+                return line.substring(colon + 1).strip();
+            }
+        }
+        return "unknown";
+    }
+
+    private static String text(Path file) {
+        try {
+            return Files.isReadable(file) ? Files.readString(file).strip() : "unknown";
+        } catch (IOException ex) {
+            return "unknown";
+        }
+    }
+}

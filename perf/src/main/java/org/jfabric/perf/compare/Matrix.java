@@ -1,0 +1,50 @@
+package org.jfabric.perf.compare;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+
+/** Which cells a run has, in the order in which a round takes them: what is compared stands together. */
+final class Matrix {
+    /** A thousand messages a millisecond of more than this are a matter of bandwidth, not of latency. */
+    private static final int LARGEST_PACED_BYTES = 4096;
+
+    private Matrix() {
+    }
+
+    /**
+     * The cells of a run.
+     *
+     * @param contenders that can be run.
+     * @param sizes      in bytes.
+     * @param full       every pass of every contender with every size, else what the table of targets names.
+     */
+    static List<Cell> cells(List<Contender> contenders, Set<Integer> sizes, boolean full) {
+        List<Cell> wanted = full ? every(contenders, sizes) : Targets.cells();
+        List<String> order = contenders.stream().map(Contender::id).toList();
+        List<Cell> cells = new ArrayList<>();
+        for (Cell cell : wanted) {
+            if (sizes.contains(cell.sizeBytes()) && order.contains(cell.system())) {
+                cells.add(cell);
+            }
+        }
+        cells.sort(Comparator.comparing(Cell::pass).thenComparing(Cell::sizeBytes)
+            .thenComparing(cell -> order.indexOf(cell.system())));
+        return cells;
+    }
+
+    private static List<Cell> every(List<Contender> contenders, Set<Integer> sizes) {
+        List<Cell> cells = new ArrayList<>();
+        for (Contender contender : contenders) {
+            for (Pass pass : List.of(Pass.EXCHANGE, Pass.STREAM, Pass.PACED)) {
+                for (int size : sizes) {
+                    if (contender.can(pass, size) && (pass != Pass.PACED || size <= LARGEST_PACED_BYTES)) {
+                        cells.add(new Cell(contender.id(), pass, size));
+                    }
+                }
+            }
+        }
+        return cells;
+    }
+}

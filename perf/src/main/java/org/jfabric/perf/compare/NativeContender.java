@@ -1,0 +1,148 @@
+package org.jfabric.perf.compare;
+
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jfabric.tool.ToolException;
+
+/**
+ * A contender whose test program is started anew for each reading; it warms up and times itself. Only its count of
+ * messages is chosen here, from the speed of the reading before.
+ */
+final class NativeContender implements Contender {
+    private static final int MOST_TRIES = 5;
+    private static final double SAFETY = 1.15;
+    private static final long FIRST_COUNT_BYTES = 64L << 20;
+    private static final long FIRST_COUNT = 50_000;
+    private static final long START_NS = 200_000_000L;
+    private static final double NS_PER_SECOND = 1e9;
+    private static final double MEGABYTE = 1e6;
+    private static final double BYTES_PER_MIB = 1 << 20;
+
+    private final NativeTool tool;
+    private final RigSettings settings;
+    private final NativePair pair;
+    private final String version;
+    private final Map<Cell, Double> nsPerCount = new HashMap<>();
+
+    /** A test program. */
+    interface NativeTool {
+        /** Name in JSON. */
+        String id();
+
+        /** Name for people. */
+        String title();
+
+        /** The program. */
+        String program();
+
+        /** The package that brings it. */
+        String debianPackage();
+
+        /** Command that prints the version. */
+        List<String> versionCommand();
+
+        /** Environment of the program. */
+        Map<String, String> environment();
+
+        /** What it can measure. */
+        Set<Pass> passes();
+
+        /** Command of one side; the server's has no host. */
+        List<String> command(Pass pass, int sizeBytes, long count, int port, boolean server);
+
+        /**
+         * Nanoseconds of the timed part for each message (of an exchange: for each half round trip).
+         *
+         * @param output what the client printed.
+         * @throws ToolException if there is no result in it.
+         */
+        double nsPerMessage(int sizeBytes, String output);
+    }
+
+    NativeContender(NativeTool tool, RigSettings settings) throws InterruptedException {
+        this.tool = tool;
+        this.settings = settings;
+        pair = new NativePair(tool.title(), settings, tool.environment());
+        version = missing() == null
+            ? Programs.output(null, tool.versionCommand()).lines().findFirst().orElse("unknown")
+                .replaceFirst("^[^0-9]*", "") : "not installed";
+    }
+
+    @Override
+    public String id() {
+        return tool.id();
+    }
+
+    @Override
+    public String title() {
+        return tool.title();
+    }
+
+    @Override
+    public String missing() {
+        return Programs.find(tool.program()) != null ? null
+            : tool.title() + " is left out: " + tool.program() + " is not installed; the Debian package "
+            + tool.debianPackage() + " brings it.";
+    }
+
+    @Override
+    public String version() {
+        return version;
+    }
+
+    @Override
+    public boolean can(Pass pass, int sizeBytes) {
+        return tool.passes().contains(pass) && sizeBytes > 0;
+    }
+
+    @Override
+    public Reading measure(Pass pass, int sizeBytes) throws InterruptedException {
+        Cell cell = new Cell(id(), pass, sizeBytes);
+        double messages = pass == Pass.EXCHANGE ? 2 : 1;
+        long count = nsPerCount.containsKey(cell)
+            ? (long) (settings.timedNs() * SAFETY / nsPerCount.get(cell)) + 1
+            : Math.clamp(FIRST_COUNT_BYTES / sizeBytes, 1, FIRST_COUNT);
+        for (int tries = 1; tries <= MOST_TRIES; tries++) {
+            Disturbance disturbance = new Disturbance();
+            int port = FreePorts.tcp();
+            NativePair.Outcome outcome = pair.run(tool.command(pass, sizeBytes, count, port, true),
+                tool.command(pass, sizeBytes, count, port, false), port,
+                START_NS + (long) (count * nsPerCount.getOrDefault(cell, 0.0)), disturbance);
+            double nsPerMessage = tool.nsPerMessage(sizeBytes, outcome.output());
+            double elapsedNs = nsPerMessage * messages * count;
+            nsPerCount.put(cell, nsPerMessage * messages);
+            if (elapsedNs >= settings.timedNs()) {
+                return reading(pass, sizeBytes, nsPerMessage, outcome, disturbance);
+            }
+            count = (long) (count * SAFETY * settings.timedNs() / elapsedNs) + 1;
+        }
+        throw new ToolException(title() + " was never slow enough to last " + settings.timedNs() / 1_000_000
+            + " ms with " + sizeBytes + " bytes.");
+    }
+
+    private static Reading reading(
+        Pass pass, int sizeBytes, double nsPerMessage, NativePair.Outcome outcome, Disturbance disturbance) {
+        Map<Metric, Double> values = new EnumMap<>(Metric.class);
+        double cpuNs = outcome.cpuShare() * nsPerMessage;
+        if (pass == Pass.EXCHANGE) {
+            values.put(Metric.HALF_ROUND_TRIP, nsPerMessage);
+            values.put(Metric.EXCHANGE_CPU, cpuNs);
+            if (outcome.memoryBytes() > 0) {
+                values.put(Metric.MEMORY, outcome.memoryBytes() / BYTES_PER_MIB);
+            }
+        } else {
+            values.put(Metric.MESSAGE_RATE, NS_PER_SECOND / nsPerMessage);
+            values.put(Metric.BANDWIDTH, NS_PER_SECOND / nsPerMessage * sizeBytes / MEGABYTE);
+            values.put(Metric.STREAM_CPU, cpuNs);
+        }
+        return new Reading(values, disturbance.found(), null);
+    }
+
+    @Override
+    public void close() {
+        // Nothing lives longer than a reading.
+    }
+}

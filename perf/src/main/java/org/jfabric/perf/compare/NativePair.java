@@ -1,0 +1,199 @@
+package org.jfabric.perf.compare;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.jfabric.tool.ToolException;
+
+/**
+ * A test program of C that is started twice, as a server and as a client that reports. Each is bound to its core, and
+ * looked at twice while it runs; the look takes a few microseconds.
+ */
+final class NativePair {
+    private static final String BINDER = "taskset";
+    private static final long LISTEN_TIMEOUT_NS = 10_000_000_000L;
+    private static final long END_TIMEOUT_S = 120;
+    private static final long POLL_MS = 2;
+    private static final double FIRST_LOOK = 0.3;
+    private static final double SECOND_LOOK = 0.8;
+
+    private final String title;
+    private final RigSettings settings;
+    private final Map<String, String> environment;
+
+    /**
+     * What a run has found.
+     *
+     * @param output      of the client.
+     * @param cpuShare    cores that both used together, not a number if they ended before they were looked at.
+     * @param memoryBytes resident memory of both, 0 if they ended before.
+     */
+    record Outcome(String output, double cpuShare, double memoryBytes) {
+    }
+
+    /** A look at a process. */
+    private record Look(long atNs, long cpuNs, long switches, long memoryBytes) {
+        static Look at(Process process) {
+            return new Look(System.nanoTime(),
+                process.toHandle().info().totalCpuDuration().map(Duration::toNanos).orElse(0L),
+                ThreadLoad.status(Path.of("/proc", Long.toString(process.pid()), "status"),
+                    "nonvoluntary_ctxt_switches"),
+                ThreadLoad.memoryBytes(process.pid()));
+        }
+    }
+
+    NativePair(String title, RigSettings settings, Map<String, String> environment) {
+        this.title = title;
+        this.settings = settings;
+        this.environment = environment;
+    }
+
+    /**
+     * Runs both to their end.
+     *
+     * @param server      command of the one that listens.
+     * @param client      command of the other one.
+     * @param port        that the server listens on.
+     * @param expectedNs  how long the client will run, about.
+     * @param disturbance is told what was noticed.
+     */
+    Outcome run(List<String> server, List<String> client, int port, long expectedNs, Disturbance disturbance)
+        throws InterruptedException {
+        Process listening = start(server, settings.pongCpu());
+        // A server whose client never comes would wait for ever.
+        Thread hook = new Thread(listening::destroyForcibly, "compare-end");
+        Runtime.getRuntime().addShutdownHook(hook);
+        try {
+            awaitListener(listening, port);
+            Process measuring = start(client, settings.pingCpu());
+            try {
+                return watch(listening, measuring, expectedNs, disturbance);
+            } finally {
+                measuring.destroyForcibly().waitFor();
+            }
+        } finally {
+            listening.destroyForcibly().waitFor();
+            forget(hook);
+        }
+    }
+
+    private static void forget(Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException ex) {
+            // The process is ending and the hook runs, or ran.
+            return;
+        }
+    }
+
+    private Outcome watch(Process server, Process client, long expectedNs, Disturbance disturbance)
+        throws InterruptedException {
+        CompletableFuture<String> output = read(client);
+        CompletableFuture<String> serverOutput = read(server);
+        boolean ended = client.waitFor((long) (expectedNs * FIRST_LOOK), TimeUnit.NANOSECONDS);
+        Look client0 = Look.at(client);
+        Look server0 = Look.at(server);
+        ended = ended || client.waitFor((long) (expectedNs * (SECOND_LOOK - FIRST_LOOK)), TimeUnit.NANOSECONDS);
+        Look client1 = Look.at(client);
+        Look server1 = Look.at(server);
+        // A process may be gone although it was not seen to end.
+        boolean seen = !ended && client1.memoryBytes > 0 && server1.memoryBytes > 0;
+        if (!client.waitFor(END_TIMEOUT_S, TimeUnit.SECONDS)) {
+            throw new ToolException(title + " did not end within " + END_TIMEOUT_S + " s.");
+        }
+        String text = join(output);
+        if (client.exitValue() != 0) {
+            throw new ToolException(title + " ended with status " + client.exitValue() + ": "
+                + (text + ' ' + (server.isAlive() ? "" : join(serverOutput))).strip().replaceAll("\\s*\\R\\s*", " "));
+        }
+        if (!seen) {
+            return new Outcome(text, Double.NaN, 0);
+        }
+        double share = look("client", client0, client1, disturbance) + look("server", server0, server1, disturbance);
+        return new Outcome(text, share, client1.memoryBytes + server1.memoryBytes);
+    }
+
+    private double look(String who, Look from, Look to, Disturbance disturbance) {
+        long elapsedNs = to.atNs - from.atNs;
+        // The kernel counts in steps of 10 ms, of which one more or less is no disturbance.
+        double slackNs = 20e6;
+        disturbance.look(title + ' ' + who, to.switches - from.switches, to.cpuNs - from.cpuNs + slackNs, elapsedNs);
+        return Math.min(1, (double) (to.cpuNs - from.cpuNs) / elapsedNs);
+    }
+
+    private Process start(List<String> command, int cpu) {
+        List<String> bound = new ArrayList<>();
+        if (Programs.find(BINDER) != null) {
+            bound.addAll(List.of(BINDER, "-c", Integer.toString(cpu)));
+        }
+        bound.addAll(command);
+        ProcessBuilder builder = new ProcessBuilder(bound).redirectErrorStream(true);
+        builder.environment().putAll(environment);
+        try {
+            Process process = builder.start();
+            process.getOutputStream().close();
+            return process;
+        } catch (IOException ex) {
+            throw new ToolException(title + " cannot be started: " + ex.getMessage() + '.', ex);
+        }
+    }
+
+    private static CompletableFuture<String> read(Process process) {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            } catch (IOException ex) {
+                return ex.toString();
+            }
+        });
+    }
+
+    private String join(CompletableFuture<String> output) throws InterruptedException {
+        try {
+            return output.get();
+        } catch (ExecutionException ex) {
+            throw new ToolException("The output of " + title + " cannot be read: " + ex.getCause() + '.', ex);
+        }
+    }
+
+    private void awaitListener(Process server, int port) throws InterruptedException {
+        long deadline = System.nanoTime() + LISTEN_TIMEOUT_NS;
+        while (!isListening(port)) {
+            if (!server.isAlive()) {
+                throw new ToolException(title + "'s server ended with status " + server.exitValue() + ": "
+                    + join(read(server)).strip().replaceAll("\\s*\\R\\s*", " "));
+            }
+            if (System.nanoTime() - deadline > 0) {
+                throw new ToolException(title + "'s server did not listen within 10 s.");
+            }
+            Thread.sleep(POLL_MS);
+        }
+    }
+
+    private static boolean isListening(int port) {
+        String wanted = String.format(Locale.ROOT, ":%04X ", port);
+        for (String table : List.of("/proc/net/tcp", "/proc/net/tcp6")) {
+            try {
+                for (String line : Files.readAllLines(Path.of(table))) {
+                    // local address, remote address, state: 0A listens
+                    String[] words = line.strip().split("\\s+");
+                    if (words.length > 3 && (words[1] + ' ').endsWith(wanted) && words[3].equals("0A")) {
+                        return true;
+                    }
+                }
+            } catch (IOException ex) {
+                continue;
+            }
+        }
+        return false;
+    }
+}

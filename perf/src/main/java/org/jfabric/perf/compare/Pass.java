@@ -1,0 +1,15 @@
+package org.jfabric.perf.compare;
+
+/** What two sides do with each other for a while; the rig names it to both. */
+enum Pass {
+    /** One message there, one back, no clocks inside: half round trip. */
+    EXCHANGE,
+    /** Messages one way, as many under way as the window allows, one back at the end: rate and bandwidth. */
+    STREAM,
+    /** Messages at a fixed rate, each answered; measured from the time at which they should have been sent. */
+    PACED,
+    /** As {@link #EXCHANGE}, contents made and compared. */
+    VERIFY,
+    /** As {@link #STREAM}, contents made and compared. */
+    VERIFY_STREAM
+}

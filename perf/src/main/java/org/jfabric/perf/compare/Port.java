@@ -1,0 +1,24 @@
+package org.jfabric.perf.compare;
+
+/**
+ * One side's way to send messages of the cell's size and to take the other side's. A process uses one implementation
+ * only, so the loops call it directly once compiled. Owner: one thread.
+ */
+interface Port {
+    /**
+     * Sends a message.
+     *
+     * @return false if there is no room: poll and try again.
+     */
+    boolean trySend();
+
+    /** Takes what has arrived, and makes progress. */
+    void poll();
+
+    /**
+     * Messages taken.
+     *
+     * @return since the port was opened.
+     */
+    long received();
+}

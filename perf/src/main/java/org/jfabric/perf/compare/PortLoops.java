@@ -1,0 +1,162 @@
+package org.jfabric.perf.compare;
+
+import org.HdrHistogram.Histogram;
+
+/**
+ * The timed loops over a {@link Port}. Nothing in here allocates, takes a lock or reads a clock, but for the paced
+ * pass, which is about clocks. Owner: one thread.
+ */
+final class PortLoops {
+    /** Messages in one call: often enough for the compiler to notice, rarely enough not to cost anything. */
+    private static final int CHUNK = 64;
+    /** Receives that both sides keep posted allow for no more. */
+    private static final int PACED_WINDOW = 48;
+    private static final long HIGHEST_NS = 100_000_000_000L;
+    private static final int DIGITS = 3;
+
+    private final Port port;
+    private long seen;
+    private long pacedNs;
+
+    PortLoops(Port port) {
+        this.port = port;
+    }
+
+    /**
+     * Sends, takes the answer, and so on.
+     *
+     * @param count round trips.
+     * @return nanoseconds.
+     */
+    long exchangePing(long count) {
+        long begin = System.nanoTime();
+        for (long done = 0; done < count; done += CHUNK) {
+            pingChunk((int) Math.min(CHUNK, count - done));
+        }
+        return System.nanoTime() - begin;
+    }
+
+    /** Takes a message, answers it, and so on. */
+    void exchangePong(long count) {
+        for (long done = 0; done < count; done += CHUNK) {
+            pongChunk((int) Math.min(CHUNK, count - done));
+        }
+    }
+
+    /**
+     * Sends messages, then waits for the word that all have arrived.
+     *
+     * @param count messages.
+     * @return nanoseconds.
+     */
+    long streamPing(long count) {
+        long begin = System.nanoTime();
+        for (long done = 0; done < count; done += CHUNK) {
+            sendChunk((int) Math.min(CHUNK, count - done));
+        }
+        await(1);
+        return System.nanoTime() - begin;
+    }
+
+    /** Takes messages and says at the end that all have arrived. */
+    void streamPong(long count) {
+        await(count);
+        sendChunk(1);
+    }
+
+    /**
+     * Sends at a fixed rate and measures each answer from the time at which its message should have been sent, so that
+     * a stall is seen in all messages that it delays.
+     *
+     * @param count      messages.
+     * @param intervalNs between two of them.
+     * @return the distribution.
+     */
+    Histogram pacedPing(long count, long intervalNs) {
+        Histogram answers = new Histogram(HIGHEST_NS, DIGITS);
+        long begin = System.nanoTime() + intervalNs;
+        long base = seen;
+        long sent = 0;
+        long answered = 0;
+        while (answered < count) {
+            long dueNs = begin + sent * intervalNs;
+            if (sent < count && sent - answered < PACED_WINDOW && System.nanoTime() - dueNs >= 0 && port.trySend()) {
+                sent++;
+            }
+            port.poll();
+            long arrived = port.received() - base;
+            if (arrived > answered) {
+                answered = record(answers, arrived, answered, begin, intervalNs);
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+        seen = port.received();
+        pacedNs = System.nanoTime() - begin;
+        return answers;
+    }
+
+    /** How long the last {@link #pacedPing} took: more than its count over its rate if the rate was not kept. */
+    long pacedNs() {
+        return pacedNs;
+    }
+
+    private static long record(Histogram answers, long arrived, long answered, long begin, long intervalNs) {
+        long now = System.nanoTime();
+        for (long i = answered; i < arrived; i++) {
+            answers.recordValue(Math.clamp(now - (begin + i * intervalNs), 0, HIGHEST_NS));
+        }
+        return arrived;
+    }
+
+    /** Answers each message; other than {@link #exchangePong} it does not mind if several come at once. */
+    void pacedPong(long count) {
+        long answered = 0;
+        long base = seen;
+        while (answered < count) {
+            port.poll();
+            long arrived = port.received() - base;
+            if (answered == arrived) {
+                Thread.onSpinWait();
+            }
+            while (answered < arrived && port.trySend()) {
+                answered++;
+            }
+        }
+        seen += count;
+    }
+
+    private void pingChunk(int count) {
+        for (int i = 0; i < count; i++) {
+            send();
+            await(1);
+        }
+    }
+
+    private void pongChunk(int count) {
+        for (int i = 0; i < count; i++) {
+            await(1);
+            send();
+        }
+    }
+
+    private void sendChunk(int count) {
+        for (int i = 0; i < count; i++) {
+            send();
+        }
+    }
+
+    private void send() {
+        while (!port.trySend()) {
+            port.poll();
+        }
+    }
+
+    private void await(long count) {
+        long wanted = seen + count;
+        while (port.received() < wanted) {
+            port.poll();
+        }
+        seen = wanted;
+    }
+}

@@ -1,0 +1,90 @@
+package org.jfabric.perf.compare;
+
+import java.util.List;
+import java.util.Map;
+import org.jfabric.tool.JsonWriter;
+
+/** A run as one JSON object on one line; the names are what programs rely on. */
+final class ResultJson {
+    private static final int RATIO_DECIMALS = 3;
+
+    private ResultJson() {
+    }
+
+    /**
+     * Writes it.
+     *
+     * @param run     to be written.
+     * @param readings whether to add the value of each round to each result.
+     */
+    static String write(Comparison run, boolean readings) {
+        JsonWriter json = new JsonWriter().beginObject();
+        json.name("environment").beginObject();
+        for (Map.Entry<String, String> each : run.environment().entrySet()) {
+            json.member(each.getKey(), each.getValue());
+        }
+        json.member("rounds", run.results().rounds()).endObject();
+        json.name("results").beginArray();
+        for (Results.Line line : run.results().lines()) {
+            write(json, line, run, readings);
+        }
+        json.endArray().name("targets").beginArray();
+        for (Target.Verdict verdict : run.verdicts()) {
+            write(json, verdict);
+        }
+        json.endArray();
+        json.name("garbageCollections").beginObject()
+            .member("messages", run.streamed()).member("collections", run.collections()).endObject();
+        json.member("messagesCompared", run.verified());
+        texts(json, "missing", run.missing());
+        texts(json, "notes", run.notes());
+        return json.endObject().toString();
+    }
+
+    private static void write(JsonWriter json, Results.Line line, Comparison run, boolean readings) {
+        json.beginObject()
+            .member("system", line.cell().system())
+            .member("metric", line.metric().key())
+            .member("sizeBytes", line.cell().sizeBytes())
+            .member("median", line.median())
+            .member("min", line.min())
+            .member("max", line.max())
+            .member("unit", line.metric().unit())
+            .member("disturbedRounds", run.results().disturbedRounds(line.cell()));
+        if (readings) {
+            json.name("values").beginArray();
+            for (double value : line.values()) {
+                json.value(value);
+            }
+            json.endArray().name("disturbances").beginArray();
+            for (Reading reading : run.results().readings(line.cell())) {
+                json.value(reading == null ? null : String.join("; ", reading.disturbances()));
+            }
+            json.endArray();
+        }
+        json.endObject();
+    }
+
+    private static void write(JsonWriter json, Target.Verdict verdict) {
+        Target target = verdict.target();
+        json.beginObject()
+            .member("what", target.what())
+            .member("metric", target.metric().key())
+            .member("measured", verdict.measured())
+            .name("ratio").value(verdict.ratio(), RATIO_DECIMALS)
+            .name("must").value(target.must(), RATIO_DECIMALS)
+            .name("goal").value(target.goal(), RATIO_DECIMALS)
+            .member("met", verdict.met())
+            .member("goalMet", verdict.goalMet())
+            .name("missedBy").value(verdict.missedBy(), RATIO_DECIMALS)
+            .member("rounds", verdict.ratios().length)
+            .member("roundsWithin5Percent", verdict.near())
+            .endObject();
+    }
+
+    private static void texts(JsonWriter json, String name, List<String> texts) {
+        json.name(name).beginArray();
+        texts.forEach(json::value);
+        json.endArray();
+    }
+}

@@ -1,0 +1,24 @@
+package org.jfabric.perf.compare;
+
+import java.nio.file.Path;
+
+/**
+ * What all contenders have in common.
+ *
+ * @param directory for drivers' files, in shared memory.
+ * @param timedNs   least length of a timed pass.
+ * @param pingCpu   processor of the sides that measure.
+ * @param pongCpu   processor of the sides that answer, and of drivers.
+ * @param spinning  whether these are two.
+ */
+record RigSettings(Path directory, long timedNs, int pingCpu, int pongCpu, boolean spinning) {
+    /** Warm-up of each cell. */
+    long warmNs() {
+        return timedNs / 5;
+    }
+
+    /** Warm-up of the first cell of a kind in processes that are new: until the compiler is done. */
+    long firstWarmNs() {
+        return timedNs * 3;
+    }
+}

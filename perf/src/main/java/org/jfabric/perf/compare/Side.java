@@ -1,0 +1,48 @@
+package org.jfabric.perf.compare;
+
+import org.HdrHistogram.Histogram;
+
+/**
+ * What one process of a contender has open for one cell. Owner: the process's main thread.
+ *
+ * <p>Order of the calls: made, {@link #connect} once the other sides are made as well, then any number of {@link #arm}
+ * (who answers) and {@link #run}, at last {@link #close}.
+ */
+interface Side extends AutoCloseable {
+    /** Finds the other side. */
+    default void connect() {
+    }
+
+    /** Lets an invoked driver go on while nothing is asked for. */
+    default void cycle() {
+    }
+
+    /**
+     * Gets ready for the other side's first message.
+     *
+     * @param pass that comes next.
+     */
+    default void arm(Pass pass) {
+    }
+
+    /**
+     * Does its part of a pass.
+     *
+     * @param pass  which.
+     * @param count messages, or round trips.
+     * @return nanoseconds if this side measures; of a verifying pass the messages compared.
+     */
+    long run(Pass pass, long count);
+
+    /**
+     * The distribution found by the last paced pass.
+     *
+     * @return nanoseconds from intended send to answer, or null if there was no such pass.
+     */
+    default Histogram distribution() {
+        return null;
+    }
+
+    @Override
+    void close();
+}

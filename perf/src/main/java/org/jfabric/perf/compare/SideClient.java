@@ -1,0 +1,114 @@
+package org.jfabric.perf.compare;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jfabric.tool.ChildJvm;
+import org.jfabric.tool.ToolException;
+
+/** The rig's end of a {@link SideProcess}. Owner: the rig's thread. */
+final class SideClient implements AutoCloseable {
+    private static final long START_TIMEOUT_MS = 60_000;
+
+    private final LinkedBlockingQueue<ChildJvm.Line> lines = new LinkedBlockingQueue<>();
+    private final SideRole role;
+    private final ChildJvm process;
+    private boolean idle;
+
+    /**
+     * Starts the process and waits until it listens.
+     *
+     * @param contender id of the contender.
+     * @param role      of the process.
+     * @param kind      of its sides.
+     * @param settings  of the rig.
+     */
+    SideClient(String contender, SideRole role, SideKind kind, RigSettings settings) throws InterruptedException {
+        this.role = role;
+        boolean begins = role == SideRole.PING;
+        process = new ChildJvm(contender + ' ' + role.text(), List.of(
+            SideProcess.NAME,
+            "--kind", kind.name(),
+            "--role", role.name(),
+            "--cpu", Integer.toString(begins ? settings.pingCpu() : settings.pongCpu()),
+            "--other-cpu", Integer.toString(begins ? settings.pongCpu() : settings.pingCpu()),
+            "--spinning", Boolean.toString(settings.spinning()),
+            "--dir", settings.directory().toString()), SideProcess.MARK, lines);
+        boolean started = false;
+        try {
+            await("ready", START_TIMEOUT_MS);
+            started = true;
+        } finally {
+            if (!started) {
+                process.kill();
+                process.close();
+            }
+        }
+    }
+
+    SideRole role() {
+        return role;
+    }
+
+    String title() {
+        return process.title();
+    }
+
+    /** Gives a command and waits for the answer. */
+    String call(String command, String answer) throws InterruptedException {
+        send(command);
+        return await(answer, START_TIMEOUT_MS);
+    }
+
+    void send(String command) {
+        idle = false;
+        process.send(command);
+    }
+
+    /**
+     * Waits for an answer.
+     *
+     * @param word      that it begins with.
+     * @param timeoutMs how long.
+     * @return what follows the word.
+     */
+    String await(String word, long timeoutMs) throws InterruptedException {
+        ChildJvm.Line line = lines.poll(timeoutMs, TimeUnit.MILLISECONDS);
+        if (line == null) {
+            throw new ToolException("The process " + process.title() + " did not answer within " + timeoutMs / 1_000
+                + " s; the machine may be too busy.");
+        }
+        if (line.text() == null) {
+            throw new ToolException("The process " + process.title() + " ended (" + process.end() + ").");
+        }
+        if (line.text().startsWith("failed ")) {
+            throw new ToolException("The process " + process.title() + ": " + line.text().substring(7));
+        }
+        if (!line.text().equals(word) && !line.text().startsWith(word + ' ')) {
+            throw new ToolException("The process " + process.title() + " answered \"" + line.text()
+                + "\" instead of \"" + word + "\".");
+        }
+        idle = true;
+        return line.text().substring(Math.min(line.text().length(), word.length() + 1));
+    }
+
+    long memoryBytes() {
+        return ThreadLoad.memoryBytes(process.pid());
+    }
+
+    /** Processor time of the process so far, in steps of the kernel's clock. */
+    long cpuNs() {
+        return ProcessHandle.of(process.pid()).flatMap(handle -> handle.info().totalCpuDuration())
+            .map(Duration::toNanos).orElse(0L);
+    }
+
+    /** Who is in the middle of a pass does not listen, so then the end is a hard one. */
+    @Override
+    public void close() {
+        if (!idle) {
+            process.kill();
+        }
+        process.close();
+    }
+}

@@ -1,0 +1,53 @@
+package org.jfabric.perf.compare;
+
+import org.jfabric.driver.ThreadingMode;
+
+/** The sides that a process of the rig can be. */
+enum SideKind {
+    /** JFabric, a driver of its own in mode INVOKER, link shm. */
+    JFABRIC_INVOKER,
+    /** The same in a process that has used the other links as well. */
+    JFABRIC_INVOKER_ALL_LINKS,
+    /** A JFabric daemon in mode DEDICATED. */
+    JFABRIC_DEDICATED,
+    /** A JFabric daemon in mode SHARED. */
+    JFABRIC_SHARED,
+    /** A client of a JFabric daemon that sends to itself. */
+    JFABRIC_SELF,
+    /** The same with a thousand endpoints open. */
+    JFABRIC_SELF_AMONG_MANY,
+    /** Aeron's media driver, for others. */
+    AERON_DRIVER,
+    /** A client of it over shared memory. */
+    AERON_IPC,
+    /** Aeron over UDP, a media driver of its own run by the client's thread. */
+    AERON_UDP,
+    /** Two threads and one cache line. */
+    HAND_OVER,
+    /** A copy in memory. */
+    COPY;
+
+    private static final int MANY = 1_000;
+
+    /**
+     * Makes it.
+     *
+     * @param settings of the cell.
+     * @return to be closed by the caller.
+     */
+    Side open(SideSettings settings) {
+        return switch (this) {
+            case JFABRIC_INVOKER -> new JFabricSide(settings, false);
+            case JFABRIC_INVOKER_ALL_LINKS -> new JFabricSide(settings, true);
+            case JFABRIC_DEDICATED -> new JFabricDaemon(settings, ThreadingMode.DEDICATED);
+            case JFABRIC_SHARED -> new JFabricDaemon(settings, ThreadingMode.SHARED);
+            case JFABRIC_SELF -> new JFabricSelf(settings, 1);
+            case JFABRIC_SELF_AMONG_MANY -> new JFabricSelf(settings, MANY);
+            case AERON_DRIVER -> new AeronDriver(settings);
+            case AERON_IPC -> AeronSide.ipc(settings);
+            case AERON_UDP -> AeronSide.udp(settings);
+            case HAND_OVER -> new HandOverSide(settings);
+            case COPY -> new CopySide(settings);
+        };
+    }
+}

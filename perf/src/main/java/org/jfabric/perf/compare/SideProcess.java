@@ -1,0 +1,165 @@
+package org.jfabric.perf.compare;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.locks.LockSupport;
+import org.jfabric.FabricException;
+import org.jfabric.ffi.Affinity;
+import org.jfabric.tool.TemporaryDirectory;
+import org.jfabric.tool.ToolCommand;
+import org.jfabric.tool.ToolException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * A process of the rig, told what to do by {@link SideClient}: commands come in lines on the standard input, answers go
+ * in marked lines to the standard output. It lives through all rounds, and between two cells it has nothing open and
+ * sleeps.
+ *
+ * <pre>
+ *  open PASS SIZE PORT DIR      opened          driver, endpoint and memory of a cell
+ *  connect                      connected       the other side is found
+ *  run PASS COUNT               armed           (who answers) the other may begin
+ *                               done REPORT
+ *  close                        closed
+ *  quit                                         ends with status 0
+ *                               failed TEXT     ends with status 1
+ * </pre>
+ *
+ * <p>The end of the input without {@code quit} is the rig's death and ends this process at once.
+ */
+@Command(name = SideProcess.NAME, hidden = true, description = "A process of compare; not for users.")
+public final class SideProcess implements ToolCommand {
+    static final String NAME = "compare-side";
+    /** What marks the lines meant for the rig. */
+    static final String MARK = "#compare ";
+
+    private static final long CYCLE_NS = 100_000;
+    private static final int ORPHANED = 3;
+
+    @Option(names = "--kind", required = true)
+    private SideKind kind;
+    @Option(names = "--role", required = true)
+    private SideRole role;
+    @Option(names = "--cpu", required = true)
+    private int cpu;
+    @Option(names = "--other-cpu", required = true)
+    private int otherCpu;
+    @Option(names = "--spinning", arity = "1", required = true)
+    private boolean spinning;
+    @Option(names = "--dir", required = true)
+    private Path base;
+
+    private final LinkedBlockingQueue<String> commands = new LinkedBlockingQueue<>();
+    private final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+    private Side side;
+
+    /** Made by the command line. */
+    public SideProcess() {
+    }
+
+    @Override
+    public Integer call() {
+        Thread reader = new Thread(this::read, "compare-commands");
+        reader.setDaemon(true);
+        reader.start();
+        try {
+            // A driver binds its own threads; its main thread only waits.
+            if (role != SideRole.DRIVER) {
+                Affinity.bind(cpu);
+            }
+            say("ready");
+            String command;
+            while (!(command = next()).equals("quit")) {
+                obey(command.split(" "));
+            }
+            return 0;
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            return 1;
+        } catch (RuntimeException ex) {
+            say("failed " + String.valueOf(ex.getMessage() == null ? ex : ex.getMessage())
+                .replaceAll("\\s*\\R\\s*", " "));
+            if (!(ex instanceof ToolException) && !(ex instanceof FabricException)) {
+                ex.printStackTrace();
+            }
+            return 1;
+        } finally {
+            if (side != null) {
+                side.close();
+            }
+        }
+    }
+
+    private void obey(String[] words) {
+        switch (words[0]) {
+            case "open" -> {
+                side = kind.open(new SideSettings(role, Pass.valueOf(words[1]), Integer.parseInt(words[2]),
+                    Path.of(words[4]), Integer.parseInt(words[3]), cpu, otherCpu, spinning));
+                say("opened");
+            }
+            case "connect" -> {
+                side.connect();
+                say("connected");
+            }
+            case "run" -> run(Pass.valueOf(words[1]), Long.parseLong(words[2]));
+            case "close" -> {
+                side.close();
+                side = null;
+                say("closed");
+            }
+            default -> throw new IllegalArgumentException("the command \"" + words[0] + "\" is not known.");
+        }
+    }
+
+    private void run(Pass pass, long count) {
+        if (role == SideRole.PONG) {
+            side.arm(pass);
+            say("armed");
+        }
+        ThreadLoad before = ThreadLoad.now();
+        long result = side.run(pass, count);
+        ThreadLoad after = ThreadLoad.now();
+        say("done " + new SideReport(result, after.cpuNs() - before.cpuNs(), after.switches() - before.switches(),
+            after.collections() - before.collections(), ThreadLoad.memoryBytes(ProcessHandle.current().pid()),
+            pass == Pass.PACED ? side.distribution() : null).format());
+    }
+
+    /** An invoked driver has to be run also while the rig thinks. */
+    private String next() throws InterruptedException {
+        if (side == null || role == SideRole.DRIVER) {
+            return commands.take();
+        }
+        String command;
+        while ((command = commands.poll()) == null) {
+            side.cycle();
+            LockSupport.parkNanos(CYCLE_NS);
+        }
+        return command;
+    }
+
+    private void read() {
+        try (BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            String line;
+            while ((line = in.readLine()) != null) {
+                commands.add(line);
+                if (line.equals("quit")) {
+                    return;
+                }
+            }
+        } catch (IOException ex) {
+            System.err.println("the rig's commands cannot be read: " + ex.getMessage());
+        }
+        TemporaryDirectory.deleteOf(base.resolve("any"));
+        Runtime.getRuntime().halt(ORPHANED);
+    }
+
+    private void say(String line) {
+        out.println(MARK + line);
+    }
+}

@@ -1,0 +1,33 @@
+package org.jfabric.perf.compare;
+
+import java.nio.file.Path;
+
+/**
+ * What a side is made from.
+ *
+ * @param role      what its process does.
+ * @param pass      the pass that will be timed.
+ * @param sizeBytes of each message.
+ * @param directory of this cell, the same for all sides; not there yet.
+ * @param port      first of two free UDP ports.
+ * @param cpu       processor of this side.
+ * @param otherCpu  processor of the other side.
+ * @param spinning  whether each side has a core of its own.
+ */
+record SideSettings(
+    SideRole role, Pass pass, int sizeBytes, Path directory, int port, int cpu, int otherCpu, boolean spinning) {
+    /** Messages that a sender has under way at most, as in {@code ucx_perftest -t tag_bw}. */
+    static final int WINDOW = 32;
+    /** Time between two messages of a paced pass: 100,000 a second. */
+    static final long INTERVAL_NS = 10_000;
+
+    /** Folder of this side's own driver. */
+    Path ownDirectory() {
+        return directory.resolve(role.text());
+    }
+
+    /** The role of the side that this one talks to. */
+    SideRole other() {
+        return role == SideRole.PING ? SideRole.PONG : SideRole.PING;
+    }
+}

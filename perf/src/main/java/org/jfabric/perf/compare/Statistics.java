@@ -1,0 +1,47 @@
+package org.jfabric.perf.compare;
+
+import java.util.Arrays;
+
+/** What is made of the values of the rounds. */
+final class Statistics {
+    private Statistics() {
+    }
+
+    /**
+     * The middle value, or the mean of the two in the middle.
+     *
+     * @param values at least one; those that are not a number are left out.
+     * @return not a number if there is none.
+     */
+    static double median(double... values) {
+        double[] sorted = Arrays.stream(values).filter(value -> !Double.isNaN(value)).sorted().toArray();
+        int middle = sorted.length / 2;
+        if (sorted.length == 0) {
+            return Double.NaN;
+        }
+        return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+    }
+
+    static double min(double... values) {
+        return Arrays.stream(values).filter(value -> !Double.isNaN(value)).min().orElse(Double.NaN);
+    }
+
+    static double max(double... values) {
+        return Arrays.stream(values).filter(value -> !Double.isNaN(value)).max().orElse(Double.NaN);
+    }
+
+    /**
+     * The ratio of each round: what disturbs a machine for longer than a cell disturbs both of its values.
+     *
+     * @param own   values by round.
+     * @param other values by round.
+     * @return one ratio for each round in which both were measured.
+     */
+    static double[] pairedRatios(double[] own, double[] other) {
+        double[] ratios = new double[Math.min(own.length, other.length)];
+        for (int i = 0; i < ratios.length; i++) {
+            ratios[i] = own[i] / other[i];
+        }
+        return Arrays.stream(ratios).filter(Double::isFinite).toArray();
+    }
+}

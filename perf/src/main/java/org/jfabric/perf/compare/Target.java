@@ -1,0 +1,90 @@
+package org.jfabric.perf.compare;
+
+import java.util.List;
+
+/**
+ * A line of the table of targets: a ratio within each round, of one of JFabric's cells to a reference.
+ *
+ * @param what       for people.
+ * @param own        JFabric's cell.
+ * @param metric     that is compared.
+ * @param references what it is compared with; of several, the one that is easiest to reach counts in each round.
+ * @param must       ratio to reach: not more, or of a metric of which more is better, not less.
+ * @param goal       the same for the goal.
+ * @param goalFor    the reference of the goal, if it is another one than that of the must; else null.
+ */
+record Target(String what, Cell own, Metric metric, List<Reference> references, double must, double goal,
+    Reference goalFor) {
+    /** A round is near if its ratio misses by no more than this. */
+    private static final double TOLERANCE = 1.05;
+
+    /**
+     * Something to be compared with.
+     *
+     * @param cell   of the other contender, or another one of JFabric's.
+     * @param factor of its value.
+     */
+    record Reference(Cell cell, double factor) {
+    }
+
+    /**
+     * What became of a target.
+     *
+     * @param target   judged.
+     * @param ratios   of the rounds that have both values.
+     * @param ratio    their median, not a number if there is none.
+     * @param near     rounds within 5 % of the must.
+     * @param met      whether the median meets it and most rounds are near.
+     * @param goalMet  whether the median meets the goal as well.
+     * @param missedBy part by which the median misses the must, 0 if it does not.
+     */
+    record Verdict(
+        Target target, double[] ratios, double ratio, int near, boolean met, boolean goalMet, double missedBy) {
+        boolean measured() {
+            return ratios.length > 0;
+        }
+    }
+
+    Target(String what, Cell own, Metric metric, Cell reference, double must, double goal) {
+        this(what, own, metric, List.of(new Reference(reference, 1)), must, goal, null);
+    }
+
+    Verdict judge(Results results) {
+        double[] ratios = Statistics.pairedRatios(results.values(own, metric), reference(results));
+        double ratio = Statistics.median(ratios);
+        int near = 0;
+        for (double each : ratios) {
+            near += reaches(each, must, TOLERANCE) ? 1 : 0;
+        }
+        double goalRatio = goalFor == null ? ratio : Statistics.median(Statistics.pairedRatios(
+            results.values(own, metric), scaled(results, goalFor)));
+        boolean met = ratios.length > 0 && reaches(ratio, must, 1) && 2 * near > ratios.length;
+        double missedBy = ratios.length == 0 || reaches(ratio, must, 1) ? 0
+            : metric.moreIsBetter() ? must / ratio - 1 : ratio / must - 1;
+        return new Verdict(this, ratios, ratio, near, met, met && reaches(goalRatio, goal, 1), missedBy);
+    }
+
+    private boolean reaches(double ratio, double wanted, double tolerance) {
+        return metric.moreIsBetter() ? ratio * tolerance >= wanted : ratio <= wanted * tolerance;
+    }
+
+    private double[] reference(Results results) {
+        double[] easiest = scaled(results, references.getFirst());
+        for (Reference reference : references) {
+            double[] values = scaled(results, reference);
+            for (int i = 0; i < easiest.length; i++) {
+                // Of two that are both there; a missing one leaves the round out.
+                easiest[i] = metric.moreIsBetter() ? Math.min(easiest[i], values[i]) : Math.max(easiest[i], values[i]);
+            }
+        }
+        return easiest;
+    }
+
+    private double[] scaled(Results results, Reference reference) {
+        double[] values = results.values(reference.cell, metric);
+        for (int i = 0; i < values.length; i++) {
+            values[i] *= reference.factor;
+        }
+        return values;
+    }
+}

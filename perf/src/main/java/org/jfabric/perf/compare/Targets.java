@@ -1,0 +1,85 @@
+package org.jfabric.perf.compare;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/** The table of targets, and the cells that it takes. */
+final class Targets {
+    /** What the other columns of the table say is about this size. */
+    static final int SIZE = 64;
+
+    /** Targets that this rig has no cell for, with the reason. */
+    static final List<String> LEFT_OUT = List.of(
+        "message rate with zero-copy receive against Aeron IPC: there is no buffered receive yet",
+        "first message of a cold endpoint among 1,000, in cycles of the driver: not measured here",
+        "cost per message with 100,000 posted receives: see TagMatcherBenchmark of benchmarks.jar");
+
+    private static final double COPY_FACTOR = 0.9;
+
+    private Targets() {
+    }
+
+    /** All targets that are ratios. */
+    static List<Target> all() {
+        List<Target> targets = new ArrayList<>();
+        for (int size : new int[] {64, 8}) {
+            targets.add(new Target("half round trip of " + size + " bytes, INVOKER over shm, against UCX",
+                own(Pass.EXCHANGE, size), Metric.HALF_ROUND_TRIP, cell(UcxTool.ID, Pass.EXCHANGE, size),
+                size == 8 ? 0.8 : 0.9, size == 8 ? 0.65 : 0.75));
+        }
+        targets.add(new Target("the same of 64 bytes against libfabric shm", own(Pass.EXCHANGE, SIZE),
+            Metric.HALF_ROUND_TRIP, cell(LibfabricTool.ID, Pass.EXCHANGE, SIZE), 0.4, 0.32));
+        targets.add(new Target("the same of 64 bytes against Aeron IPC", own(Pass.EXCHANGE, SIZE),
+            Metric.HALF_ROUND_TRIP, cell(Contenders.AERON_IPC, Pass.EXCHANGE, SIZE), 0.35, 0.27));
+        for (int size : new int[] {1024, 4096}) {
+            targets.add(new Target("the same of " + size + " bytes against UCX", own(Pass.EXCHANGE, size),
+                Metric.HALF_ROUND_TRIP, cell(UcxTool.ID, Pass.EXCHANGE, size), 0.9, 0.65));
+        }
+        targets.add(new Target("64 bytes to oneself through a DEDICATED daemon, against Aeron IPC's half round trip",
+            cell(Contenders.DEDICATED, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            cell(Contenders.AERON_IPC, Pass.EXCHANGE, SIZE), 1.0, 0.7));
+        targets.add(new Target("message rate of 64 bytes against UCX tag_bw", own(Pass.STREAM, SIZE),
+            Metric.MESSAGE_RATE, cell(UcxTool.ID, Pass.STREAM, SIZE), 1.0, 1.25));
+        for (int size : new int[] {65_536, 1_048_576}) {
+            Target.Reference ucx = new Target.Reference(cell(UcxTool.ID, Pass.STREAM, size), 1);
+            Target.Reference copy = new Target.Reference(cell(Contenders.COPY, Pass.STREAM, size), COPY_FACTOR);
+            targets.add(new Target("bandwidth of " + size / 1024 + " KiB against the smaller of UCX and 0.9 x a copy",
+                own(Pass.STREAM, size), Metric.BANDWIDTH, List.of(ucx, copy), 1.0, 1.0, ucx));
+        }
+        targets.add(new Target("p99 at 100,000 messages/s of 64 bytes against Aeron IPC", own(Pass.PACED, SIZE),
+            Metric.PACED_P99, cell(Contenders.AERON_IPC, Pass.PACED, SIZE), 1.0, 0.7));
+        targets.add(new Target("64 bytes through a DEDICATED daemon with 1,000 endpoints open, against one",
+            cell(Contenders.AMONG_MANY, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            cell(Contenders.DEDICATED, Pass.EXCHANGE, SIZE), 1.5, 1.2));
+        targets.add(new Target("half round trip of 64 bytes in processes that use the other links too, against without",
+            cell(Contenders.ALL_LINKS, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP, own(Pass.EXCHANGE, SIZE),
+            1.05, 1.0));
+        return targets;
+    }
+
+    /** The cells that the table names, with the baselines that are reported beside them. */
+    static List<Cell> cells() {
+        Set<Cell> cells = new LinkedHashSet<>();
+        for (Target target : all()) {
+            cells.add(target.own());
+            for (Target.Reference reference : target.references()) {
+                cells.add(reference.cell());
+            }
+        }
+        cells.add(cell(Contenders.SHARED, Pass.EXCHANGE, SIZE));
+        cells.add(cell(Contenders.AERON_IPC, Pass.STREAM, SIZE));
+        cells.add(cell(Contenders.HAND_OVER, Pass.EXCHANGE, SIZE));
+        cells.add(cell(Contenders.HAND_OVER, Pass.PACED, SIZE));
+        return List.copyOf(cells);
+    }
+
+    private static Cell own(Pass pass, int sizeBytes) {
+        return cell(Contenders.INVOKER, pass, sizeBytes);
+    }
+
+    private static Cell cell(String system, Pass pass, int sizeBytes) {
+        return new Cell(system, pass, sizeBytes);
+    }
+}

@@ -1,0 +1,44 @@
+package org.jfabric.perf.compare;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.BitSet;
+import org.jfabric.ffi.Affinity;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The two baselines in this process, with few messages. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class BaselinesTest {
+    private static SideSettings settings(Pass pass, int sizeBytes) {
+        BitSet cpus = Affinity.cpus();
+        int cpu = cpus.nextSetBit(0);
+        return new SideSettings(SideRole.PING, pass, sizeBytes, Path.of("unused"), 0, cpu,
+            Math.max(cpu, cpus.nextSetBit(cpu + 1)), true);
+    }
+
+    @Test
+    void shouldHandALineOverAndBack() {
+        try (Side side = SideKind.HAND_OVER.open(settings(Pass.EXCHANGE, 64))) {
+            assertTrue(side.run(Pass.EXCHANGE, 50) > 0);
+            assertTrue(side.run(Pass.EXCHANGE, 65) > 0);
+        }
+    }
+
+    @Test
+    void shouldHandALineOverAtAFixedRate() {
+        try (Side side = SideKind.HAND_OVER.open(settings(Pass.PACED, 64))) {
+            assertTrue(side.run(Pass.PACED, 50) > 0);
+            assertEquals(50, side.distribution().getTotalCount());
+        }
+    }
+
+    @Test
+    void shouldCopyMemory() {
+        try (Side side = SideKind.COPY.open(settings(Pass.STREAM, 65_536))) {
+            assertTrue(side.run(Pass.STREAM, 100) > 0);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package org.jfabric.perf.compare;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jfabric.tool.FabricTool;
+import org.jfabric.tool.JsonText;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** One round in processes of its own; no figures. */
+@Tag("slow")
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class CompareProcessTest {
+    @TempDir
+    Path folder;
+
+    private record Run(int status, String out, String err) {
+    }
+
+    private static Run run(String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-XX:+UseSerialGC", "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
+            "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
+            FabricTool.class.getName(), "compare"));
+        command.addAll(List.of(arguments));
+        Process process = new ProcessBuilder(command).start();
+        process.getOutputStream().close();
+        CompletableFuture<String> err = CompletableFuture.supplyAsync(() -> read(process.getErrorStream()));
+        String out = read(process.getInputStream());
+        assertTrue(process.waitFor(60, TimeUnit.SECONDS));
+        return new Run(process.exitValue(), out, err.get());
+    }
+
+    private static String read(InputStream stream) {
+        try {
+            return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    @Test
+    void shouldMeasureJFabricAndTheBaselines() throws Exception {
+        Run run = run("--systems", "jfabric-invoker,hand-over,copy", "--sizes", "64", "--rounds", "1", "--messages",
+            "10000", "--json", "--report", folder.toString());
+
+        assertEquals(0, run.status, run.err);
+        assertEquals(1, run.out.lines().count(), run.out);
+        Map<String, Object> json = JsonText.object(run.out);
+        Set<String> seen = new HashSet<>();
+        for (Object each : (List<?>) json.get("results")) {
+            Map<?, ?> result = (Map<?, ?>) each;
+            assertTrue((Double) result.get("median") > 0, result.toString());
+            seen.add(result.get("system") + " " + result.get("metric"));
+        }
+        assertTrue(seen.containsAll(Set.of("jfabric-invoker halfRoundTrip", "jfabric-invoker messageRate",
+            "jfabric-invoker bandwidth", "jfabric-invoker roundTripAtRateP99", "hand-over halfRoundTrip",
+            "hand-over roundTripAtRateP99", "jfabric-invoker memory", "jfabric-invoker cpuPerStreamedMessage")),
+            seen.toString());
+        assertEquals(30_000.0, json.get("messagesCompared"));
+        assertEquals(10_000.0, ((Map<?, ?>) json.get("garbageCollections")).get("messages"));
+        for (String name : List.of("cpu", "kernel", "jdk", "commit", "version.jfabric-invoker", "version.aeron-ipc")) {
+            assertTrue(((Map<?, ?>) json.get("environment")).containsKey(name), name);
+        }
+        for (String file : List.of("index.html", "compare.json", "readings.json", "jfabric-invoker-64.hlog")) {
+            assertTrue(Files.size(folder.resolve(file)) > 0, file);
+        }
+    }
+
+    @Test
+    void shouldRefuseASystemThatItDoesNotKnow() throws Exception {
+        Run run = run("--systems", "telepathy");
+        assertEquals(2, run.status);
+        assertTrue(run.err.contains("telepathy") && run.err.contains("jfabric-invoker"), run.err);
+    }
+}

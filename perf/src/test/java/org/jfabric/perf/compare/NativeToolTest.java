@@ -1,0 +1,62 @@
+package org.jfabric.perf.compare;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import org.jfabric.tool.ToolException;
+import org.junit.jupiter.api.Test;
+
+/** What the test programs of UCX 1.13.1 and libfabric 1.17.0 have printed. */
+class NativeToolTest {
+    private static final String UCX = """
+        iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr
+        20000,0.130,125.920,84.671,496.35,738.15,7942,11810
+        """;
+    private static final String LIBFABRIC = """
+        bytes   #sent   #ack     total       time     MB/sec    usec/xfer   Mxfers/sec
+        64      200k    =200k    24m         3.89s      6.58       9.72       0.10
+        """;
+
+    private final UcxTool ucx = new UcxTool();
+    private final LibfabricTool libfabric = new LibfabricTool();
+
+    @Test
+    void shouldReadTheOverallRateOfUcx() {
+        assertEquals(1e9 / 11_810, ucx.nsPerMessage(65_536, UCX), 1e-6);
+    }
+
+    @Test
+    void shouldNotMindLinesAroundTheResultOfUcx() {
+        String warned = "[1700000000.1] [host:1:0] parser.c:1911 UCX  WARN  unused env variable: UCX_X\n" + UCX + "\n";
+        assertEquals(1e9 / 11_810, ucx.nsPerMessage(65_536, warned), 1e-6);
+    }
+
+    @Test
+    void shouldReadTheBandwidthOfLibfabricBecauseItHasMoreDigits() {
+        assertEquals(9_726.4, libfabric.nsPerMessage(64, LIBFABRIC), 0.1);
+    }
+
+    @Test
+    void shouldSayWhatWasPrintedInsteadOfAResult() {
+        assertTrue(assertThrows(ToolException.class, () -> ucx.nsPerMessage(64, "no transport\n"))
+            .getMessage().contains("no transport"));
+        assertTrue(assertThrows(ToolException.class, () -> libfabric.nsPerMessage(64, "fi_getinfo(): -61\n"))
+            .getMessage().contains("-61"));
+    }
+
+    @Test
+    void shouldTellOnlyTheClientWhereTheServerIs() {
+        for (NativeContender.NativeTool tool : List.of(ucx, libfabric)) {
+            List<String> server = tool.command(Pass.EXCHANGE, 64, 1_000, 5_000, true);
+            List<String> client = tool.command(Pass.EXCHANGE, 64, 1_000, 5_000, false);
+            assertFalse(server.contains("127.0.0.1"), server.toString());
+            assertEquals("127.0.0.1", client.getLast());
+            for (List<String> command : List.of(server, client)) {
+                assertTrue(command.containsAll(List.of(tool.program(), "64", "1000", "5000")), command.toString());
+            }
+        }
+    }
+}
