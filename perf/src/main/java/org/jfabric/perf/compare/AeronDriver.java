@@ -17,8 +17,12 @@ final class AeronDriver implements Side {
     AeronDriver(SideSettings settings) {
         driver = MediaDriver.launch(AeronSide.driverContext(settings.ownDirectory().toString())
             .threadingMode(ThreadingMode.SHARED)
-            .sharedIdleStrategy(new SleepingMillisIdleStrategy(
-                settings.pass() == Pass.STREAM ? STREAM_SLEEP_MS : OTHER_SLEEP_MS)));
+            .sharedIdleStrategy(new SleepingMillisIdleStrategy(sleepMs(settings.pass()))));
+    }
+
+    /** How long it sleeps; each time it wakes up, it takes a core from one of the two sides. */
+    static long sleepMs(Pass pass) {
+        return pass == Pass.STREAM ? STREAM_SLEEP_MS : OTHER_SLEEP_MS;
     }
 
     @Override

@@ -31,6 +31,7 @@ import picocli.CommandLine.Spec;
     })
 public final class CompareCommand implements ToolCommand {
     private static final int LARGEST_BYTES = 1 << 20;
+    private static final int ROUNDS = 11;
     private static final int MOST_ROUNDS = 1_000;
     private static final long MOST_MESSAGES = 100_000_000_000L;
     private static final long TIMED_NS = 500_000_000L;
@@ -55,8 +56,11 @@ public final class CompareCommand implements ToolCommand {
             + " ucx, libfabric-shm, hand-over, copy.")
     private List<String> systems = Contenders.IDS;
 
-    @Option(names = "--rounds", paramLabel = "N", defaultValue = "11", description = "Default: ${DEFAULT-VALUE}.")
-    private int rounds;
+    @Option(
+        names = "--rounds",
+        paramLabel = "N",
+        description = "Default: 11, on a slow machine as many as fit into ten minutes.")
+    private Integer rounds;
 
     @Option(names = "--full", description = "Every system with every size, which takes long.")
     private boolean full;
@@ -97,7 +101,8 @@ public final class CompareCommand implements ToolCommand {
                 new RigSettings(directory.path(), TIMED_NS, pingCpu, next >= 0 ? next : pingCpu, spinning);
             Comparison run;
             try (Rig rig = new Rig(settings, Set.copyOf(systems), new ToolVersion().getVersion()[0], err)) {
-                run = rig.run(new TreeSet<>(sizes), full, rounds, messages);
+                run = rig.run(new TreeSet<>(sizes), full, rounds == null ? ROUNDS : rounds,
+                    rounds == null && !full, messages);
             }
             if (report != null) {
                 err.println("The report is " + new ReportFolder(report).write(run) + '.');
@@ -112,7 +117,9 @@ public final class CompareCommand implements ToolCommand {
         for (int size : sizes) {
             inRange("--sizes", size, 1, LARGEST_BYTES);
         }
-        inRange("--rounds", rounds, 1, MOST_ROUNDS);
+        if (rounds != null) {
+            inRange("--rounds", rounds, 1, MOST_ROUNDS);
+        }
         inRange("--messages", messages, 0, MOST_MESSAGES);
         for (String system : systems) {
             if (!Contenders.IDS.contains(system)) {

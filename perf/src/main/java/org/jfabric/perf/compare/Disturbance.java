@@ -10,8 +10,8 @@ import java.util.Locale;
 
 /** Notices what may have spoilt a reading. */
 final class Disturbance {
-    /** The scheduler's own threads take a core away now and then; more than this is somebody else. */
-    private static final double SWITCHES_PER_SECOND = 20;
+    /** Threads of the kernel and of the JVM take a core away now and then; more than this is somebody else. */
+    private static final double SWITCHES_PER_SECOND = 50;
     private static final double LEAST_CPU_SHARE = 0.95;
     private static final double MOST_STEAL_SHARE = 0.01;
     private static final double MOST_OVER_PLAN = 1.02;
@@ -26,14 +26,15 @@ final class Disturbance {
     /**
      * Looks at a side that should have had a core for itself.
      *
-     * @param who       title of the side.
-     * @param switches  times that it lost its core.
-     * @param cpuNs     processor time of its process.
-     * @param elapsedNs meanwhile.
+     * @param who          title of the side.
+     * @param switches     times that it lost its core.
+     * @param ownPerSecond times a second that threads of the same contender take a core.
+     * @param cpuNs        processor time of its process.
+     * @param elapsedNs    meanwhile.
      */
-    void look(String who, long switches, double cpuNs, long elapsedNs) {
+    void look(String who, long switches, double ownPerSecond, double cpuNs, long elapsedNs) {
         double perSecond = switches * NS_PER_SECOND / Math.max(1, elapsedNs);
-        if (perSecond > SWITCHES_PER_SECOND) {
+        if (perSecond > SWITCHES_PER_SECOND + ownPerSecond) {
             found.add(String.format(Locale.ROOT, "%s lost its core %.0f times a second", who, perSecond));
         }
         if (cpuNs < LEAST_CPU_SHARE * elapsedNs) {

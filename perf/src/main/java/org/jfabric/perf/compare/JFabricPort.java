@@ -81,10 +81,13 @@ final class JFabricPort implements Port, CompletionHandler {
     @Override
     public void poll() {
         int result = queue.poll(this, POLL_LIMIT);
-        if (result > 0) {
-            postReceives();
-        } else if (result != -FabricErrno.EAGAIN) {
+        if (result < 0 && result != -FabricErrno.EAGAIN) {
             throw refused(result);
+        }
+        // An answer goes before the next receive, which is posted while nothing else is to be done, or in good time.
+        long left = posted - received;
+        if (left < RECEIVES / 2 || left < RECEIVES && result <= 0) {
+            postReceives();
         }
     }
 

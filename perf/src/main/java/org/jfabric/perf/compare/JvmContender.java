@@ -24,6 +24,7 @@ final class JvmContender implements Contender {
     private static final double BYTES_PER_MIB = 1 << 20;
     private static final double NS_PER_SECOND = 1e9;
     private static final double MEGABYTE = 1e6;
+    private static final double MS_PER_SECOND = 1e3;
 
     private final Definition definition;
     private final RigSettings settings;
@@ -225,7 +226,8 @@ final class JvmContender implements Contender {
             SideReport report = reports.get(side.role());
             if (report != null) {
                 cpuNs += report.cpuNs();
-                disturbance.look(side.title(), report.switches(), report.cpuNs(), ping.result());
+                disturbance.look(
+                    side.title(), report.switches(), ownSwitchesPerSecond(pass), report.cpuNs(), ping.result());
             }
         }
         switch (pass) {
@@ -249,6 +251,11 @@ final class JvmContender implements Contender {
             default -> throw new IllegalArgumentException(pass + " is not timed");
         }
         return new Reading(values, disturbance.found(), ping.histogram());
+    }
+
+    private double ownSwitchesPerSecond(Pass pass) {
+        return definition.kinds.containsValue(SideKind.AERON_DRIVER)
+            ? MS_PER_SECOND / AeronDriver.sleepMs(pass) : 0;
     }
 
     /** A driver that runs beside the sides takes part in no pass, but costs something. */

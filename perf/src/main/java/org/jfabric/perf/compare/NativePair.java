@@ -126,7 +126,8 @@ final class NativePair {
         long elapsedNs = to.atNs - from.atNs;
         // The kernel counts in steps of 10 ms, of which one more or less is no disturbance.
         double slackNs = 20e6;
-        disturbance.look(title + ' ' + who, to.switches - from.switches, to.cpuNs - from.cpuNs + slackNs, elapsedNs);
+        disturbance.look(title + ' ' + who, to.switches - from.switches, 0,
+            to.cpuNs - from.cpuNs + slackNs, elapsedNs);
         return Math.min(1, (double) (to.cpuNs - from.cpuNs) / elapsedNs);
     }
 

@@ -18,6 +18,8 @@ final class Rig implements AutoCloseable {
     private static final long COLLECTIONS_TIMEOUT_NS = 60_000_000_000L;
 
     private static final double NS_PER_SECOND = 1e9;
+    /** Room for the rounds of a run that has to end within ten minutes, the last pass and the start aside. */
+    private static final long ROUNDS_LIMIT_NS = 520_000_000_000L;
 
     private final PrintWriter progress;
     private final List<Contender> contenders = new ArrayList<>();
@@ -63,14 +65,17 @@ final class Rig implements AutoCloseable {
      * @param sizes    of messages, in bytes.
      * @param full     the whole matrix.
      * @param rounds   at least 1.
+     * @param limited  whether to give up rounds that do not fit into the time that a default run may take.
      * @param messages of the pass that counts garbage collections, 0 for none.
      */
-    Comparison run(Set<Integer> sizes, boolean full, int rounds, long messages) throws InterruptedException {
+    Comparison run(Set<Integer> sizes, boolean full, int rounds, boolean limited, long messages)
+        throws InterruptedException {
         List<Cell> cells = Matrix.cells(contenders, sizes, full);
         if (cells.isEmpty()) {
             throw new ToolException("Nothing is to be measured: none of these systems is compared with these sizes; "
                 + "--full measures each system with each size.");
         }
+        long started = System.nanoTime();
         long verified = verify(cells);
         Results results = new Results(rounds);
         Set<Cell> failed = new LinkedHashSet<>();
@@ -81,8 +86,14 @@ final class Rig implements AutoCloseable {
                     measure(cell, round, results, failed);
                 }
             }
+            long now = System.nanoTime();
+            if (limited && round + 1 < rounds && now - started + (now - begin) > ROUNDS_LIMIT_NS) {
+                notes.add("Only " + (round + 1) + " of " + rounds + " rounds fitted into ten minutes: the machine is"
+                    + " slow or busy. --rounds " + rounds + " runs them all.");
+                break;
+            }
             say("round %d of %d: %d cells took %.0f s", round + 1, rounds, cells.size() - failed.size(),
-                (System.nanoTime() - begin) / NS_PER_SECOND);
+                (now - begin) / NS_PER_SECOND);
         }
         long[] collected = collections(sizes, messages);
         return new Comparison(environment, titles(), results, missing, notes, verified, collected[0], collected[1]);
