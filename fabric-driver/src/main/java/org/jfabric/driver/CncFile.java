@@ -9,7 +9,7 @@ import org.agrona.concurrent.errors.DistinctErrorLog;
 import org.agrona.concurrent.status.CountersManager;
 import org.jfabric.FabricErrno;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.progress.FaultPoint;
+import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.driver.resource.SystemCounters;
 import org.jfabric.ffi.Libc;

@@ -18,7 +18,7 @@ import org.jfabric.codec.control.DoneDecoder;
 import org.jfabric.codec.control.EnableEndpointEncoder;
 import org.jfabric.codec.control.PublishServiceEncoder;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.progress.FaultPoint;
+import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
 import org.jfabric.layout.CompletionQueueDescriptor;

@@ -1,7 +1,7 @@
 package org.jfabric.driver.conductor;
 
 import org.agrona.concurrent.IdleStrategy;
-import org.jfabric.driver.progress.FaultPoint;
+import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.DescriptorWatcher;
 import org.jfabric.driver.resource.Inbox;
 

@@ -28,7 +28,7 @@ import org.jfabric.driver.conductor.command.RemoveAddressCommand;
 import org.jfabric.driver.engine.SessionListener;
 import org.jfabric.driver.link.PeerAcceptor;
 import org.jfabric.driver.progress.FaultInspector;
-import org.jfabric.driver.progress.FaultPoint;
+import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.DescriptorWatcher;
 import org.jfabric.driver.resource.SharedFiles;

@@ -3,6 +3,7 @@ package org.jfabric.driver.progress;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.IdleStrategy;
 import org.jfabric.driver.resource.DescriptorWatcher;
+import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.driver.resource.SystemCounters;

@@ -9,6 +9,7 @@ import org.jfabric.driver.engine.complete.CounterWriter;
 import org.jfabric.driver.engine.view.QueueView;
 import org.jfabric.driver.engine.view.QueueViews;
 import org.jfabric.driver.resource.CycleClock;
+import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.SystemCounter;

@@ -1,5 +1,6 @@
 package org.jfabric.driver.progress;
 
+import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.Inbox;
 
 /**

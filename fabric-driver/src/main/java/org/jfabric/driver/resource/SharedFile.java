@@ -89,12 +89,8 @@ public final class SharedFile {
 
     /** Unmaps it; nothing of it may be touched any more. Resource thread, because much memory takes long. */
     public void unmap() {
-        try {
-            files.forget(this);
-        } finally {
-            // also if the counters' file was cut just now
-            mapping.close();
-        }
+        files.forget(this);
+        mapping.close();
     }
 
     /**

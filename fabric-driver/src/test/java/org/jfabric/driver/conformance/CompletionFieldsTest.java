@@ -199,6 +199,7 @@ class CompletionFieldsTest {
 
     /** Runs the cycles of embedded drivers; entries that come meanwhile are an error of the test. */
     private static void pump(FabricPair pair, CompletionQueue queue) {
+        pair.pump();
         for (FabricNode node : List.of(pair.a, pair.b)) {
             if (node.cq != queue && node.endpoint.isOpen()) {
                 assertEquals(-FabricErrno.EAGAIN, node.cq.read(null, 0, 0));

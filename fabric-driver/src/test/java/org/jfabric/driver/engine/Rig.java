@@ -9,6 +9,7 @@ import org.jfabric.driver.link.scripted.ScriptedChannel;
 import org.jfabric.driver.link.scripted.ScriptedLink;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.layout.MemoryRegionDescriptor;
+import org.jfabric.layout.SlabDescriptor;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -34,6 +35,10 @@ final class Rig {
     boolean mayOverrun;
     int driverShare = 512;
     long caps = Flags.SOURCE;
+    /** Cells of each endpoint's receive slab; 0 for ordinary receives. */
+    int slabCells;
+    int slabLimitBytes;
+    int slabLeastBytes;
 
     Rig(Script script) {
         this.script = script;
@@ -54,6 +59,7 @@ final class Rig {
         /** The same memory once more, so that pieces of one message can be of different regions. */
         final RegisteredRegion twin;
         final int twinIndex;
+        long slab;
         EngineEndpoint endpoint;
         int posted;
         int regionReleases;
@@ -93,6 +99,12 @@ final class Rig {
                 3, address, address, 0, txSize, rxSize, INJECT_SIZE, MEMORY,
                 caps | (directed ? Flags.DIRECTED_RECV : 0), eagerLimitBytes, mayOverrun,
                 new byte[0]);
+            if (slabCells != 0) {
+                int cellBytes = SlabDescriptor.cellLength(Math.max(slabLimitBytes, slabLeastBytes));
+                slab = UnsafeApi.allocateMemory(SlabDescriptor.fileLength(slabCells, cellBytes));
+                endpointSettings = endpointSettings.with(
+                    new ReceiveSlab(slab, slabCells, cellBytes, slabLimitBytes, slabLeastBytes));
+            }
             endpoint = engine.addEndpoint(
                 session, endpointSettings, List.of(ScriptedLink.NAME), addresses, completions.writer,
                 completions.writer);
@@ -259,6 +271,9 @@ final class Rig {
             node.engine.closeSession(node.session);
             node.completions.free();
             UnsafeApi.freeMemory(node.memory);
+            if (node.slab != 0) {
+                UnsafeApi.freeMemory(node.slab);
+            }
         }
         script.close();
     }

@@ -6,6 +6,7 @@ import org.jfabric.driver.model.Receive;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Brings a world to rest, by nothing but messages and cancels: a last message on each way tells that all in front of it
@@ -54,6 +55,7 @@ final class Barrier {
         for (Way way : ways) {
             all &= way.hasArrived();
         }
+        drains.forEach(Drain::settle);
         return all;
     }
 
@@ -89,8 +91,9 @@ final class Barrier {
             if (receive.ended) {
                 continue;
             }
+            world.check(!receive.isLook(), () -> receive + " has no entry");
             world.check(!receive.wantsEntry && receive.mustFailWith == 0, () -> receive + " has no entry");
-            long id = endpoint.memory.idAt(receive.offset);
+            long id = endpoint.memory.idAt(receive.offset + receive.turned);
             world.check(id != 0, () -> receive + " has neither an entry nor a message");
             receive.ended = true;
             world.take(receive, id);
@@ -213,6 +216,7 @@ final class Barrier {
             if (done) {
                 return true;
             }
+            settle();
             if (!cancels) {
                 // some of those that are left may have gone to receives without entries: perhaps fewer would do
                 boolean some = open(true, Math.min(left(true), Math.max(1, endpoint.endpoint.rxSizeLeft() / 2)));
@@ -221,8 +225,9 @@ final class Barrier {
             if (marker == null && (!cancels || !cancelAll())) {
                 return false;
             }
-            boolean waits = endpoint.receives.stream().anyMatch(each -> each.wantsEntry && !each.ended);
-            if (waits) {
+            boolean waits = Stream.of(endpoint.receives, endpoint.looks, endpoint.settlements)
+                .flatMap(List::stream).anyMatch(each -> each.wantsEntry && !each.ended);
+            if (waits || !settle()) {
                 return false;
             }
             // every receive that is open now has taken a message without an entry
@@ -238,6 +243,18 @@ final class Barrier {
             cancels = false;
             done = !more;
             return done;
+        }
+
+        /** Drops what is reserved, or fetches it: it may keep others back. False if not all could be asked for. */
+        private boolean settle() {
+            boolean all = true;
+            for (SoakReceive receive : List.copyOf(endpoint.receives)) {
+                all &= !receive.hasClaim() || receive.settled || LookKind.settle(world, receive);
+            }
+            if (!all) {
+                makeRoom();
+            }
+            return all;
         }
 
         /** Messages that no entry tells of. */
@@ -266,7 +283,7 @@ final class Barrier {
 
         /** And is known to be open: one without an entry may have ended. */
         private boolean takesAll(SoakReceive receive) {
-            return receive.wantsEntry && receive.source == Receive.ANY_SOURCE
+            return receive.wantsEntry && !receive.isLook() && receive.source == Receive.ANY_SOURCE
                 && (!receive.tagged || receive.ignore == ~SoakWorld.BARRIER_TAG);
         }
 
@@ -274,7 +291,8 @@ final class Barrier {
         private void makeRoom() {
             for (SoakEndpoint other : endpoint.rx.receivers) {
                 other.receives.stream()
-                    .filter(each -> !each.ended && !each.cancelRequested && !each.ofBarrier).findFirst()
+                    .filter(each -> !each.ended && !each.cancelRequested && !each.ofBarrier && !each.isLook())
+                    .findFirst()
                     .ifPresent(each -> CancelKind.cancel(world, other, each));
             }
         }
@@ -282,7 +300,7 @@ final class Barrier {
         /** Asks for the end of all, last of all of one that nobody sends to; false if not all requests were taken. */
         private boolean cancelAll() {
             for (SoakReceive receive : List.copyOf(endpoint.receives)) {
-                if (!receive.ended && !CancelKind.cancel(world, endpoint, receive)) {
+                if (!receive.ended && !receive.isLook() && !CancelKind.cancel(world, endpoint, receive)) {
                     return false;
                 }
             }

@@ -31,7 +31,7 @@ final class CancelKind implements Kind {
 
     /** Asks for the end of a receive, once; false if the request was refused. */
     static boolean cancel(SoakWorld world, SoakEndpoint at, SoakReceive receive) {
-        if (receive.cancelRequested) {
+        if (receive.cancelRequested || receive.isLook()) {
             return true;
         }
         // the entry may be there when the call returns

@@ -9,8 +9,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Says whether what one endpoint received since the last barrier is what the rules allow.
@@ -48,6 +50,8 @@ final class Judge {
         identify();
         collect();
         relate();
+        endpoint.looks.forEach(this::judgeLook);
+        endpoint.settlements.forEach(this::judgeSettlement);
         replay(order());
     }
 
@@ -71,7 +75,9 @@ final class Judge {
             SoakMessage expected = queue.poll();
             if (receive.message == null) {
                 world.take(receive, expected.id);
-                world.verify(endpoint, receive, (int) receive.entry.length());
+                if (!receive.isLook()) {
+                    world.verify(endpoint, receive, (int) receive.entry.length());
+                }
             }
             world.check(receive.message == expected, () -> "out of order: " + receive + ", but next is " + expected);
         }
@@ -184,6 +190,39 @@ final class Judge {
         return order;
     }
 
+    /**
+     * A look that left its message: it saw one that nobody had taken who was posted before it, of its sender the oldest
+     * one. What it did not see had not arrived, or was taken before.
+     */
+    private void judgeLook(SoakReceive look) {
+        Set<SoakMessage> taken = new HashSet<>();
+        endpoint.receives.subList(0, look.position).forEach(receive -> taken.add(receive.message));
+        Map<Integer, SoakMessage> oldest = new HashMap<>();
+        messages.stream().filter(message -> look.accepts(message) && !taken.contains(message))
+            .forEach(message -> oldest.putIfAbsent(message.from, message));
+        if (look.mustFailWith != 0) {
+            assertEntry(look, ended(look, look.mustFailWith));
+            return;
+        }
+        SoakMessage seen = oldest.get(endpoint.indexOf(look.entry.source()));
+        world.check(seen != null, () -> "no message was there for " + look);
+        assertEntry(look, received(look, seen));
+        for (SoakMessage other : oldest.values()) {
+            if (other != seen) {
+                before(seen, other);
+            }
+        }
+    }
+
+    /** Who has reserved a message gets it, or drops it as a whole. */
+    private void judgeSettlement(SoakReceive receive) {
+        receive.message = receive.claim.message;
+        assertEntry(receive, received(receive, receive.message));
+        if (receive.slot != null) {
+            world.verify(endpoint, receive, (int) receive.entry.length());
+        }
+    }
+
     /** Entry for entry, as the naive matcher would have written them. */
     private void replay(List<Object> order) {
         NaiveMatcher<SoakReceive, SoakMessage> matcher = new NaiveMatcher<>();
@@ -225,7 +264,8 @@ final class Judge {
     }
 
     private SoakEntry received(SoakReceive receive, SoakMessage message) {
-        int placed = Math.min(message.length, receive.length);
+        boolean whole = receive.isLook() && receive.slot == null;
+        int placed = whole ? message.length : Math.min(message.length, receive.length);
         return new SoakEntry(receive.context,
             Flags.RECV | message.kind() | (message.hasData ? Flags.REMOTE_CQ_DATA : 0), placed, message.data(),
             message.tag, endpoint.addresses[message.from], placed < message.length ? FabricErrno.ETRUNC : 0,

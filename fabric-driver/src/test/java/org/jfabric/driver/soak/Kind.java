@@ -10,8 +10,8 @@ import java.util.Random;
  */
 interface Kind {
     /** All of them. */
-    List<Kind> ALL = List.of(new SendKind(), new InjectKind(), new ReceiveKind(), new CancelKind(), new ReadKind(),
-        new DefaultFlagsKind(), new ImpossibleKind());
+    List<Kind> ALL = List.of(new SendKind(), new InjectKind(), new ClaimSendKind(), new ReceiveKind(),
+        new LookKind(), new CancelKind(), new ReadKind(), new DefaultFlagsKind(), new ImpossibleKind());
 
     /** How often it is chosen in one phase of a window, against the others. */
     int weight(Random random);

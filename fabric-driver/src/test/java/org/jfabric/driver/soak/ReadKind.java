@@ -16,7 +16,8 @@ final class ReadKind implements Kind {
         int way = world.random.nextInt(4);
         int limit = 1 + world.random.nextInt(16);
         if (!queue.paused) {
-            queue.read(queue.holds ? way : way & 1, limit);
+            int sleep = world.random.nextInt(64);
+            queue.read(sleep < 8 ? sleep == 0 ? 5 : 4 : queue.holds ? way : way & 1, limit);
         }
         if (world.random.nextInt(4) == 0) {
             world.drivers.pump();

@@ -8,7 +8,8 @@ import java.util.Random;
 
 /** Receives, tagged and untagged, exact, with masks, and of one source only. */
 final class ReceiveKind implements Kind {
-    private static final String[] CALLS = {"trecv", "trecv", "trecvmsg", "trecvmsg", "recv", "recvmsg"};
+    private static final String[] CALLS = {"trecv", "trecv", "trecvmsg", "trecvmsg", "recv", "recvmsg",
+        "trecvv", "trecvmsg(iov)", "recvv", "recvmsg(iov)"};
 
     @Override
     public int weight(Random random) {
@@ -33,7 +34,7 @@ final class ReceiveKind implements Kind {
         int shift = random.nextInt(8);
         SoakEndpoint at = world.endpoints.get(receive.at);
         receive.source = at.client.directed ? source : Receive.ANY_SOURCE;
-        boolean asked = receive.call.endsWith("msg") ? asksForEntry : (at.receiveDefault & Flags.COMPLETION) != 0;
+        boolean asked = receive.call.contains("msg") ? asksForEntry : (at.receiveDefault & Flags.COMPLETION) != 0;
         receive.wantsEntry = !at.selectiveReceives || asked;
         if (!receive.wantsEntry && !maySilence(world, receive)) {
             receive.call = receive.tagged ? "trecvmsg" : "recvmsg";
@@ -52,6 +53,7 @@ final class ReceiveKind implements Kind {
         }
         receive.slot = slot;
         receive.offset = slot.begin(shift);
+        receive.turned = Pieces.takes(receive.call) ? Pieces.turn(world.random, receive.length) : 0;
         if (!world.post(receive, at.memory.at(receive.offset), source)) {
             at.memory.give(slot);
             return false;
@@ -65,7 +67,7 @@ final class ReceiveKind implements Kind {
             : world.untaggedSilent;
     }
 
-    private static long mask(Random random) {
+    static long mask(Random random) {
         return ~SoakWorld.BARRIER_TAG & switch (random.nextInt(10)) {
             case 0 -> -1L;
             case 1 -> 1L;

@@ -6,7 +6,8 @@ import java.util.Random;
 
 /** Sends of registered memory, tagged and untagged, with every flag. */
 final class SendKind implements Kind {
-    private static final String[] CALLS = {"tsend", "tsenddata", "tsendmsg", "tsendmsg", "send", "senddata", "sendmsg"};
+    private static final String[] CALLS = {"tsend", "tsenddata", "tsendmsg", "tsendmsg", "send", "senddata", "sendmsg",
+        "tsendv", "tsendmsg(iov)", "sendv", "sendmsg(iov)"};
     private static final long[] LEVELS = {0, 0, Flags.INJECT_COMPLETE, Flags.TRANSMIT_COMPLETE,
         Flags.DELIVERY_COMPLETE, Flags.MATCH_COMPLETE, Flags.MATCH_COMPLETE | Flags.INJECT_COMPLETE};
 
@@ -26,7 +27,7 @@ final class SendKind implements Kind {
         if (!from.maySend()) {
             return;
         }
-        message.flags = message.call.endsWith("msg") ? flags : from.sendDefault;
+        message.flags = message.call.contains("msg") ? flags : from.sendDefault;
         message.length = Math.min(length, SoakMemory.ROOM[2]);
         message.hasData = message.call.endsWith("data") || (message.flags & Flags.REMOTE_CQ_DATA) != 0;
         message.wantsEntry = !from.selectiveSends || (message.flags & Flags.COMPLETION) != 0;
@@ -37,6 +38,8 @@ final class SendKind implements Kind {
         int begin = message.slot.begin(shift);
         SoakMemory.Slot slot = message.slot;
         from.memory.fill(begin, message.length, message.id);
+        message.turned = Pieces.takes(message.call) ? Pieces.turn(random, message.length) : 0;
+        from.memory.turn(begin, message.length, message.turned);
         if (!world.post(message, begin, from.addresses[message.to])) {
             from.memory.restore(begin, message.length);
             from.memory.give(slot);

@@ -11,6 +11,7 @@ import org.jfabric.Fabric;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Threading;
+import org.jfabric.WaitObject;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -93,10 +94,17 @@ final class SoakClient {
             failedSends += failed ? 1 : 0;
         }
         for (SoakReceive receive : endpoint.receives) {
-            boolean failed = receive.entry != null && receive.entry.errno() != 0;
-            receives += failed ? 0 : 1;
-            failedReceives += failed ? 1 : 0;
+            if (!receive.isLook()) {
+                count(receive);
+            }
         }
+        endpoint.settlements.stream().filter(each -> (each.look & Flags.DISCARD) == 0).forEach(this::count);
+    }
+
+    private void count(SoakReceive receive) {
+        boolean failed = receive.entry != null && receive.entry.errno() != 0;
+        receives += failed ? 0 : 1;
+        failedReceives += failed ? 1 : 0;
     }
 
     /** Whether the counters show what was accounted for. */
@@ -112,9 +120,10 @@ final class SoakClient {
     }
 
     private SoakQueue openQueue(int size) {
+        boolean blocks = world.random.nextInt(3) == 0;
         SoakQueue queue = new SoakQueue(
-            domain.openCompletionQueue(new CompletionQueueAttr().size(size).format(CompletionFormat.TAGGED)), size,
-            !locks, world::onEntry);
+            domain.openCompletionQueue(new CompletionQueueAttr().size(size).format(CompletionFormat.TAGGED)
+                .waitObject(blocks ? WaitObject.UNSPEC : WaitObject.NONE)), size, !locks, blocks, world::onEntry);
         queues.add(queue);
         return queue;
     }

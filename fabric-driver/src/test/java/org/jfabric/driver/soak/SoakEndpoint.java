@@ -4,9 +4,14 @@ import org.jfabric.Endpoint;
 import org.jfabric.FabricAddress;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.IoVec;
+import org.jfabric.SendClaim;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** An endpoint, and what it has posted since the last barrier. */
 final class SoakEndpoint {
@@ -28,12 +33,18 @@ final class SoakEndpoint {
     /** In posting order. */
     final List<SoakMessage> sends = new ArrayList<>();
     final List<SoakReceive> receives = new ArrayList<>();
+    /** Looks that leave the message where it is, in posting order. */
+    final List<SoakReceive> looks = new ArrayList<>();
+    /** Calls for what was reserved. */
+    final List<SoakReceive> settlements = new ArrayList<>();
     /** Receives whose cancellation was asked for, in the order of the calls. */
     final List<SoakReceive> cancels = new ArrayList<>();
     /** Messages that others have posted to it, in the order of the calls. */
     final List<SoakMessage> inbound = new ArrayList<>();
     /** Sends that are not known to have ended. */
     int openSends;
+    private final SendClaim claim = new SendClaim();
+    private final Pieces pieces = new Pieces();
 
     SoakEndpoint(
         SoakClient client, int index, Endpoint endpoint, SoakMemory memory, SoakQueue tx, SoakQueue rx) {
@@ -104,8 +115,45 @@ final class SoakEndpoint {
             case "tinject" -> endpoint.tinject(
                 memory.region().buffer(), offset, length, destination, message.tag);
             case "inject" -> endpoint.inject(memory.region().buffer(), offset, length, destination);
+            case "tclaim" -> claimAndCommit(message, offset, destination);
+            case "tsendv" -> endpoint.tsendv(pieces(message, offset), destination, message.tag, context);
+            case "tsendmsg(iov)" -> endpoint.tsendmsg(
+                pieces(message, offset), destination, message.tag, message.id, context, message.flags);
+            case "sendv" -> endpoint.sendv(pieces(message, offset), destination, context);
+            case "sendmsg(iov)" -> endpoint.sendmsg(
+                pieces(message, offset), destination, message.id, context, message.flags);
             default -> throw new AssertionError(message.call);
         };
+    }
+
+    private IoVec pieces(SoakMessage message, int offset) {
+        return pieces.of(memory.at(offset), message.length, message.turned);
+    }
+
+    /** Encodes the payload in place. What was claimed is never refused at the commit, and nothing passes it. */
+    private int claimAndCommit(SoakMessage message, int offset, long destination) {
+        int spare = message.length % 7;
+        int result = endpoint.tryClaim(Math.min(message.length + spare, endpoint.injectSize()), claim);
+        if (result != 0) {
+            return result;
+        }
+        claim.buffer().putBytes(0, memory.region().buffer(), offset, message.length);
+        assertEquals(
+            -FabricErrno.EBUSY, endpoint.tsend(memory.at(offset), message.length, destination, message.tag, 0));
+        assertEquals(0, claim.commit(message.length, destination, message.tag, message.id, message.id, message.flags));
+        return 0;
+    }
+
+    /** Claims and gives back; false if there is no room. */
+    boolean claimAndAbort(int length) {
+        int result = endpoint.tryClaim(length, claim);
+        if (result == -FabricErrno.EAGAIN) {
+            return false;
+        }
+        assertEquals(0, result);
+        claim.buffer().setMemory(0, length, (byte) 0xEE);
+        claim.abort();
+        return true;
     }
 
     /** Submits a receive; 0 or what the call answered. */
@@ -115,11 +163,25 @@ final class SoakEndpoint {
                 buf, receive.length, source, receive.tag, receive.ignore, receive.context);
             case "trecvmsg" -> endpoint.trecvmsg(buf, receive.length, source, receive.tag, receive.ignore,
                 receive.context, receive.wantsEntry ? Flags.COMPLETION : 0);
+            case "trecvv" -> endpoint.trecvv(
+                pieces(receive, buf), source, receive.tag, receive.ignore, receive.context);
+            case "trecvmsg(iov)" -> endpoint.trecvmsg(pieces(receive, buf), source, receive.tag, receive.ignore,
+                receive.context, receive.wantsEntry ? Flags.COMPLETION : 0);
+            case "recvv" -> endpoint.recvv(pieces(receive, buf), source, receive.context);
+            case "recvmsg(iov)" -> endpoint.recvmsg(
+                pieces(receive, buf), source, receive.context, receive.wantsEntry ? Flags.COMPLETION : 0);
+            case "tlook" -> endpoint.trecvmsg(
+                buf, receive.length, source, receive.tag, receive.ignore, receive.context, receive.look);
+            case "look" -> endpoint.recvmsg(buf, receive.length, source, receive.context, receive.look);
             case "recv" -> endpoint.recv(buf, receive.length, source, receive.context);
             case "recvmsg" -> endpoint.recvmsg(
                 buf, receive.length, source, receive.context, receive.wantsEntry ? Flags.COMPLETION : 0);
             default -> throw new AssertionError(receive.call);
         };
+    }
+
+    private IoVec pieces(SoakReceive receive, long buf) {
+        return pieces.of(buf, receive.length, receive.turned);
     }
 
     /** The source of a receive as its call takes it. */
@@ -134,7 +196,7 @@ final class SoakEndpoint {
             tx.paused || rx.paused ? ", paused" : ""));
         sends.stream().filter(each -> !each.ended && each.mustFailWith != FabricErrno.EAGAIN)
             .forEach(each -> text.append("  ").append(each).append('\n'));
-        receives.stream().filter(each -> !each.ended)
+        Stream.of(receives, looks, settlements).flatMap(List::stream).filter(each -> !each.ended)
             .forEach(each -> text.append("  ").append(each).append('\n'));
         return text.toString();
     }

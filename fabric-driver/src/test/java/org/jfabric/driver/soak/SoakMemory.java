@@ -97,6 +97,35 @@ final class SoakMemory {
         }
     }
 
+    /** Lets a payload begin that many bytes behind the start of its memory, and its end stand in front. */
+    void turn(int offset, int length, int turned) {
+        if (turned != 0) {
+            byte[] front = new byte[length - turned];
+            byte[] end = new byte[turned];
+            region.buffer().getBytes(offset, front);
+            region.buffer().getBytes(offset + front.length, end);
+            region.buffer().putBytes(offset, end);
+            region.buffer().putBytes(offset + turned, front);
+        }
+    }
+
+    /**
+     * Moves a message out of the two pieces of a buffer to its start, and puts the background behind it; the first
+     * byte that was written to outside of the message, or -1.
+     */
+    int straighten(int offset, int length, int turned, int placed) {
+        int first = Math.min(placed, length - turned);
+        int second = placed - first;
+        int disturbed = disturbed(offset + turned + first, offset + length);
+        disturbed = disturbed >= 0 ? disturbed : disturbed(offset + second, offset + turned);
+        byte[] payload = new byte[placed];
+        region.buffer().getBytes(offset + turned, payload, 0, first);
+        region.buffer().getBytes(offset, payload, first, second);
+        restore(offset, length);
+        region.buffer().putBytes(offset, payload);
+        return disturbed;
+    }
+
     /** The id of the message that begins here; 0 if none does. */
     long idAt(int offset) {
         long word = UnsafeApi.getLong(address + offset);

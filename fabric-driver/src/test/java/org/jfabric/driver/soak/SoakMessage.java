@@ -13,6 +13,8 @@ final class SoakMessage extends Message {
     boolean inject;
     boolean hasData;
     long flags;
+    /** Bytes at the start of its memory that are the end of its payload; for calls that take pieces. */
+    int turned;
     boolean wantsEntry;
     /** What its entry must say although it was taken; 0 for a send that may succeed. */
     int mustFailWith;
@@ -55,7 +57,7 @@ final class SoakMessage extends Message {
     @Override
     public String toString() {
         return call + " #" + id + " e" + from + "->e" + to + (tagged ? " tag " + Long.toHexString(tag) : "") + " "
-            + length + " bytes" + (call.endsWith("msg") ? " flags " + Long.toHexString(flags) : "")
+            + length + " bytes flags " + Long.toHexString(flags)
             + (wantsEntry ? "" : " silent") + (cancelRequested ? ", cancel asked" : "")
             + (ended ? errno == 0 ? ", ended" : ", " + FabricErrno.name(errno) : ", open")
             + (receivedBy == null ? "" : ", received by #" + receivedBy.context);

@@ -23,6 +23,7 @@ final class SoakQueue {
     final List<SoakEndpoint> senders = new ArrayList<>();
     final List<SoakEndpoint> receivers = new ArrayList<>();
     final boolean holds;
+    final boolean blocks;
     boolean paused;
     private boolean reading;
     private final BiConsumer<SoakQueue, SoakEntry> onEntry;
@@ -38,12 +39,15 @@ final class SoakQueue {
      * @param cq      opened for the format TAGGED.
      * @param size    asked for.
      * @param holds   whether entries may be lent.
+     * @param blocks  whether a reader may sleep.
      * @param onEntry told of each entry.
      */
-    SoakQueue(CompletionQueue cq, int size, boolean holds, BiConsumer<SoakQueue, SoakEntry> onEntry) {
+    SoakQueue(
+        CompletionQueue cq, int size, boolean holds, boolean blocks, BiConsumer<SoakQueue, SoakEntry> onEntry) {
         this.cq = cq;
         this.size = size;
         this.holds = holds;
+        this.blocks = blocks;
         this.onEntry = onEntry;
     }
 
@@ -61,7 +65,8 @@ final class SoakQueue {
     /**
      * Reads some entries.
      *
-     * @param way   0 copies, 1 shows, 2 lends and gives back at once, 3 lends until the next call.
+     * @param way   0 copies, 1 shows, 2 lends and gives back at once, 3 lends until the next call; 4 copies
+     *              and 5 waits a moment for the first one, if this queue is one for sleepers.
      * @param limit most entries, 1 to 16.
      * @return entries read.
      */
@@ -70,7 +75,9 @@ final class SoakQueue {
         int read = switch (way) {
             case 1 -> cq.poll(this::add, limit);
             case 2, 3 -> lend(limit, way == 2);
-            default -> copy(limit);
+            case 4, 5 -> add(blocks ? cq.sreadFrom(entries, 0, limit, sources, 0, way - 4)
+                : cq.readFrom(entries, 0, limit, sources));
+            default -> add(cq.readFrom(entries, 0, limit, sources));
         };
         if (read == -FabricErrno.EAVAIL) {
             read = cq.readErr(error, 0);
@@ -100,8 +107,8 @@ final class SoakQueue {
         return !reading;
     }
 
-    private int copy(int limit) {
-        int read = cq.readFrom(entries, 0, limit, sources);
+    /** Those that were copied. */
+    private int add(int read) {
         for (int i = 0; i < read; i++) {
             int at = i * ENTRY_LENGTH;
             polled.add(new SoakEntry(entries.getLong(at), entries.getLong(at + 8), entries.getLong(at + 16),

@@ -1,6 +1,7 @@
 package org.jfabric.driver.soak;
 
 import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
 import org.jfabric.driver.model.Receive;
 
 /** A receive with what it asked for, and its entry. */
@@ -15,6 +16,12 @@ final class SoakReceive extends Receive {
     SoakMemory.Slot slot;
     /** Where its buffer begins in the memory of its endpoint. */
     int offset;
+    /** Bytes at the start of its buffer that take the end of a message; for calls that take pieces. */
+    int turned;
+    /** Flags of a call that looks at messages that wait; 0 for a receive. */
+    long look;
+    /** Receives and discards that were posted before; of a look that takes nothing. */
+    int position;
     boolean cancelRequested;
     long cancelStep;
     /** Its entry was read, or the memory told that it has a message. */
@@ -28,6 +35,20 @@ final class SoakReceive extends Receive {
         return entry != null && entry.errno() == FabricErrno.ECANCELED;
     }
 
+    /** The call that reserved the message that this one fetches or drops. */
+    SoakReceive claim;
+    /** A call that fetches or drops what this one has reserved was accepted. */
+    boolean settled;
+
+    /** Is not posted until a message comes. */
+    boolean isLook() {
+        return look != 0;
+    }
+
+    boolean hasClaim() {
+        return look == (Flags.PEEK | Flags.CLAIM) && tookMessage();
+    }
+
     /** Has, or will have, a message. */
     boolean tookMessage() {
         return mustFailWith == 0 && ended && !isCancelled();
@@ -35,8 +56,9 @@ final class SoakReceive extends Receive {
 
     @Override
     public String toString() {
-        return call + " #" + context + " at e" + at + (tagged ? " tag " + Long.toHexString(tag) + " ignore "
-            + Long.toHexString(ignore) : "") + (source == ANY_SOURCE ? "" : " from e" + source) + " " + length
+        return call + (isLook() ? " flags " + Long.toHexString(look) : "") + " #" + context + " at e" + at
+            + (tagged ? " tag " + Long.toHexString(tag) + " ignore " + Long.toHexString(ignore) : "")
+            + (source == ANY_SOURCE ? "" : " from e" + source) + " " + length
             + " bytes" + (wantsEntry ? "" : " silent") + (cancelRequested ? ", cancel asked" : "")
             + (ended ? ", ended " + (entry == null ? "silently" : entry.toString()) : ", open")
             + (message == null ? "" : " with #" + message.id);

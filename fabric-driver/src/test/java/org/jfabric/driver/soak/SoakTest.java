@@ -26,17 +26,20 @@ class SoakTest {
         long beginNs = System.nanoTime();
         long done = 0;
         long refused = 0;
+        long found = 0;
         long windows = 0;
         while (done < wanted) {
             try (SoakWorld world = new SoakWorld(setup, seed++)) {
                 world.run(Math.min(WORLD, wanted - done));
                 done += world.operations;
                 refused += world.refused;
+                found += world.found;
                 windows += world.windows;
             }
         }
-        System.out.printf("soak %s: seeds %d to %d, %,d operations and %,d refused, %,d barriers, %,d ms%n",
-            setup, SoakOptions.seed(), seed - 1, done, refused, windows,
+        System.out.printf(
+            "soak %s: seeds %d to %d, %,d operations and %,d refused, %,d looks that found, %,d barriers, %,d ms%n",
+            setup, SoakOptions.seed(), seed - 1, done, refused, found, windows,
             TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNs));
     }
 

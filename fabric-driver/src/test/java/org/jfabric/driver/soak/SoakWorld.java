@@ -44,6 +44,8 @@ final class SoakWorld implements AutoCloseable {
     long step;
     long operations;
     long refused;
+    /** Looks that found a message. */
+    long found;
     long windows;
     /** Of all entries in their order. */
     long entriesHash;
@@ -164,6 +166,8 @@ final class SoakWorld implements AutoCloseable {
         for (SoakEndpoint endpoint : endpoints) {
             endpoint.sends.clear();
             endpoint.receives.clear();
+            endpoint.looks.clear();
+            endpoint.settlements.clear();
             endpoint.cancels.clear();
             endpoint.inbound.clear();
             endpoint.openSends = 0;
@@ -222,7 +226,15 @@ final class SoakWorld implements AutoCloseable {
             refused(result, left, receive);
             return false;
         }
-        at.receives.add(receive);
+        if (receive.claim != null) {
+            receive.claim.settled = true;
+            at.settlements.add(receive);
+        } else if (receive.look == Flags.PEEK) {
+            receive.position = at.receives.size();
+            at.looks.add(receive);
+        } else {
+            at.receives.add(receive);
+        }
         accepted(receive);
         return true;
     }
@@ -338,6 +350,10 @@ final class SoakWorld implements AutoCloseable {
         receive.ended = true;
         receive.entry = entry;
         receive.endedStep = step;
+        if (receive.isLook()) {
+            onLooked(receive, entry);
+            return;
+        }
         boolean mayBe = receive.mustFailWith != 0 ? entry.errno() == receive.mustFailWith
             : entry.errno() == 0 || entry.errno() == FabricErrno.ETRUNC
             || receive.cancelRequested && entry.errno() == FabricErrno.ECANCELED;
@@ -350,10 +366,27 @@ final class SoakWorld implements AutoCloseable {
         int placed = (int) entry.length();
         check(placed <= receive.length, () -> "more than its room: " + receive);
         long id = (entry.flags() & Flags.REMOTE_CQ_DATA) != 0 ? entry.data()
-            : placed >= Long.BYTES ? at.memory.idAt(receive.offset) : 0;
+            : placed >= Long.BYTES ? at.memory.idAt(receive.offset + receive.turned) : 0;
         if (id != 0) {
             take(receive, id);
             verify(at, receive, placed);
+        }
+    }
+
+    /** A discard is a receive of all bytes by nobody; a look without success is nothing that the model knows of. */
+    private void onLooked(SoakReceive look, SoakEntry entry) {
+        if (entry.errno() != 0) {
+            boolean mayBe = look.claim != null ? entry.errno() == FabricErrno.ETRUNC
+                : entry.errno() == FabricErrno.ENOMSG
+                || entry.errno() == FabricErrno.ENOSPC && (look.look & Flags.CLAIM) != 0;
+            check(mayBe, () -> "failed: " + look);
+            look.mustFailWith = look.claim != null ? 0 : entry.errno();
+        } else if (look.claim == null) {
+            found++;
+        }
+        boolean takes = look.mustFailWith == 0 && look.claim == null && look.look != Flags.PEEK;
+        if (takes && (entry.flags() & Flags.REMOTE_CQ_DATA) != 0) {
+            take(look, entry.data());
         }
     }
 
@@ -370,6 +403,10 @@ final class SoakWorld implements AutoCloseable {
 
     /** Looks at the memory of a receive whose message is known, and gives it back. */
     void verify(SoakEndpoint at, SoakReceive receive, int placed) {
+        if (receive.turned != 0) {
+            int outside = at.memory.straighten(receive.offset, receive.length, receive.turned, placed);
+            check(outside < 0, () -> "byte " + (outside - receive.offset) + " of its pieces was written: " + receive);
+        }
         int differs = placed == 0 ? -1 : at.memory.differs(receive.offset, placed, receive.message.id);
         check(differs < 0, () -> "byte " + differs + " of " + placed + " differs: " + receive);
         release(at, receive, placed);

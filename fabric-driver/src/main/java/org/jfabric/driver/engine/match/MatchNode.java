@@ -9,6 +9,9 @@ package org.jfabric.driver.engine.match;
  * <p>Owner: progress agent.
  */
 abstract class MatchNode {
+    /** Slot of a node that is not the oldest of its key, or stands in no table. */
+    static final int NO_SLOT = -1;
+
     /** Tag, compared in full by the table. */
     long tag;
 
@@ -18,14 +21,8 @@ abstract class MatchNode {
     /** Second half of the table key: a peer index, or {@link TagMatcher#ANY_SOURCE}. */
     int keySource;
 
-    /** Bucket of the table in which the node stands; valid while it stands in one. */
-    int bucket;
-
-    /** Next key in the same bucket; only the oldest node of a key stands in the chain. */
-    MatchNode chainNext;
-
-    /** Previous key in the same bucket; null for the first one. */
-    MatchNode chainPrev;
+    /** Slot of the table, for the oldest node of a key; {@link #NO_SLOT} for all others. */
+    int slot = NO_SLOT;
 
     /** Next younger node of the same key, the oldest after the youngest; null while alone. */
     MatchNode sameNext;

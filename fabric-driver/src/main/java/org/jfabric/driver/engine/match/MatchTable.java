@@ -2,60 +2,80 @@ package org.jfabric.driver.engine.match;
 
 import org.agrona.BitUtil;
 
+import java.util.SplittableRandom;
+
 /**
- * Hash from (tag, source) to the oldest node of that key; its number of buckets never changes.
+ * Hash from (tag, source) to the oldest node of that key. A look-up compares one node at most, however many stand here.
  *
- * <p>A bucket is a chain of <em>keys</em>, each represented by its oldest node; the younger nodes of a key form a
- * ring behind it. A thousand nodes of one tag are thus one step for a search of any other tag in that bucket, and
- * each operation takes as many steps as there are colliding keys, however many nodes are held.
+ * <p>This is cuckoo hashing with prints. Two buckets of two slots each may hold a key: its <em>home</em>, and if that
+ * is full the <em>other</em> one, which follows from home and print. The print is a hash of the key; the two prints of
+ * a bucket are one word, so that a look-up reads one word, or two, and then only the node whose print is equal. Two
+ * keys of one home and one print are never held together: the table takes other seeds instead. While no key is away
+ * from its home, the other buckets are not looked at. The younger nodes of a key form a ring behind the oldest one and
+ * take no slots.
  *
  * <pre>
- *  buckets[i] ──▶ A1 ──chain──▶ B1 ──chain──▶ C1
- *                 ⇅ same        ⇅ same
- *                 A2            B2
- *                 ⇅
- *                 A3 (and back to A1)
+ *           home of A, B and C          other bucket of C
+ *  prints │ p(A)     │ p(B)     │   …   │ p(C), away │ 0    │
+ *  slots  │ A1       │ B1       │   …   │ C1         │ null │
+ *           ⇅ same
+ *           A2 ⇄ A3 (and back to A1)
  * </pre>
+ *
+ * <p>Eight neighbouring tags have homes in one cache line. Everything else about the places follows from seeds that no
+ * sender knows, so nobody can choose tags that meet.
+ *
+ * <p><b>Costs.</b> Removing is constant. A new key usually finds a free slot in its home. If both its buckets are full,
+ * keys move to their other buckets, {@value #MAX_MOVES} of them at most. If that does not help, the table is rebuilt
+ * with other seeds, and twice as long if it is more than half full: each key is placed again, and memory is allocated.
+ * Beyond the capacity given at first this happens each time the number of keys doubles. Up to it, one new key in some
+ * hundred millions causes it: five keys of the same two buckets in a small table, two of one home and print in a long
+ * one. The table never gets shorter.
  *
  * <p>Owner: progress agent.
  */
 final class MatchTable {
-    private static final int MIN_BUCKETS = 16;
-    private static final int MAX_BUCKETS = 1 << 20;
-    private static final long TAG_MULTIPLIER = 0x9E37_79B9_7F4A_7C15L;
-    private static final long SOURCE_MULTIPLIER = 0xD6E8_FEB8_6659_FD93L;
+    /** Keys that one new key may move. */
+    static final int MAX_MOVES = 64;
 
-    private final MatchNode[] buckets;
-    private final int shift;
-    /** Nodes compared with a key so far; counted where assertions are enabled, so that a test sees the price. */
+    private static final int BUCKET_SLOTS = 2;
+    private static final int MIN_BUCKETS = 128;
+    private static final int MAX_FIRST_BUCKETS = 1 << 20;
+    private static final int TRIES_PER_LENGTH = 4;
+    /** Tags that differ in these bits only are neighbours. */
+    private static final int NEIGHBOUR_BITS = 3;
+    private static final int NEIGHBOUR_MASK = (1 << NEIGHBOUR_BITS) - 1;
+    /** Set in each print, so that 0 is a free slot. */
+    private static final int TAKEN = 1 << 31;
+    /** Set in the print of a key that stands in its other bucket. */
+    private static final int AWAY = 1 << 30;
+    private static final int FLAG_BITS = 2;
+    private static final long HASH_MULTIPLIER = 0xD6E8_FEB8_6659_FD93L;
+    private static final int PRINT_MULTIPLIER = 0x9E37_79B9;
+
+    private final SplittableRandom seeds;
+    /** A word for each bucket: the print of its first slot in the lower half, of its second one in the upper half. */
+    private long[] prints;
+    private MatchNode[] slots;
+    private int homeShift;
+    private long factor;
+    private long sourceFactor;
+    private int awayCount;
+    private int rebuilds;
+    /** Nodes compared with a key, and keys moved; counted where assertions are enabled, for a test of the price. */
     private long comparisons;
+    private long moves;
 
     /**
      * Creates an empty table.
      *
-     * @param capacity number of nodes expected at most; more are held all the same, in longer chains. There are twice
-     *                 as many buckets, so that a key that is not there, too, is mostly found to be missing at once.
+     * @param capacity number of keys expected at most; there are twice as many slots. More are held all the same.
+     * @param seeds    from which the places of keys follow; not to be guessed by those who choose tags.
      */
-    MatchTable(int capacity) {
-        int count = BitUtil.findNextPositivePowerOfTwo(Math.clamp(2L * capacity, MIN_BUCKETS, MAX_BUCKETS));
-        buckets = new MatchNode[count];
-        shift = Long.SIZE - Integer.numberOfTrailingZeros(count);
-    }
-
-    /**
-     * Bucket of a key.
-     *
-     * <p>Applications put ranks and kinds into the upper or the lower bits of a tag and leave the others constant.
-     * Folding the upper half onto the lower one before the multiplication lets every input bit reach the top bits of
-     * the product, which are the ones used.
-     *
-     * @param tag    of the key.
-     * @param source of the key.
-     * @return index into the buckets.
-     */
-    int bucketOf(long tag, int source) {
-        long key = tag + source * SOURCE_MULTIPLIER;
-        return (int) (((key ^ (key >>> 32)) * TAG_MULTIPLIER) >>> shift);
+    MatchTable(int capacity, SplittableRandom seeds) {
+        this.seeds = seeds;
+        allocate(BitUtil.findNextPositivePowerOfTwo(Math.clamp(capacity, MIN_BUCKETS, MAX_FIRST_BUCKETS)));
+        takeSeeds();
     }
 
     /**
@@ -64,7 +84,41 @@ final class MatchTable {
      * @return a power of two.
      */
     int bucketCount() {
-        return buckets.length;
+        return prints.length;
+    }
+
+    /**
+     * Bucket in which a key is looked for first.
+     *
+     * @param tag    of the key.
+     * @param source of the key.
+     * @return number from 0.
+     */
+    int homeOf(long tag, int source) {
+        return home(hash(tag, source), tag);
+    }
+
+    /**
+     * Print of a key.
+     *
+     * @param tag    of the key.
+     * @param source of the key.
+     * @return a negative number, equal for two keys by chance only, and never for neighbouring tags.
+     */
+    int printOf(long tag, int source) {
+        return print(hash(tag, source), tag);
+    }
+
+    /**
+     * The other bucket that may hold a key.
+     *
+     * @param bucket one of the two.
+     * @param print  of the key, wherever it stands.
+     * @return number from 0; the bucket given is the other one of the result.
+     */
+    int otherOf(int bucket, int print) {
+        // the lowest bit always differs, so the two are never the same
+        return bucket ^ ((print << FLAG_BITS) * PRINT_MULTIPLIER >>> homeShift - Integer.SIZE | 1);
     }
 
     /**
@@ -75,7 +129,18 @@ final class MatchTable {
      * @return the node, or null if the key has none.
      */
     MatchNode find(long tag, int source) {
-        return findInChain(buckets[bucketOf(tag, source)], tag, source);
+        long hash = hash(tag, source);
+        int home = home(hash, tag);
+        int print = print(hash, tag);
+        int slot = home * BUCKET_SLOTS;
+        if ((int) prints[home] != print) {
+            slot = slotOf(home, print);
+            if (slot < 0) {
+                return null;
+            }
+        }
+        MatchNode node = slots[slot];
+        return isOf(node, tag, source) ? node : null;
     }
 
     /**
@@ -84,22 +149,25 @@ final class MatchTable {
      * @param node with tag and key source set, standing in no table.
      */
     void add(MatchNode node) {
-        int bucket = bucketOf(node.tag, node.keySource);
-        MatchNode first = buckets[bucket];
-        MatchNode oldest = findInChain(first, node.tag, node.keySource);
-        node.bucket = bucket;
-        if (oldest == null) {
-            if (first != null) {
-                first.chainPrev = node;
-                node.chainNext = first;
-            }
-            buckets[bucket] = node;
+        long hash = hash(node.tag, node.keySource);
+        int home = home(hash, node.tag);
+        int print = print(hash, node.tag);
+        int slot = slotOf(home, print);
+        if (slot >= 0) {
+            addToKey(slots[slot], node);
+            return;
+        }
+        long both = prints[home];
+        if ((int) both == 0) {
+            prints[home] = both | Integer.toUnsignedLong(print);
+            slots[home * BUCKET_SLOTS] = node;
+            node.slot = home * BUCKET_SLOTS;
+        } else if (both >>> Integer.SIZE == 0) {
+            prints[home] = both | (long) print << Integer.SIZE;
+            slots[home * BUCKET_SLOTS + 1] = node;
+            node.slot = home * BUCKET_SLOTS + 1;
         } else {
-            MatchNode youngest = oldest.samePrev == null ? oldest : oldest.samePrev;
-            node.samePrev = youngest;
-            node.sameNext = oldest;
-            youngest.sameNext = node;
-            oldest.samePrev = node;
+            addAway(node, home, print);
         }
     }
 
@@ -110,17 +178,15 @@ final class MatchTable {
      */
     void remove(MatchNode node) {
         MatchNode younger = node.sameNext;
-        if (younger == null) {
-            replaceInChain(node, node.chainNext);
-            return;
-        }
-        if (node.chainPrev != null || buckets[node.bucket] == node) {
-            MatchNode chainNext = node.chainNext;
-            younger.chainNext = chainNext;
-            if (chainNext != null) {
-                chainNext.chainPrev = younger;
+        int slot = node.slot;
+        if (slot >= 0) {
+            node.slot = MatchNode.NO_SLOT;
+            slots[slot] = younger;
+            if (younger == null) {
+                free(slot);
+                return;
             }
-            replaceInChain(node, younger);
+            younger.slot = slot;
         }
         MatchNode older = node.samePrev;
         if (older == younger) {
@@ -143,32 +209,193 @@ final class MatchTable {
         return comparisons;
     }
 
-    private MatchNode findInChain(MatchNode first, long tag, int source) {
-        MatchNode node = first;
-        while (node != null) {
-            assert ++comparisons > 0;
-            if (node.tag == tag && node.keySource == source) {
-                break;
-            }
-            node = node.chainNext;
-        }
-        return node;
+    /**
+     * Keys that were moved to make room for another one so far.
+     *
+     * @return a count; 0 where assertions are disabled.
+     */
+    long moves() {
+        return moves;
     }
 
-    /** Lets the chain's previous element, or the bucket, point to the successor, and clears the node's chain links. */
-    private void replaceInChain(MatchNode node, MatchNode successor) {
-        MatchNode previous = node.chainPrev;
-        if (previous == null) {
-            buckets[node.bucket] = successor;
-        } else {
-            previous.chainNext = successor;
-            node.chainPrev = null;
+    /**
+     * How often all keys were placed anew.
+     *
+     * @return a count.
+     */
+    int rebuilds() {
+        return rebuilds;
+    }
+
+    /**
+     * Hash of a key without the lowest bits of its tag.
+     *
+     * <p>Applications put ranks and kinds into the upper or the lower bits of a tag and leave the others constant. The
+     * two halves of a product of 128 bits carry each bit of the tag into the result. Of tags in even steps that is
+     * still a pattern; the second product breaks it, or small tables would be rebuilt a thousand times as often.
+     */
+    private long hash(long tag, int source) {
+        long key = tag >>> NEIGHBOUR_BITS ^ source * sourceFactor;
+        return (Math.unsignedMultiplyHigh(key, factor) ^ key * factor) * HASH_MULTIPLIER;
+    }
+
+    /** From the upper bits of the hash, which each bit of the first product reaches. */
+    private int home(long hash, long tag) {
+        return (int) (hash >>> homeShift) ^ (int) tag & NEIGHBOUR_MASK;
+    }
+
+    /** From the lower bits; neighbours have different ones. */
+    private static int print(long hash, long tag) {
+        return ((int) hash ^ (int) tag & NEIGHBOUR_MASK) & ~AWAY | TAKEN;
+    }
+
+    private boolean isOf(MatchNode node, long tag, int source) {
+        assert ++comparisons > 0;
+        return node.tag == tag && node.keySource == source;
+    }
+
+    /** The slot with a print in one of the two buckets of a key; negative if there is none. */
+    private int slotOf(int home, int print) {
+        int slot = slotIn(home, print);
+        return slot >= 0 || awayCount == 0 ? slot : slotIn(otherOf(home, print), print | AWAY);
+    }
+
+    private int slotIn(int bucket, int print) {
+        long both = prints[bucket];
+        if ((int) both == print) {
+            return bucket * BUCKET_SLOTS;
         }
-        if (successor != null) {
-            successor.chainPrev = previous;
+        return (int) (both >>> Integer.SIZE) == print ? bucket * BUCKET_SLOTS + 1 : -1;
+    }
+
+    private void addAway(MatchNode node, int home, int print) {
+        MatchNode homeless = makeRoom(node, home, print);
+        if (homeless != null) {
+            rebuild(homeless);
         }
-        if (node.chainNext != null) {
-            node.chainNext = null;
+    }
+
+    private void addToKey(MatchNode oldest, MatchNode node) {
+        if (!isOf(oldest, node.tag, node.keySource)) {
+            rebuild(node);
+            return;
         }
+        MatchNode youngest = oldest.samePrev == null ? oldest : oldest.samePrev;
+        node.samePrev = youngest;
+        node.sameNext = oldest;
+        youngest.sameNext = node;
+        oldest.samePrev = node;
+    }
+
+    /**
+     * Gives a key a slot though its home is full, and other keys their other buckets where needed.
+     *
+     * @return null; or the node of a key that is left without a slot, while all others have theirs.
+     */
+    private MatchNode makeRoom(MatchNode node, int home, int print) {
+        MatchNode homeless = node;
+        int homelessPrint = print | AWAY;
+        int bucket = otherOf(home, print);
+        for (int i = 0; i < MAX_MOVES; i++) {
+            if (putIfFree(homeless, bucket, homelessPrint)) {
+                return null;
+            }
+            assert ++moves > 0;
+            // any slot will do, but not always the same one, or keys would push each other out in a circle
+            int slot = bucket * BUCKET_SLOTS + (homelessPrint >>> i & 1);
+            MatchNode moved = slots[slot];
+            int movedPrint = printAt(slot);
+            free(slot);
+            put(homeless, slot, homelessPrint);
+            homeless = moved;
+            homelessPrint = movedPrint ^ AWAY;
+            bucket = otherOf(bucket, movedPrint);
+        }
+        homeless.slot = MatchNode.NO_SLOT;
+        return homeless;
+    }
+
+    private boolean putIfFree(MatchNode node, int bucket, int print) {
+        int slot = slotIn(bucket, 0);
+        if (slot < 0) {
+            return false;
+        }
+        put(node, slot, print);
+        return true;
+    }
+
+    private void put(MatchNode node, int slot, int print) {
+        prints[slot >> 1] |= Integer.toUnsignedLong(print) << shiftOf(slot);
+        slots[slot] = node;
+        node.slot = slot;
+        if ((print & AWAY) != 0) {
+            awayCount++;
+        }
+    }
+
+    private void free(int slot) {
+        long print = Integer.toUnsignedLong(printAt(slot));
+        prints[slot >> 1] ^= print << shiftOf(slot);
+        if ((print & AWAY) != 0) {
+            awayCount--;
+        }
+    }
+
+    private int printAt(int slot) {
+        return (int) (prints[slot >> 1] >>> shiftOf(slot));
+    }
+
+    /** Of the print of a slot in the word of its bucket. */
+    private static int shiftOf(int slot) {
+        return (slot & 1) << 5;
+    }
+
+    /** Places all keys anew, and one that has no slot, until each has one. */
+    private void rebuild(MatchNode homeless) {
+        MatchNode[] old = slots;
+        int keys = 1;
+        for (MatchNode node : old) {
+            keys += node == null ? 0 : 1;
+        }
+        int buckets = keys > old.length / 2 ? bucketCount() * 2 : bucketCount();
+        for (int tries = 1;; tries++) {
+            allocate(buckets);
+            takeSeeds();
+            if (placeAll(old, homeless)) {
+                break;
+            }
+            // only a table that is too full goes on failing
+            buckets = tries % TRIES_PER_LENGTH == 0 ? buckets * 2 : buckets;
+        }
+        rebuilds++;
+    }
+
+    private boolean placeAll(MatchNode[] nodes, MatchNode homeless) {
+        for (MatchNode node : nodes) {
+            if (node != null && !place(node)) {
+                return false;
+            }
+        }
+        return place(homeless);
+    }
+
+    /** False also if another key has the same home and print. */
+    private boolean place(MatchNode node) {
+        int home = homeOf(node.tag, node.keySource);
+        int print = printOf(node.tag, node.keySource);
+        return slotOf(home, print) < 0
+            && (putIfFree(node, home, print) || makeRoom(node, home, print) == null);
+    }
+
+    private void allocate(int buckets) {
+        prints = new long[buckets];
+        slots = new MatchNode[buckets * BUCKET_SLOTS];
+        awayCount = 0;
+        homeShift = Long.SIZE - Integer.numberOfTrailingZeros(buckets);
+    }
+
+    private void takeSeeds() {
+        factor = seeds.nextLong() | 1;
+        sourceFactor = seeds.nextLong() | 1;
     }
 }

@@ -1,5 +1,7 @@
 package org.jfabric.driver.engine.match;
 
+import java.util.SplittableRandom;
+
 /**
  * Posted receives of one matcher: a hash for exact tags, a list for wildcards; the posting sequence decides.
  *
@@ -22,9 +24,10 @@ final class PostedReceives {
      * Creates an empty set.
      *
      * @param capacity receives expected at most; sizes the hash.
+     * @param seeds    of the hash.
      */
-    PostedReceives(int capacity) {
-        exact = new MatchTable(capacity);
+    PostedReceives(int capacity, SplittableRandom seeds) {
+        exact = new MatchTable(capacity, seeds);
     }
 
     /**

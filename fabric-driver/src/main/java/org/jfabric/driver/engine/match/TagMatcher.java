@@ -1,5 +1,8 @@
 package org.jfabric.driver.engine.match;
 
+import java.security.SecureRandom;
+import java.util.SplittableRandom;
+
 /**
  * Matches arriving messages with posted receives for one receive context, by libfabric's rules (TAG-001 to TAG-009).
  *
@@ -10,7 +13,8 @@ package org.jfabric.driver.engine.match;
  *
  * <p>Costs: exact tags are hash look-ups, for any source and for one source; receives with ignored bits are searched in
  * a list, and search the unexpected messages in arrival order. An exact receive is found by one look-up while only
- * one kind of receive (directed or any source) and no wildcard is posted. Nothing allocates.
+ * one kind of receive (directed or any source) and no wildcard is posted. A look-up compares one entry at most, so an
+ * exact match compares two at most, one of each kind. Nothing allocates, except where a hash grows.
  *
  * <p>A receive or message belongs to at most one matcher at a time. Cursors ({@link #firstPosted},
  * {@link #firstUnexpected}, …) need no allocation; take the next element before removing the current one.
@@ -29,16 +33,19 @@ public final class TagMatcher {
     private final boolean directed;
 
     /**
-     * Creates an empty matcher; its hashes are sized here and never again.
+     * Creates an empty matcher. Its hashes are sized here; where more is held with different tags than that, they grow,
+     * which allocates and places all of them anew.
      *
-     * @param postedCapacity     receives posted at most (rx_attr.size); more make the hash chains longer.
-     * @param unexpectedCapacity messages kept at most; more make the hash chains longer.
+     * @param postedCapacity     receives of different tags and sources expected to be posted at most.
+     * @param unexpectedCapacity messages of different tags and sources expected to be kept at most.
      * @param directed           whether sources of receives count (FI_DIRECTED_RECV); if not, they are ignored
      *                           (TAG-013), and messages are not indexed by source.
      */
     public TagMatcher(int postedCapacity, int unexpectedCapacity, boolean directed) {
-        this.posted = new PostedReceives(postedCapacity);
-        this.unexpected = new UnexpectedMessages(unexpectedCapacity, directed);
+        // a peer who could guess them might choose tags that meet in the hashes
+        SplittableRandom seeds = new SplittableRandom(new SecureRandom().nextLong());
+        this.posted = new PostedReceives(postedCapacity, seeds);
+        this.unexpected = new UnexpectedMessages(unexpectedCapacity, directed, seeds);
         this.directed = directed;
     }
 

@@ -1,5 +1,7 @@
 package org.jfabric.driver.engine.match;
 
+import java.util.SplittableRandom;
+
 /**
  * Messages without a receive, in arrival order, with hashes by tag and by tag and source.
  *
@@ -20,10 +22,11 @@ final class UnexpectedMessages {
      *
      * @param capacity messages expected at most; sizes the hashes.
      * @param directed whether searches name a source.
+     * @param seeds    of the hashes.
      */
-    UnexpectedMessages(int capacity, boolean directed) {
-        byTag = new MatchTable(capacity);
-        bySource = directed ? new MatchTable(capacity) : null;
+    UnexpectedMessages(int capacity, boolean directed, SplittableRandom seeds) {
+        byTag = new MatchTable(capacity, seeds);
+        bySource = directed ? new MatchTable(capacity, seeds) : null;
     }
 
     /**

@@ -30,6 +30,9 @@ import java.util.List;
 public final class Receiver {
     static final long MESSAGE_BITS = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA;
 
+    /** Peers that wait, or are awaited by name, with untagged messages at once; more let a hash grow. */
+    private static final int USUAL_SOURCES = 128;
+
     private final ReceiveEntries entries;
     private final boolean directed;
     private final ReceivePool pool;
@@ -74,7 +77,9 @@ public final class Receiver {
         int parts = settings.slab() != null ? settings.slab().cells() : MultiReceives.parts(settings);
         this.pool = new ReceivePool(settings.rxSize(), parts, clock);
         this.tagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
-        this.untagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
+        // told apart by their sources alone
+        int untaggedKeys = Math.min(settings.rxSize(), USUAL_SOURCES);
+        this.untagged = new TagMatcher(untaggedKeys, untaggedKeys, directed);
         this.multi = new MultiReceives(this, settings, pool, untagged, entries, completions.driverShare());
         this.store = new UnexpectedStore(
             engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes(), clock);

@@ -1,16 +1,23 @@
 package org.jfabric.driver.engine.match;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.function.LongUnaryOperator;
 import org.junit.jupiter.api.Test;
 
 class MatchTableTest {
     private static final int CAPACITY = 1024;
+    private static final long SEED = 1;
 
     @Test
     void shouldSpreadKeysWhenTagsDifferInAnyBitsOnly() {
@@ -29,25 +36,26 @@ class MatchTableTest {
 
     @Test
     void shouldSpreadKeysWhenOnlySourcesDiffer() {
-        MatchTable table = new MatchTable(CAPACITY);
+        MatchTable table = table(CAPACITY);
         int[] keys = new int[table.bucketCount()];
         for (int source = -1; source < CAPACITY - 1; source++) {
-            keys[table.bucketOf(7, source)]++;
+            keys[table.homeOf(7, source)]++;
         }
         assertSpread("sources", keys);
         keys = new int[table.bucketCount()];
         for (int source = 0; source < 32; source++) {
             for (int tag = 0; tag < 32; tag++) {
-                keys[table.bucketOf(tag, source)]++;
+                keys[table.homeOf(tag, source)]++;
             }
         }
         assertSpread("sources and tags", keys);
     }
 
+    /** Two keys stand in the home that all four share, two away from it. */
     @Test
-    void shouldKeepEachKeyInOrderWhenAllCollideInOneBucket() {
-        MatchTable table = new MatchTable(1);
-        long[] tags = collidingTags(table, 4);
+    void shouldKeepEachKeyInOrderWhenAllHaveOneHome() {
+        MatchTable table = table(1);
+        long[] tags = tagsOfOneHome(table, 4);
         Node[][] nodes = new Node[tags.length][5];
         for (int i = 0; i < 5; i++) {
             for (int key = 0; key < tags.length; key++) {
@@ -72,12 +80,13 @@ class MatchTableTest {
             }
             assertNull(table.find(tags[key], 0));
         }
+        assertEquals(0, table.rebuilds());
     }
 
     @Test
-    void shouldKeepOtherKeysWhenKeyLeavesFromAnyPlaceInChain() {
-        MatchTable table = new MatchTable(1);
-        long[] tags = collidingTags(table, 3);
+    void shouldKeepOtherKeysWhenAnyKeyOfOneHomeLeaves() {
+        MatchTable table = table(1);
+        long[] tags = tagsOfOneHome(table, 5);
         for (int leaving = 0; leaving < tags.length; leaving++) {
             Node[] nodes = new Node[tags.length];
             for (int key = 0; key < tags.length; key++) {
@@ -88,18 +97,111 @@ class MatchTableTest {
             for (int key = 0; key < tags.length; key++) {
                 assertSame(key == leaving ? null : nodes[key], table.find(tags[key], 0));
             }
+            // a slot at home is free again, or not: either way the key is found
+            table.add(nodes[leaving]);
+            assertSame(nodes[leaving], table.find(tags[leaving], 0));
             for (int key = 0; key < tags.length; key++) {
-                if (key != leaving) {
-                    table.remove(nodes[key]);
-                }
+                table.remove(nodes[key]);
                 assertUnlinked(nodes[key]);
+                assertNull(table.find(tags[key], 0));
             }
         }
     }
 
+    /** No displacement can give five keys the four slots of two buckets, so the table takes other seeds. */
+    @Test
+    void shouldBeRebuiltInTheSameLengthWhenFiveKeysHaveTheSameTwoBuckets() {
+        MatchTable table = table(1);
+        int buckets = table.bucketCount();
+        Map<Long, List<Long>> tagsOfPair = new HashMap<>();
+        List<Long> five = null;
+        for (long tag = 0; five == null; tag++) {
+            int home = table.homeOf(tag, 0);
+            int other = table.otherOf(home, table.printOf(tag, 0));
+            assertNotEquals(home, other);
+            assertEquals(home, table.otherOf(other, table.printOf(tag, 0)));
+            List<Long> tags = tagsOfPair.computeIfAbsent(
+                (long) Math.min(home, other) << 32 | Math.max(home, other), pair -> new ArrayList<>());
+            tags.add(tag);
+            five = tags.size() == 5 ? tags : null;
+        }
+        List<Node> nodes = five.stream().map(Node::new).toList();
+        List<Node> younger = five.stream().map(Node::new).toList();
+        for (int i = 0; i < nodes.size(); i++) {
+            assertEquals(0, table.rebuilds());
+            table.add(nodes.get(i));
+            table.add(younger.get(i));
+        }
+        assertEquals(1, table.rebuilds());
+        assertEquals(buckets, table.bucketCount());
+        for (List<Node> each : List.of(nodes, younger)) {
+            for (Node node : each) {
+                assertSame(node, table.find(node.tag, 0));
+                table.remove(node);
+                assertUnlinked(node);
+            }
+        }
+    }
+
+    /** Such keys cannot be told apart by what stands in the table. */
+    @Test
+    void shouldTakeOtherSeedsWhenTwoKeysHaveOneHomeAndOnePrint() {
+        MatchTable table = table(1);
+        Map<Long, Long> tags = new HashMap<>();
+        SplittableRandom random = new SplittableRandom(SEED);
+        long tag = random.nextLong();
+        Long twin = null;
+        while (twin == null) {
+            tag = random.nextLong();
+            twin = tags.put((long) table.homeOf(tag, 0) << 32 | table.printOf(tag, 0) & 0xFFFF_FFFFL, tag);
+        }
+        Node first = new Node(twin);
+        Node second = new Node(tag);
+        table.add(first);
+        assertNull(table.find(tag, 0));
+        table.add(second);
+        assertEquals(1, table.rebuilds());
+        assertSame(first, table.find(twin, 0));
+        assertSame(second, table.find(tag, 0));
+    }
+
+    @Test
+    void shouldGrowWhenMoreKeysComeThanItWasMadeFor() {
+        MatchTable table = table(1);
+        int buckets = table.bucketCount();
+        List<Node> nodes = new ArrayList<>();
+        for (int i = 0; i < 100 * buckets; i++) {
+            nodes.add(new Node((long) i << 7));
+            table.add(nodes.get(i));
+        }
+        assertTrue(table.bucketCount() <= 128 * buckets, "buckets " + table.bucketCount());
+        assertTrue(table.rebuilds() <= 10, "rebuilds " + table.rebuilds());
+        for (Node node : nodes) {
+            assertSame(node, table.find(node.tag, 0));
+            assertNull(table.find(node.tag + 1, 0));
+        }
+        for (Node node : nodes) {
+            table.remove(node);
+            assertNull(table.find(node.tag, 0));
+        }
+    }
+
+    @Test
+    void shouldPlaceKeysBySeedsOnly() {
+        MatchTable table = table(CAPACITY);
+        MatchTable same = table(CAPACITY);
+        MatchTable another = new MatchTable(CAPACITY, new SplittableRandom(SEED + 1));
+        int equal = 0;
+        for (int tag = 0; tag < CAPACITY; tag++) {
+            assertEquals(table.homeOf(tag, 3), same.homeOf(tag, 3));
+            equal += table.homeOf(tag, 3) == another.homeOf(tag, 3) ? 1 : 0;
+        }
+        assertTrue(equal < CAPACITY / 16, equal + " homes are the same with other seeds");
+    }
+
     @Test
     void shouldDistinguishSourcesWhenTagIsTheSame() {
-        MatchTable table = new MatchTable(CAPACITY);
+        MatchTable table = table(CAPACITY);
         Node any = new Node(7);
         any.keySource = TagMatcher.ANY_SOURCE;
         Node directed = new Node(7);
@@ -112,16 +214,21 @@ class MatchTableTest {
 
     @Test
     void shouldBoundBucketsWhenCapacityIsExtreme() {
-        assertEquals(16, new MatchTable(0).bucketCount());
-        assertEquals(1 << 20, new MatchTable(Integer.MAX_VALUE).bucketCount());
-        assertEquals(4096, new MatchTable(1025).bucketCount());
+        assertEquals(128, table(0).bucketCount());
+        assertEquals(1 << 20, table(Integer.MAX_VALUE).bucketCount());
+        assertEquals(1024, table(1024).bucketCount());
+        assertEquals(2048, table(1025).bucketCount());
+    }
+
+    private static MatchTable table(int capacity) {
+        return new MatchTable(capacity, new SplittableRandom(SEED));
     }
 
     private static void assertSpread(String what, LongUnaryOperator tagOf) {
-        MatchTable table = new MatchTable(CAPACITY);
+        MatchTable table = table(CAPACITY);
         int[] keys = new int[table.bucketCount()];
         for (int i = 0; i < CAPACITY; i++) {
-            keys[table.bucketOf(tagOf.applyAsLong(i), TagMatcher.ANY_SOURCE)]++;
+            keys[table.homeOf(tagOf.applyAsLong(i), TagMatcher.ANY_SOURCE)]++;
         }
         assertSpread(what, keys);
     }
@@ -136,11 +243,11 @@ class MatchTableTest {
         assertTrue(stepsPerSearch < 2.5, what + ": " + stepsPerSearch + " steps per search");
     }
 
-    private static long[] collidingTags(MatchTable table, int count) {
+    private static long[] tagsOfOneHome(MatchTable table, int count) {
         long[] tags = new long[count];
         int found = 0;
         for (long tag = 0; found < count; tag++) {
-            if (table.bucketOf(tag, 0) == 3) {
+            if (table.homeOf(tag, 0) == 3) {
                 tags[found++] = tag;
             }
         }
@@ -148,8 +255,7 @@ class MatchTableTest {
     }
 
     private static void assertUnlinked(MatchNode node) {
-        assertNull(node.chainNext);
-        assertNull(node.chainPrev);
+        assertEquals(MatchNode.NO_SLOT, node.slot);
         assertNull(node.sameNext);
         assertNull(node.samePrev);
     }

@@ -6,10 +6,7 @@ import org.jfabric.codec.wire.AcknowledgeDecoder;
 import org.jfabric.codec.wire.EagerToAcknowledgeDecoder;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.RecordRingDescriptor;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -20,7 +17,6 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 
 import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -29,54 +25,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Messages to acknowledge over the real shm link, and acknowledgements that no correct driver writes. */
-class ShmLevelTest {
+class ShmLevelTest extends ThreeShmNodes {
     private static final long DELIVERY = ShmNode.TAGGED | Flags.DELIVERY_COMPLETE;
     private static final long MATCH = ShmNode.TAGGED | Flags.MATCH_COMPLETE;
     private static final int LINE = 64;
-
-    @TempDir
-    Path base;
-    private ShmNode alpha;
-    private ShmNode beta;
-    private ShmNode gamma;
-    private long toBeta;
-    private long toGamma;
-
-    @BeforeEach
-    void start() throws IOException {
-        Files.setPosixFilePermissions(base, PosixFilePermissions.fromString("rwx------"));
-        alpha = new ShmNode(base, "alpha");
-        beta = new ShmNode(base, "beta");
-        gamma = new ShmNode(base, "gamma");
-        toBeta = alpha.addresses.insert(ShmNode.address("beta"));
-        toGamma = alpha.addresses.insert(ShmNode.address("gamma"));
-    }
-
-    @AfterEach
-    void stop() {
-        alpha.close();
-        beta.close();
-        gamma.close();
-    }
-
-    private void steps(int count) {
-        for (int i = 0; i < count; i++) {
-            alpha.step();
-            beta.step();
-            gamma.step();
-        }
-    }
-
-    private ShmNode.Entry await(ShmNode node) {
-        for (int i = 0; i < 100_000; i++) {
-            ShmNode.Entry entry = node.poll();
-            if (entry != null) {
-                return entry;
-            }
-            steps(1);
-        }
-        throw new AssertionError("no completion; errors " + alpha.services.errors + " and " + beta.services.errors);
-    }
 
     private void exchange(long tag) {
         assertEquals(0, alpha.endpoint.send(MATCH, alpha.buf(0), 8, toBeta, tag, 0, tag));

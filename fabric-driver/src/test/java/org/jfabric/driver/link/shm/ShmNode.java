@@ -42,6 +42,7 @@ final class ShmNode implements AutoCloseable {
     final long regionNumber;
     final long memory;
     final List<String> peersDown = new ArrayList<>();
+    private final List<Region> addedRegions = new ArrayList<>();
     private final int region;
     private final CompletionWriter writer;
     private final long cq = UnsafeApi.allocateMemory(CompletionQueueDescriptor.fileLength(CQ_CAPACITY));
@@ -93,14 +94,9 @@ final class ShmNode implements AutoCloseable {
     }
 
     /** Registered memory besides that of every node. */
-    record Region(MappedFile file, long number, long memory, int index) implements AutoCloseable {
+    record Region(MappedFile file, long memory, int index) {
         long buf(long offset) {
             return MemoryRegionDescriptor.address(index, (int) GENERATION & 0xFF, offset);
-        }
-
-        @Override
-        public void close() {
-            file.close();
         }
     }
 
@@ -111,8 +107,10 @@ final class ShmNode implements AutoCloseable {
         FileHeaderDescriptor.write(
             file.buffer(0, 128), FileType.MEMORY_REGION, 0, 0, services.ownerId(), GENERATION, length);
         long address = file.address() + MemoryRegionDescriptor.DATA_OFFSET;
-        return new Region(file, number, address,
+        Region added = new Region(file, address,
             session.regions().add(new RegisteredRegion(number, GENERATION, address, length, () -> { })));
+        addedRegions.add(added);
+        return added;
     }
 
     /** One more endpoint, with the same completion queue and address vector. */
@@ -188,6 +186,7 @@ final class ShmNode implements AutoCloseable {
         engine.close();
         services.close();
         regionFile.close();
+        addedRegions.forEach(added -> added.file.close());
         UnsafeApi.freeMemory(cq);
     }
 }

@@ -5,10 +5,8 @@ import org.jfabric.Flags;
 import org.jfabric.codec.wire.AnnounceDecoder;
 import org.jfabric.codec.wire.AnnounceVectorDecoder;
 import org.jfabric.layout.RecordRingDescriptor;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -20,7 +18,6 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 
 import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -28,7 +25,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Payloads in several pieces over the real shm link, and announcements of them that no correct driver writes. */
-class ShmVectorTest {
+class ShmVectorTest extends ThreeShmNodes {
     private static final int LINE = 64;
     /** Dimension of the pieces behind the block. */
     private static final int DIMENSION = WORD_LENGTH + AnnounceVectorDecoder.BLOCK_LENGTH;
@@ -39,54 +36,13 @@ class ShmVectorTest {
     private static final int[] RECEIVED = {1, 80_000, 99, 3_000};
     private static final int TOTAL = 83_100;
 
-    @TempDir
-    Path base;
-    private ShmNode alpha;
-    private ShmNode beta;
-    private ShmNode gamma;
     private ShmNode.Region alphaRegion;
     private ShmNode.Region betaRegion;
-    private long toBeta;
-    private long toGamma;
 
     @BeforeEach
-    void start() throws IOException {
-        Files.setPosixFilePermissions(base, PosixFilePermissions.fromString("rwx------"));
-        alpha = new ShmNode(base, "alpha");
-        beta = new ShmNode(base, "beta");
-        gamma = new ShmNode(base, "gamma");
+    void addRegions() {
         alphaRegion = alpha.addRegion(1 << 20);
         betaRegion = beta.addRegion(1 << 20);
-        toBeta = alpha.addresses.insert(ShmNode.address("beta"));
-        toGamma = alpha.addresses.insert(ShmNode.address("gamma"));
-    }
-
-    @AfterEach
-    void stop() {
-        alpha.close();
-        beta.close();
-        gamma.close();
-        alphaRegion.close();
-        betaRegion.close();
-    }
-
-    private void steps(int count) {
-        for (int i = 0; i < count; i++) {
-            alpha.step();
-            beta.step();
-            gamma.step();
-        }
-    }
-
-    private ShmNode.Entry await(ShmNode node) {
-        for (int i = 0; i < 100_000; i++) {
-            ShmNode.Entry entry = node.poll();
-            if (entry != null) {
-                return entry;
-            }
-            steps(1);
-        }
-        throw new AssertionError("no completion; errors " + alpha.services.errors + " and " + beta.services.errors);
     }
 
     /** Every second piece is of the other region; pieces stand at odd places. */

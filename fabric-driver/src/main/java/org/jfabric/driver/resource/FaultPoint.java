@@ -1,4 +1,4 @@
-package org.jfabric.driver.progress;
+package org.jfabric.driver.resource;
 
 /**
  * A point that a pending memory fault does not pass.
