@@ -29,8 +29,11 @@ import java.util.SplittableRandom;
  * keys move to their other buckets, {@value #MAX_MOVES} of them at most. If that does not help, the table is rebuilt
  * with other seeds, and twice as long if it is more than half full: each key is placed again, and memory is allocated.
  * Beyond the capacity given at first this happens each time the number of keys doubles. Up to it, one new key in some
- * hundred millions causes it: five keys of the same two buckets in a small table, two of one home and print in a long
- * one. The table never gets shorter.
+ * millions causes it: five keys of the same two buckets in a small table, two of one home and print in a long one. The
+ * table never gets shorter.
+ *
+ * <p>A node that comes into the empty table stands beside it until a second one comes: who posts one receive at a time
+ * pays for no hash.
  *
  * <p>Owner: progress agent.
  */
@@ -61,6 +64,9 @@ final class MatchTable {
     private long factor;
     private long sourceFactor;
     private int awayCount;
+    /** The only node, in no slot; null while there is none, and once there were two. */
+    private MatchNode lone;
+    private int nodeCount;
     private int rebuilds;
     /** Nodes compared with a key, and keys moved; counted where assertions are enabled, for a test of the price. */
     private long comparisons;
@@ -129,6 +135,10 @@ final class MatchTable {
      * @return the node, or null if the key has none.
      */
     MatchNode find(long tag, int source) {
+        MatchNode only = lone;
+        if (only != null) {
+            return isOf(only, tag, source) ? only : null;
+        }
         long hash = hash(tag, source);
         int home = home(hash, tag);
         int print = print(hash, tag);
@@ -149,6 +159,19 @@ final class MatchTable {
      * @param node with tag and key source set, standing in no table.
      */
     void add(MatchNode node) {
+        if (nodeCount++ == 0) {
+            lone = node;
+            return;
+        }
+        MatchNode only = lone;
+        if (only != null) {
+            lone = null;
+            insert(only);
+        }
+        insert(node);
+    }
+
+    private void insert(MatchNode node) {
         long hash = hash(node.tag, node.keySource);
         int home = home(hash, node.tag);
         int print = print(hash, node.tag);
@@ -177,6 +200,11 @@ final class MatchTable {
      * @param node standing in this table.
      */
     void remove(MatchNode node) {
+        nodeCount--;
+        if (node == lone) {
+            lone = null;
+            return;
+        }
         MatchNode younger = node.sameNext;
         int slot = node.slot;
         if (slot >= 0) {
