@@ -231,11 +231,15 @@ final class ShmRegionCache {
         protected void onFailed(Throwable cause) {
             entry.isBeingMapped = false;
             dropClosed();
-            // a region that was closed meanwhile, or a name that was replaced: its payloads come in segments
-            services.onError(new FabricException(ShmFiles.errnoOf(cause),
-                "region " + entry.number + " of a client of driver " + peerOwner + " cannot be mapped: "
-                    + cause.getMessage(),
-                "Its messages come in segments instead; if it was not closed, look who replaces files there.", cause));
+            // its payloads come in segments
+            int errno = ShmFiles.errnoOf(cause);
+            if (errno != FabricErrno.ENOENT) {
+                // a region that was closed meanwhile has no name any more, which is nobody's fault
+                services.onError(new FabricException(errno,
+                    "region " + entry.number + " of a client of driver " + peerOwner + " cannot be mapped: "
+                        + cause.getMessage(),
+                    "Its messages come in segments instead; look who replaces files there.", cause));
+            }
         }
     }
 

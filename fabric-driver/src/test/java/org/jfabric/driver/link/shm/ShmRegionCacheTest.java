@@ -161,4 +161,22 @@ class ShmRegionCacheTest {
         work();
         assertTrue(!find(1), "the new file is not the region that the message names");
     }
+
+    @Test
+    void shouldComplainOfAReplacedRegionButNotOfOneThatWasClosedBeforeItWasMapped() throws IOException {
+        Path first = base.resolve("peer").resolve(FileType.MEMORY_REGION.fileName(1));
+        Path second = base.resolve("peer").resolve(FileType.MEMORY_REGION.fileName(2));
+        find(1);
+        Files.delete(first);
+        work();
+        assertTrue(!find(1));
+        assertEquals(List.of(), services.errors);
+
+        find(2);
+        Files.delete(second);
+        Files.createSymbolicLink(second, base.resolve("peer").resolve(FileType.MEMORY_REGION.fileName(3)));
+        work();
+        assertTrue(!find(2));
+        assertEquals(1, services.errors.size(), services.errors::toString);
+    }
 }
