@@ -92,10 +92,11 @@ final class ReceiveSlab {
     void take(long record) {
         long id = UnsafeApi.getLong(record + BODY_OFFSET);
         long length = UnsafeApi.getLong(record + LEN);
-        boolean more = (UnsafeApi.getLong(record + FLAGS) & Flags.MORE) != 0;
+        long flags = UnsafeApi.getLong(record + FLAGS);
+        boolean more = (flags & Flags.MORE) != 0;
         RecvContext context = contexts[SlabDescriptor.cell(id)];
-        context.open(id, UnsafeApi.getLong(record + BUF), length, (int) (more ? Math.min(length, leastBytes) : length),
-            more);
+        context.open(id, flags, UnsafeApi.getLong(record + BUF), length,
+            (int) (more ? Math.min(length, leastBytes) : length));
         if (lends && !more) {
             context.lentIndex = lentCount;
             lent[lentCount++] = context;
@@ -153,7 +154,7 @@ final class ReceiveSlab {
     /** Claims or discards a message; {@code iov} is null for a buffer of one piece. */
     int claim(long flags, IoVec iov, long buf, long len, long id) {
         RecvContext context = find(id);
-        if (context == null) {
+        if (context == null || context.isTagged() != ((flags & Flags.TAGGED) != 0)) {
             return -FabricErrno.EINVAL;
         }
         long wanted = context.context();

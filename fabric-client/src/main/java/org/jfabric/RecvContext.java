@@ -18,7 +18,9 @@ import org.agrona.concurrent.UnsafeBuffer;
  * <li>{@link #release()}, for whole messages;</li>
  * <li>an accepted {@link Endpoint#recvmsg} or {@link Endpoint#trecvmsg} with {@link Flags#CLAIM}, which receives the
  *     message into a buffer, or with {@link Flags#DISCARD}, which drops it. A message that is longer than
- *     {@link EndpointOption#BUFFERED_LIMIT}, known by {@link Flags#MORE} in its entry, ends only so;</li>
+ *     {@link EndpointOption#BUFFERED_LIMIT}, known by {@link Flags#MORE} in its entry, ends only so. The message is
+ *     given up by it also if it cannot be received, because the buffer is not registered or its sender has died:
+ *     then the entry is an error;</li>
  * <li>the close of the endpoint.</li>
  * </ul>
  *
@@ -38,7 +40,8 @@ public final class RecvContext {
     private long place;
     private long messageLength;
     private int shownLength;
-    private boolean more;
+    /** Of the entry. */
+    private long flags;
 
     RecvContext(ReceiveSlab slab) {
         this.slab = slab;
@@ -108,7 +111,7 @@ public final class RecvContext {
      * @return false for the begin of a longer one, which has to be claimed or discarded, and if this is not open.
      */
     public boolean isWhole() {
-        return id != 0 && !more;
+        return id != 0 && (flags & Flags.MORE) == 0;
     }
 
     /**
@@ -142,13 +145,18 @@ public final class RecvContext {
             + messageLength + ", here=" + shownLength + ", context=" + Codes.hex(context) + '}';
     }
 
+    /** Whether a tagged message is here: a claim has to be of the same kind. */
+    boolean isTagged() {
+        return (flags & Flags.TAGGED) != 0;
+    }
+
     /** Takes over what an entry says. */
-    void open(long newId, long newPlace, long newMessageLength, int newShownLength, boolean hasMore) {
+    void open(long newId, long newFlags, long newPlace, long newMessageLength, int newShownLength) {
         context = 0;
+        flags = newFlags;
         place = newPlace;
         messageLength = newMessageLength;
         shownLength = newShownLength;
-        more = hasMore;
         reopen(newId);
     }
 

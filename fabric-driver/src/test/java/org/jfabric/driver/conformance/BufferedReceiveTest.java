@@ -230,6 +230,47 @@ class BufferedReceiveTest {
         }
     }
 
+    /** More often than there are cells, so that none is lost. */
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldGiveUpAMessageThatIsClaimedIntoMemoryThatIsNotRegistered(Setup setup) {
+        try (FabricPair pair = open(setup)) {
+            int limit = limit(pair);
+            int[] lengths = {100, limit + 1, limit + (1 << 17)};
+            for (int i = 0; i < 300; i++) {
+                boolean tagged = (i & 1) == 0;
+                int length = lengths[i % 3];
+                post(pair, tagged, 5);
+                send(pair, tagged, length, 7);
+                RecvContext context = context(pair, pair.b.await());
+                long id = context.id();
+                context.context(10);
+                // beyond the end of the memory, in one piece or in two
+                long to = pair.b.memory.address(FabricNode.MEMORY - 8);
+                IoVec iov = new IoVec().add(pair.b.memory.address(0), 8).add(to, 9);
+                long claim = Flags.CLAIM;
+                assertEquals(-FabricErrno.EINVAL, tagged ? pair.b.endpoint.recvmsg(to, 64, ANY, id, claim)
+                    : pair.b.endpoint.trecvmsg(to, 64, ANY, 0, 0, id, claim), "of the other kind");
+                if (i % 4 < 2) {
+                    assertEquals(0, tagged ? pair.b.endpoint.trecvmsg(to, 64, ANY, 0, 0, id, claim)
+                        : pair.b.endpoint.recvmsg(to, 64, ANY, id, claim));
+                } else {
+                    assertEquals(0, tagged ? pair.b.endpoint.trecvmsg(iov, ANY, 0, 0, id, claim)
+                        : pair.b.endpoint.recvmsg(iov, ANY, id, claim));
+                }
+                FabricNode.Entry failed = pair.b.await();
+                assertEquals(FabricErrno.EFAULT, failed.err(), failed::toString);
+                assertEquals(10, failed.context(), failed::toString);
+                assertFalse(context.isOpen());
+                assertEquals(-FabricErrno.EINVAL, tagged ? pair.b.endpoint.trecvmsg(to, 64, ANY, 0, 0, id, claim)
+                    : pair.b.endpoint.recvmsg(to, 64, ANY, id, claim));
+                // as of a discard
+                assertEquals(0, pair.a.await(7).err());
+            }
+            pair.b.assertQuiet(20);
+        }
+    }
+
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     @Requirement("REF-051")

@@ -30,6 +30,9 @@ class BufferedReceiveModelTest {
     /** Contexts of this test's own; those of a slab have no such bit. */
     private static final long OWN = 1L << 62;
     private static final int TAGS = 3;
+    private static final int DISCARDED = -1;
+    /** A claim into memory that is not registered. */
+    private static final int NOWHERE = -2;
 
     /** What one run contains besides messages. */
     private enum Mode {
@@ -200,12 +203,15 @@ class BufferedReceiveModelTest {
             boolean discards = random.nextInt(3) == 0;
             long flags = (held.message.tagged ? Rig.TAGGED : Rig.MSG) | (discards ? Flags.DISCARD : Flags.CLAIM);
             long context = OWN + nextId++;
-            side.claims.put(context, new Held(
-                held.context, discards ? -1 : held.place, held.message, held.more, slot));
+            boolean nowhere = !discards && random.nextInt(6) == 0;
+            side.claims.put(context, new Held(held.context, discards ? DISCARDED : nowhere ? NOWHERE : held.place,
+                held.message, held.more, slot));
             side.held.remove(held);
             Rig.Node node = rig.nodes.get(at);
-            int result = node.receive(flags, node.buf(RECEIVE_AREA + slot * MAX_LENGTH), MAX_LENGTH, -1, held.context,
-                0, context);
+            long to = nowhere ? node.buf(Rig.MEMORY - 1) : node.buf(RECEIVE_AREA + slot * MAX_LENGTH);
+            int result = nowhere && random.nextBoolean()
+                ? node.receiveAtNowhere(flags, held.context, context)
+                : node.receive(flags, to, MAX_LENGTH, -1, held.context, 0, context);
             if (result != 0) {
                 assertEquals(-FabricErrno.EAGAIN, result, where());
                 side.claims.remove(context);
@@ -318,11 +324,15 @@ class BufferedReceiveModelTest {
         void claimed(int at, Held claim, CompletionReader.Entry entry) {
             Message message = claim.message;
             sides.get(at).receiveSlots[claim.slot] = false;
+            if (claim.place == NOWHERE) {
+                assertEquals(FabricErrno.EFAULT, entry.errno(), () -> entry + ", " + where());
+                return;
+            }
             if (entry.errno() != 0) {
                 assertTrue(message.mayFail && claim.more, () -> entry + ", " + where());
                 return;
             }
-            boolean discards = claim.place == -1;
+            boolean discards = claim.place == DISCARDED;
             assertEquals(Flags.RECV | (message.tagged ? Flags.TAGGED : Flags.MSG) | Flags.REMOTE_CQ_DATA
                 | (discards ? 0 : Flags.CLAIM), entry.flags(), () -> entry + ", " + where());
             assertEquals(message.length, entry.length(), where());

@@ -177,6 +177,14 @@ final class Rig {
             return result;
         }
 
+        /** Claims into pieces of which the second is not registered. */
+        int receiveAtNowhere(long flags, long claimed, long context) {
+            int result = endpoint.receiveVector(
+                flags, new long[] {buf(0), 1, buf(MEMORY - 1), 2}, 2, -1, claimed, 0, context);
+            posted += result == 0 ? 1 : 0;
+            return result;
+        }
+
         /** Posts a multi-receive buffer. */
         int mrecv(int offset, int length, long minFree, long context) {
             return receive(MSG | Flags.MULTI_RECV, buf(offset), length, -1, 0, minFree, context);

@@ -120,39 +120,48 @@ final class BufferedReceives extends HeldBack {
     }
 
     /**
-     * Fetches or discards the message under a context that an entry gave.
+     * Fetches or discards the message under a context that an entry gave. A claim into memory that is not registered
+     * ends with FI_EFAULT and gives the message up: its client knows no context any more under which to ask again.
      *
-     * @param operation not posted; its memory is not looked at yet, unless it is in pieces.
+     * @param operation not posted; its memory is not looked at yet, unless it is in pieces, and then
+     *                  {@link ReceiveOperation#endErrno} says how that went.
      */
     void claim(ReceiveOperation operation, long slabContext) {
         // one message is received here, whatever else a broken client asks for
         operation.flags &= ~Flags.MULTI_RECV;
-        boolean discards = (operation.flags & Flags.DISCARD) != 0;
         SlabCell cell = cells.find(slabContext);
         if ((operation.flags & Flags.PEEK) != 0) {
             receiver.fail(operation, 0, FabricErrno.EBADFLAGS);
+            return;
         } else if (cell == null || ((cell.flags ^ operation.flags) & Flags.TAGGED) != 0) {
             receiver.fail(operation, 0, FabricErrno.EINVAL);
-        } else if (!discards && operation.pieces == null && !operation.attach(regions)) {
-            // the message is still there, to be claimed into other memory
-            receiver.fail(operation, 0, FabricErrno.EFAULT);
-        } else if (cell.message != null) {
+            return;
+        }
+        boolean discards = (operation.flags & Flags.DISCARD) != 0;
+        if (discards) {
+            operation.endErrno = 0;
+        } else if (operation.endErrno != 0 || operation.pieces == null && !operation.attach(regions)) {
+            operation.endErrno = FabricErrno.EFAULT;
+            operation.flags |= Flags.DISCARD;
+            discards = true;
+        }
+        if (cell.message != null) {
             StoredMessage message = cell.message;
             cells.give(cell);
             if (!discards) {
                 message.flags |= Flags.CLAIM;
             }
             peeks.fetch(operation, message);
-        } else {
-            operation.message(
-                cell.peer, discards ? cell.flags : cell.flags | Flags.CLAIM, cell.tag, cell.data, cell.length);
-            if (!discards) {
-                operation.place(0, cell.address, operation.placedBytes());
-            }
-            cells.give(cell);
-            receiver.complete(operation);
-            receiver.release(operation);
+            return;
         }
+        operation.message(
+            cell.peer, discards ? cell.flags : cell.flags | Flags.CLAIM, cell.tag, cell.data, cell.length);
+        if (!discards) {
+            operation.place(0, cell.address, operation.placedBytes());
+        }
+        cells.give(cell);
+        receiver.complete(operation);
+        receiver.release(operation);
     }
 
     /**

@@ -42,7 +42,13 @@ final class ReceiveEntries {
      */
     void complete(ReceiveOperation operation) {
         if ((operation.flags & Flags.DISCARD) != 0) {
-            found(operation, 0);
+            if (operation.endErrno == 0) {
+                found(operation, 0);
+            } else {
+                // what was asked for was to receive it, and that is counted
+                operation.flags &= ~Flags.DISCARD;
+                error(operation, 0, 0, operation.endErrno);
+            }
             return;
         }
         long placed = operation.placedBytes();

@@ -91,7 +91,7 @@ public final class ReceiveOperation extends PostedReceive {
     ReceiveOperation buffer;
     ReceiveOperation nextPart;
     long endPlaced;
-    /** How it ended, of a part or of a buffer. */
+    /** How it ended, of a part, of a buffer, or of a claim that gives its message up. */
     int endErrno;
     boolean written;
     boolean released;
@@ -117,6 +117,7 @@ public final class ReceiveOperation extends PostedReceive {
         context = newContext;
         buf = newBuf;
         length = newLength;
+        endErrno = 0;
         message(null, newFlags & (Flags.TAGGED | Flags.MSG), 0, 0, 0);
     }
 

@@ -64,10 +64,13 @@ final class ReceivePosts {
             return -FabricErrno.EAGAIN;
         }
         operation.posted(flags, 0, 0, context);
-        if (!operation.scatterOver(regions, pieces, count)) {
-            receiver.fail(operation, 0, FabricErrno.EFAULT);
-        } else if (buffered != null) {
+        boolean isThere = operation.scatterOver(regions, pieces, count);
+        if (buffered != null) {
+            // only a claim looks at it
+            operation.endErrno = isThere ? 0 : FabricErrno.EFAULT;
             postBuffered(operation, srcAddr, tag, ignore);
+        } else if (!isThere) {
+            receiver.fail(operation, 0, FabricErrno.EFAULT);
         } else if ((flags & PeekFlags.ANY) != 0) {
             peeks.execute(operation, srcAddr, tag, ignore);
         } else {
