@@ -109,6 +109,12 @@ public final class Completion {
         return UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET);
     }
 
+    /** Whether it hands out a cell of a receive slab; what the driver says of it, and no context of an application. */
+    boolean isBuffered() {
+        // the flag is the word's sign
+        return UnsafeApi.getLong(record) < 0;
+    }
+
     @Override
     public String toString() {
         return "Completion{opContext=" + opContext() + ", flags=" + Flags.toString(flags(), Flags.Kind.COMPLETION)

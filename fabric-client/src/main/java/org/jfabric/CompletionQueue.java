@@ -343,6 +343,23 @@ public final class CompletionQueue implements Fid {
     /**
      * The message that an entry of an endpoint with {@link Mode#BUFFERED_RECV} hands out (REF-050).
      *
+     * @param entry as it is shown to a handler or in a batch; any entry of this queue.
+     * @return the message; null if the entry is of another kind, whatever its context is, or the message was given
+     *     back.
+     */
+    public RecvContext recvContext(Completion entry) {
+        return entry.isBuffered() ? recvContext(entry.opContext()) : null;
+    }
+
+    /**
+     * The message that an entry of an endpoint with {@link Mode#BUFFERED_RECV} hands out (REF-050), for entries that
+     * were copied by {@link #read}.
+     *
+     * <p>A number does not tell who chose it. That of a message is always negative, so an application whose own contexts
+     * are not can ask for all entries. One with negative contexts asks only for success entries of receives
+     * ({@link Flags#RECV}) that have neither {@link Flags#CLAIM} nor a context of its own, or uses
+     * {@link #recvContext(Completion)}, which cannot be mistaken.
+     *
      * @param opContext of the entry; of one that was read, or is being shown to a handler.
      * @return the message; null if the context is of another kind, or the message was given back.
      */

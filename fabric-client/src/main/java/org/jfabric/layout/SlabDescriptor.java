@@ -13,13 +13,16 @@ package org.jfabric.layout;
  * use of which cell it is:
  *
  * <pre>
- *   63           48 47                             16 15            0
- *  +---------------+---------------------------------+---------------+
- *  | the endpoint's|   use of the cell, from 1, so   |     cell      |
- *  | index in its  |   that 0 is no context          |               |
- *  | receive CQ    |                                 |               |
- *  +---------------+---------------------------------+---------------+
+ *   63  62         47 46                           16 15            0
+ *  +---+-------------+-------------------------------+---------------+
+ *  | 1 | the         |   use of the cell             |     cell      |
+ *  |   | endpoint's  |                               |               |
+ *  |   | index in its|                               |               |
+ *  |   | receive CQ  |                               |               |
+ *  +---+-------------+-------------------------------+---------------+
  * </pre>
+ *
+ * <p>The sign tells it from 0 and from what applications usually count or point with.
  *
  * <p>That number comes back when the message is claimed or discarded, or in a {@code SlabReturnRequest} in the {@code
  * .rq}; a number whose use of the cell has ended means nothing any more.
@@ -34,8 +37,10 @@ public final class SlabDescriptor {
     /** Most contexts in one request that gives cells back: with the record word four cache lines. */
     public static final int MAX_RETURNED = 31;
 
-    private static final int INDEX_SHIFT = 48;
+    private static final int INDEX_SHIFT = 47;
+    private static final int MAX_INDEX = 0xFFFF;
     private static final int USE_SHIFT = 16;
+    private static final int MAX_USE = Integer.MAX_VALUE;
 
     private SlabDescriptor() {
     }
@@ -44,22 +49,24 @@ public final class SlabDescriptor {
      * Names one use of a cell.
      *
      * @param endpointIndex index of the endpoint in its receive completion queue, 16 bits.
-     * @param use           32 bits, not 0.
+     * @param use           of which 31 bits count.
      * @param cell          16 bits.
-     * @return the {@code op_context}, never 0.
+     * @return the {@code op_context}, always negative.
      */
     public static long context(int endpointIndex, int use, int cell) {
-        return (long) endpointIndex << INDEX_SHIFT | (use & 0xFFFF_FFFFL) << USE_SHIFT | cell;
+        return Long.MIN_VALUE | (long) (endpointIndex & MAX_INDEX) << INDEX_SHIFT | (long) (use & MAX_USE) << USE_SHIFT
+            | cell;
     }
 
     /**
      * The endpoint that handed a cell out.
      *
      * @param context an {@code op_context}.
-     * @return its index in its receive completion queue.
+     * @return its index in its receive completion queue; negative if no cell has such a context.
      */
     public static int endpointIndex(long context) {
-        return (int) (context >>> INDEX_SHIFT);
+        // 17 bits, the highest of which has to be set
+        return (int) (context >>> INDEX_SHIFT) - (MAX_INDEX + 1);
     }
 
     /**

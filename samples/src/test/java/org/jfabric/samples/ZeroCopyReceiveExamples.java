@@ -61,7 +61,7 @@ final class ZeroCopyReceiveExamples {
     }
 
     private void onEntry(Completion entry) {
-        RecvContext message = completions.recvContext(entry.opContext());
+        RecvContext message = completions.recvContext(entry);
         if (message == null) {
             onEnd(entry);
         } else if (message.isWhole()) {
@@ -95,7 +95,7 @@ final class ZeroCopyReceiveExamples {
     int keep() {
         // example: keep
         int result = completions.poll(entry -> {
-            RecvContext message = completions.recvContext(entry.opContext());
+            RecvContext message = completions.recvContext(entry);
             if (message != null && message.isWhole()) {
                 message.retain();
                 kept = message;

@@ -1,6 +1,7 @@
 package org.jfabric.driver.conformance;
 
 import org.agrona.DirectBuffer;
+import org.jfabric.Completion;
 import org.jfabric.Endpoint;
 import org.jfabric.EndpointOption;
 import org.jfabric.FabricAddress;
@@ -227,6 +228,36 @@ class BufferedReceiveTest {
                 }
             }
             pair.b.assertQuiet(20);
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
+    void shouldNeverTakeAnApplicationsContextForAMessage(Setup setup) {
+        try (FabricPair pair = open(setup)) {
+            send(pair, false, 64, 1);
+            RecvContext context = context(pair, pair.b.await());
+            context.retain();
+            pair.a.await(1);
+            long id = context.id();
+            assertTrue(id < 0, () -> "" + id);
+            for (long own : new long[] {id & Long.MAX_VALUE, 0, 1, 1 << 16, id + (1L << 47), id + (1 << 16), id + 1}) {
+                assertNull(pair.b.cq.recvContext(own), () -> own + " beside " + id);
+            }
+            // an entry of a send that carries the very number
+            assertEquals(0, pair.b.endpoint.send(pair.b.memory.address(0), 8, pair.toA, id));
+            Completion[] seen = new Completion[1];
+            for (int i = 0; seen[0] == null && i < 1_000_000; i++) {
+                pair.pump();
+                pair.b.cq.poll(entry -> {
+                    seen[0] = entry;
+                    assertEquals(id, entry.opContext());
+                    assertNull(pair.b.cq.recvContext(entry));
+                }, 1);
+            }
+            assertNotNull(seen[0]);
+            assertEquals(context, pair.b.cq.recvContext(id));
+            assertEquals(0, context.release());
         }
     }
 

@@ -18,8 +18,8 @@ final class SlabCell {
     /** Offset of the first byte in the file. */
     final long place;
     int state;
-    /** How often it was used, so that a context of an earlier use means nothing; never 0. */
-    int use = 1;
+    /** How often it was used, so that a context of an earlier use means nothing. */
+    int use;
     SlabCell nextFree;
 
     // of the message in it, once it is out

@@ -44,9 +44,7 @@ final class SlabCells {
         cell.state = SlabCell.FREE;
         cell.peer = null;
         cell.message = null;
-        if (++cell.use == 0) {
-            cell.use = 1;
-        }
+        cell.use++;
         cell.nextFree = free;
         free = cell;
     }
