@@ -21,7 +21,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * Random schedules of messages of every way into receive slabs with few cells: each is shown once and as it was sent,
- * whatever is given back, claimed and discarded when, and nothing is left in the end.
+ * whatever is given back, claimed and discarded when, untagged ones of each sender in the order in which they were sent,
+ * and nothing is left in the end.
  */
 class BufferedReceiveModelTest {
     private static final int MAX_LENGTH = 2048;
@@ -71,6 +72,8 @@ class BufferedReceiveModelTest {
         /** Contexts of posted tags, also of those that have ended: entries of matched ones do not tell them. */
         final List<Long> tags = new ArrayList<>();
         int tagsEnded;
+        /** Number of the last untagged message by its sender. */
+        final Map<Integer, Long> lastShown = new HashMap<>();
     }
 
     private static final class Run implements Observer {
@@ -303,6 +306,12 @@ class BufferedReceiveModelTest {
             assertNotNull(message, () -> entry + ", " + where());
             assertTrue(!message.shown, () -> "shown twice: " + entry + ", " + where());
             message.shown = true;
+            if (!message.tagged) {
+                long earlier = sides.get(at).lastShown.getOrDefault(message.from, 0L);
+                assertTrue(earlier < message.id,
+                    () -> "untagged message " + message.id + " was shown after " + earlier + ", " + where());
+                sides.get(at).lastShown.put(message.from, message.id);
+            }
             assertEquals(message.to, at, where());
             assertEquals(message.from, entry.source(), where());
             assertEquals(message.length, entry.length(), where());

@@ -15,7 +15,7 @@ import org.jfabric.driver.resource.RegionTable;
  * tagged ones a receive gives the tag and nothing else. Each message takes a cell, and its entry hands the cell out.
  *
  * <pre>
- *   free --- a message, whole or its begin ---> filling --- its entry ---> out
+ *   free --- a message, whole or its begin ---> filling, ready --- its entry ---> out
  *    ^                                                                      | given back: the whole message was there
  *    |                                                                      | claimed: into a buffer of the client
  *    '----------------------------------------------------------------------' discarded
@@ -24,6 +24,8 @@ import org.jfabric.driver.resource.RegionTable;
  * <p>A message that is not longer than the limit goes the same ways as one for an ordinary receive, with the cell as
  * its buffer. Of a longer one only the begin goes there; the message itself is claimed in the matcher, as a peek does
  * it, and stays in the store or at its sender, with its credit, until it is fetched or discarded.
+ *
+ * <p>Entries of untagged messages of one sender are written in the order of their arrival ({@link CellOrder}).
  *
  * <p><b>Holding back.</b> An untagged message takes a slot of the driver's share of the completion queue, a tagged one
  * uses that of its receive. Without a cell, or without a slot, the message stays unexpected, and so do all later ones,
@@ -52,8 +54,8 @@ final class BufferedReceives extends HeldBack {
     /** A message or a receive came behind those that wait: look again whether or not there are cells. */
     private boolean lookAgain;
     private boolean matching;
-    /** Slots of the driver's share that messages on their way will use. */
-    private int slots;
+    /** Each of them has a slot of the driver's share. */
+    private final CellOrder order = new CellOrder();
 
     BufferedReceives(
         Receiver receiver, EndpointSettings settings, RegionTable regions, ReceivePool pool, TagMatcher tagged,
@@ -101,7 +103,7 @@ final class BufferedReceives extends HeldBack {
             hold();
             return null;
         }
-        return open(posted, limitBytes);
+        return open(posted, peer, limitBytes);
     }
 
     /** Posts a tag. */
@@ -182,7 +184,7 @@ final class BufferedReceives extends HeldBack {
         return heldBack && !matching && (lookAgain || cells.hasFree()) ? match() : 0;
     }
 
-    /** The message of a receive is in its cell, or its begin: hands the cell out. */
+    /** The message of a receive is in its cell, or its begin: hands the cell out, in its turn. */
     void complete(ReceiveOperation operation) {
         SlabCell cell = operation.cell;
         cell.peer = operation.peer;
@@ -190,20 +192,27 @@ final class BufferedReceives extends HeldBack {
         cell.tag = operation.messageTag;
         cell.data = operation.messageData;
         cell.length = operation.messageLength;
-        // before the entry: after a memory fault in between nobody may take the cell a second time
-        cell.state = SlabCell.OUT;
-        if (operation.isPart && !mayOverrun) {
-            slots--;
-            share.use();
+        // from here on the cell alone stands for the message: its sender is told, whenever the turn of the entry comes
+        operation.reported = true;
+        if (operation.isPart) {
+            cell.state = SlabCell.READY;
+            showReady(cell.peer);
+        } else {
+            // which message a tagged receive got is known by its tag: entries may come in any order (RX-011)
+            show(cell, false);
         }
-        entries.buffered(operation, cells.context(cell), cell.place, cell.message == null ? 0 : Flags.MORE);
     }
 
     /** The message of a receive is lost: a tagged receive ends with an error, an untagged message leaves no trace. */
     void fail(ReceiveOperation operation, long placed, int errno) {
         SlabCell cell = operation.cell;
         StoredMessage message = cell.message;
+        Peer peer = cell.peer;
         operation.cell = null;
+        operation.reported = true;
+        if (operation.isPart) {
+            leave(cell);
+        }
         cells.give(cell);
         if (message != null && message.isClaimed()) {
             receiver.matcher(message.flags).removeUnexpected(message);
@@ -214,34 +223,68 @@ final class BufferedReceives extends HeldBack {
             }
             store.giveMessage(message);
         }
-        operation.reported = true;
-        if (!operation.isPart) {
+        if (operation.isPart) {
+            showReady(peer);
+        } else {
             entries.error(operation, 0, 0, errno);
-        } else if (!mayOverrun) {
-            slots--;
+        }
+    }
+
+    /** Writes the entries of one sender's untagged messages, as far as none in front is still on its way. */
+    private void showReady(Peer peer) {
+        SlabCell cell = order.oldest(peer);
+        while (cell != null && cell.state == SlabCell.READY) {
+            SlabCell next = order.next(cell);
+            show(cell);
+            cell = next;
+        }
+    }
+
+    private void show(SlabCell cell) {
+        order.remove(cell);
+        if (!mayOverrun) {
+            share.use();
+        }
+        show(cell, true);
+    }
+
+    private void show(SlabCell cell, boolean ofShare) {
+        // before the entry: after a memory fault in between nobody may take the cell a second time
+        cell.state = SlabCell.OUT;
+        entries.buffered(cell, cells.context(cell), ofShare);
+    }
+
+    /** An untagged message will have no entry. */
+    private void leave(SlabCell cell) {
+        order.remove(cell);
+        if (!mayOverrun) {
             share.giveBack(1);
         }
     }
 
-    /** An access to shared memory failed, and what was in hand has ended: counts anew what is taken. */
+    /** An access to shared memory failed, and what was in hand has ended: finds cells that nothing fills any more. */
     void recover() {
-        int used = 0;
         boolean[] filling = new boolean[cells.size()];
         for (int i = 0, size = pool.size(); i < size; i++) {
             ReceiveOperation operation = pool.get(i);
             if (operation.state != ReceiveOperation.FREE && operation.cell != null) {
                 filling[operation.cell.index] = true;
-                used += operation.isPart && !operation.reported ? 1 : 0;
             }
+        }
+        SlabCell cell = order.first();
+        while (cell != null) {
+            SlabCell next = cell.nextTaken;
+            if (cell.state == SlabCell.FILLING && !filling[cell.index]) {
+                leave(cell);
+            } else if (cell.state == SlabCell.READY && order.oldest(cell.peer) == cell) {
+                show(cell);
+            }
+            cell = next;
         }
         for (int i = 0; i < filling.length; i++) {
             if (cells.get(i).state == SlabCell.FILLING && !filling[i]) {
                 cells.give(cells.get(i));
             }
-        }
-        if (!mayOverrun) {
-            share.giveBack(slots - used);
-            slots = used;
         }
         // who looked for messages may not have come to the end
         matching = false;
@@ -251,8 +294,7 @@ final class BufferedReceives extends HeldBack {
 
     /** The endpoint is gone. */
     void close() {
-        share.close(this, slots, heldBack);
-        slots = 0;
+        share.close(this, mayOverrun ? 0 : order.size(), heldBack);
         heldBack = false;
     }
 
@@ -273,13 +315,15 @@ final class BufferedReceives extends HeldBack {
     }
 
     /** Gives a receive a cell; without one a record for an untagged message. */
-    private ReceiveOperation open(ReceiveOperation posted, int bytes) {
+    private ReceiveOperation open(ReceiveOperation posted, Peer peer, int bytes) {
         ReceiveOperation operation = posted;
+        SlabCell cell = cells.take();
         if (posted == null) {
             if (!mayOverrun) {
                 share.take();
-                slots++;
             }
+            cell.peer = peer;
+            order.add(cell);
             operation = pool.takePart();
             operation.posted(Flags.MSG | Flags.COMPLETION, 0, 0, 0);
         } else {
@@ -287,7 +331,6 @@ final class BufferedReceives extends HeldBack {
         }
         // whatever buffer a client named
         operation.releaseMemory();
-        SlabCell cell = cells.take();
         operation.cell = cell;
         operation.address = cell.address;
         operation.length = bytes;
@@ -334,12 +377,12 @@ final class BufferedReceives extends HeldBack {
 
     private void take(TagMatcher matcher, StoredMessage message, ReceiveOperation posted) {
         if (message.length <= limitBytes) {
-            ReceiveOperation operation = open(posted, limitBytes);
+            ReceiveOperation operation = open(posted, message.peer, limitBytes);
             matcher.removeUnexpected(message);
             receiver.deliver(operation, message);
             return;
         }
-        ReceiveOperation operation = open(posted, leastBytes);
+        ReceiveOperation operation = open(posted, message.peer, leastBytes);
         matcher.claim(message);
         operation.cell.message = message;
         operation.message(message.peer, message.flags, message.tag(), message.data, message.length);

@@ -102,27 +102,26 @@ final class ReceiveEntries {
     }
 
     /**
-     * Writes the entry of a message in the slab, always: without it nobody could give the cell back.
+     * Writes the entry of a message in the slab, always: without it nobody could give the cell back. It has
+     * {@link Flags#MORE} if only the message's begin is there (CQ-140).
      *
      * @param context of this use of the cell.
-     * @param place   of the message in the slab.
-     * @param more    {@link Flags#MORE} if only the message's begin is there (CQ-140), else 0.
+     * @param ofShare whether the entry has a slot of the driver's share.
      */
-    void buffered(ReceiveOperation operation, long context, long place, long more) {
-        operation.reported = true;
+    void buffered(SlabCell cell, long context, boolean ofShare) {
         if (counter != null) {
             counter.success();
         }
         completions.success(
             completionIndex,
-            share(operation) | CompletionQueueDescriptor.FLAG_BUFFERED,
+            CompletionQueueDescriptor.FLAG_BUFFERED | (ofShare ? CompletionQueueDescriptor.FLAG_DRIVER_SHARE : 0),
             context,
-            Flags.RECV | operation.messageFlags | more,
-            operation.messageLength,
-            place,
-            operation.messageData,
-            operation.messageTag,
-            source(operation));
+            Flags.RECV | cell.flags | (cell.message == null ? 0 : Flags.MORE),
+            cell.length,
+            cell.place,
+            cell.data,
+            cell.tag,
+            source(cell.peer));
     }
 
     /** Whether a part that has ended gets an entry. */
@@ -195,6 +194,10 @@ final class ReceiveEntries {
     }
 
     private long source(ReceiveOperation operation) {
-        return sources && operation.peer != null ? operation.peer.sourceAddress() : FabricAddress.ADDR_NOTAVAIL;
+        return source(operation.peer);
+    }
+
+    private long source(Peer peer) {
+        return sources && peer != null ? peer.sourceAddress() : FabricAddress.ADDR_NOTAVAIL;
     }
 }

@@ -11,6 +11,8 @@ final class SlabCell {
     static final int FILLING = 1;
     /** An entry hands it out; it is the client's until it comes back. */
     static final int OUT = 2;
+    /** The message is there; the entries of others are written before its own. */
+    static final int READY = 3;
 
     final int index;
     /** Native address of the first byte. */
@@ -21,8 +23,11 @@ final class SlabCell {
     /** How often it was used, so that a context of an earlier use means nothing. */
     int use;
     SlabCell nextFree;
+    /** In {@link CellOrder}. */
+    SlabCell nextTaken;
+    SlabCell previousTaken;
 
-    // of the message in it, once it is out
+    // of the message in it, once it is ready or out; the sender of an untagged one from the start
     Peer peer;
     long flags;
     long tag;
