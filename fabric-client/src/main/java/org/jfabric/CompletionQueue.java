@@ -355,8 +355,8 @@ public final class CompletionQueue implements Fid {
      * The message that an entry of an endpoint with {@link Mode#BUFFERED_RECV} hands out (REF-050), for entries that
      * were copied by {@link #read}.
      *
-     * <p>A number does not tell who chose it. That of a message is always negative, so an application whose own contexts
-     * are not can ask for all entries. One with negative contexts asks only for success entries of receives
+     * <p>A number does not tell who chose it. That of a message is always negative, so an application whose own
+     * contexts are not can ask for all entries. One with negative contexts asks only for success entries of receives
      * ({@link Flags#RECV}) that have neither {@link Flags#CLAIM} nor a context of its own, or uses
      * {@link #recvContext(Completion)}, which cannot be mistaken.
      *

@@ -8,8 +8,8 @@ import org.agrona.concurrent.UnsafeBuffer;
  * (fi_recv_context, REF-050): where it is, which endpoint it came to, and the context that an entry for claiming it is
  * to carry.
  *
- * <p>The completion entry names it by its {@code opContext}; {@link CompletionQueue#recvContext(Completion)} finds it. It is
- * open, and its bytes may be read, until one of these (REF-052):
+ * <p>The completion entry names it by its {@code opContext}; {@link CompletionQueue#recvContext(Completion)} finds it.
+ * It is open, and its bytes may be read, until one of these (REF-052):
  *
  * <ul>
  * <li>the next reading call of the completion queue, or {@link CompletionBatch#release()}, if the message is here as a

@@ -21,8 +21,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * Random schedules of messages of every way into receive slabs with few cells: each is shown once and as it was sent,
- * whatever is given back, claimed and discarded when, untagged ones of each sender in the order in which they were sent,
- * and nothing is left in the end.
+ * whatever is given back, claimed and discarded when, untagged ones of each sender in the order of sending, and nothing
+ * is left in the end.
  */
 class BufferedReceiveModelTest {
     private static final int MAX_LENGTH = 2048;

@@ -30,6 +30,7 @@ public final class DriverShare {
     /** Slots taken for entries that are still to be written. */
     private int taken;
     private int waiting;
+    private boolean asked;
     private int turn;
 
     DriverShare(CompletionWriter writer, long fileAddress, int slots) {
@@ -115,6 +116,11 @@ public final class DriverShare {
         }
     }
 
+    /** One member wants to be asked at the end of this cycle, without waiting; the client need not know. */
+    public void askAgain() {
+        asked = true;
+    }
+
     /** What {@link #waits()} began has ended. */
     public void waitsNoMore() {
         if (--waiting == 0 && !writer.isOverrun()) {
@@ -134,9 +140,11 @@ public final class DriverShare {
 
     /** Asks those who wait once more; another one first each time, so that none takes all slots for ever. */
     int retry() {
-        if (waiting == 0) {
+        if (waiting == 0 && !asked) {
             return 0;
         }
+        // before they are asked: they may ask for the next cycle
+        asked = false;
         int work = 0;
         int size = members.size();
         int begin = turn++;

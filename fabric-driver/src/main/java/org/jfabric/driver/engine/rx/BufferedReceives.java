@@ -50,10 +50,15 @@ final class BufferedReceives extends HeldBack {
     private final boolean mayOverrun;
     private final int limitBytes;
     private final int leastBytes;
-    private boolean heldBack;
-    /** A message or a receive came behind those that wait: look again whether or not there are cells. */
-    private boolean lookAgain;
+    /** Untagged messages wait that could be taken if there is room. */
+    private boolean untaggedWait;
+    /** Tagged messages wait that could be taken if there is a cell: receives accept them. */
+    private boolean taggedWait;
+    /** The share knows that something waits for room in its queue or in the slab. */
+    private boolean told;
     private boolean matching;
+    /** Who goes first takes what there is: in turn, so that neither kind waits for ever. */
+    private boolean taggedFirst;
     /** Each of them has a slot of the driver's share. */
     private final CellOrder order = new CellOrder();
 
@@ -82,10 +87,6 @@ final class BufferedReceives extends HeldBack {
     /** The receive for an arriving message, with a cell for its buffer; null if the message has to wait. */
     ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
         boolean isTagged = (flags & Flags.TAGGED) != 0;
-        if (heldBack) {
-            lookAgain |= matching;
-            return null;
-        }
         ReceiveOperation posted = null;
         if (isTagged) {
             posted = (ReceiveOperation) tagged.findPosted(tag, peer.source());
@@ -93,14 +94,9 @@ final class BufferedReceives extends HeldBack {
                 return null;
             }
         }
-        if (length > limitBytes) {
-            // it is in no list yet: its begin is shown once it is stored or announced
-            hold();
-            lookAgain = true;
-            return null;
-        }
-        if (!hasRoom(isTagged)) {
-            hold();
+        // a longer one is in no list yet: its begin is shown once it is stored or announced
+        if (isHeldBack() || length > limitBytes || !hasRoom(isTagged)) {
+            hold(isTagged);
             return null;
         }
         return open(posted, peer, limitBytes);
@@ -108,14 +104,12 @@ final class BufferedReceives extends HeldBack {
 
     /** Posts a tag. */
     void post(ReceiveOperation receive) {
-        StoredMessage message = heldBack ? null : (StoredMessage) tagged.peek(
-            receive.tag(), receive.ignore(), receive.source());
-        if (message == null || !canTake(message, true)) {
+        StoredMessage message = (StoredMessage) tagged.peek(receive.tag(), receive.ignore(), receive.source());
+        if (message == null || isHeldBack() || !canTake(message, true)) {
             tagged.post(receive);
             if (message != null) {
-                hold();
+                hold(true);
             }
-            lookAgain = heldBack;
             return;
         }
         take(tagged, message, receive);
@@ -181,7 +175,25 @@ final class BufferedReceives extends HeldBack {
 
     @Override
     public int retry() {
-        return heldBack && !matching && (lookAgain || cells.hasFree()) ? match() : 0;
+        if (matching || !isHeldBack()) {
+            return 0;
+        }
+        int before = untagged.unexpectedCount() + tagged.unexpectedCount();
+        matching = true;
+        matchIfRoom(taggedFirst);
+        matchIfRoom(!taggedFirst);
+        matching = false;
+        if (isHeldBack()) {
+            askAgain();
+        } else if (told) {
+            told = false;
+            share.waitsNoMore();
+        }
+        int matched = Math.max(0, before - untagged.unexpectedCount() - tagged.unexpectedCount());
+        if (matched != 0) {
+            taggedFirst = !taggedFirst;
+        }
+        return matched;
     }
 
     /** The message of a receive is in its cell, or its begin: hands the cell out, in its turn. */
@@ -288,14 +300,16 @@ final class BufferedReceives extends HeldBack {
         }
         // who looked for messages may not have come to the end
         matching = false;
-        hold();
-        lookAgain = true;
+        hold(true);
+        hold(false);
     }
 
     /** The endpoint is gone. */
     void close() {
-        share.close(this, mayOverrun ? 0 : order.size(), heldBack);
-        heldBack = false;
+        share.close(this, mayOverrun ? 0 : order.size(), told);
+        told = false;
+        untaggedWait = false;
+        taggedWait = false;
     }
 
     private boolean hasRoom(boolean isTagged) {
@@ -307,10 +321,29 @@ final class BufferedReceives extends HeldBack {
         return hasRoom(isTagged) && (message.length <= limitBytes || message.state != StoredMessage.FILLING);
     }
 
-    private void hold() {
-        if (!heldBack) {
-            heldBack = true;
+    private boolean isHeldBack() {
+        return matching || untaggedWait || taggedWait;
+    }
+
+    private void hold(boolean isTagged) {
+        if (isTagged) {
+            taggedWait = true;
+        } else {
+            untaggedWait = true;
+        }
+        askAgain();
+    }
+
+    /** The client is told if room is missing; else a longer message waits for the cycle's end, or for its bytes. */
+    private void askAgain() {
+        if (told) {
+            return;
+        }
+        if (untaggedWait && !hasRoom(false) || !cells.hasFree()) {
+            told = true;
             share.waits();
+        } else {
+            share.askAgain();
         }
     }
 
@@ -337,18 +370,20 @@ final class BufferedReceives extends HeldBack {
         return operation;
     }
 
-    /** Matches the waiting messages anew, as far as there is room. */
-    private int match() {
-        matching = true;
-        lookAgain = false;
-        int before = untagged.unexpectedCount() + tagged.unexpectedCount();
-        boolean all = match(untagged, false) & match(tagged, true);
-        matching = false;
-        if (all && !lookAgain) {
-            heldBack = false;
-            share.waitsNoMore();
+    /** Matches the waiting messages of one kind anew; without room nothing is looked at. */
+    private void matchIfRoom(boolean isTagged) {
+        if (isTagged && taggedWait && hasRoom(true)) {
+            // before the look: what arrives meanwhile is behind its end
+            taggedWait = false;
+            if (!match(tagged, true)) {
+                taggedWait = true;
+            }
+        } else if (!isTagged && untaggedWait && hasRoom(false)) {
+            untaggedWait = false;
+            if (!match(untagged, false)) {
+                untaggedWait = true;
+            }
         }
-        return Math.max(0, before - untagged.unexpectedCount() - tagged.unexpectedCount());
     }
 
     /** False if one of them has to wait on. */
@@ -361,7 +396,6 @@ final class BufferedReceives extends HeldBack {
                 ? (ReceiveOperation) matcher.findPosted(message.tag(), message.source()) : null;
             if (!isTagged || posted != null) {
                 if (!canTake(message, isTagged)) {
-                    lookAgain |= message.state == StoredMessage.FILLING;
                     return false;
                 }
                 take(matcher, message, posted);
