@@ -162,7 +162,7 @@ final class CompletionWait {
             return closed ? -FabricErrno.EOPBADSTATE : -FabricErrno.ENOSYS;
         }
         if (invoker != null) {
-            invoker.poll();
+            invoker.cycle();
         }
         boolean waits = nativeWait.arm();
         int result = 0;
@@ -274,7 +274,8 @@ final class CompletionWait {
 
     private void round(long needed, long seenErrors, int seenSignals, long waitedNs, long leftNs) {
         if (invoker != null) {
-            if (invoker.poll() == 0) {
+            // who waits longer has the time for the driver's events, too
+            if ((waitedNs < spinNs ? invoker.poll() : invoker.cycle()) == 0) {
                 pause(waitedNs);
             }
         } else if (yields) {

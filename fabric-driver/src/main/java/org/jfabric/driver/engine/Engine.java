@@ -5,6 +5,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.driver.engine.complete.CompletionWriter;
 import org.jfabric.driver.engine.complete.CounterWriter;
+import org.jfabric.driver.engine.complete.FlushList;
 import org.jfabric.driver.engine.peer.AddressTable;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.link.Link;
@@ -25,10 +26,7 @@ public final class Engine {
     private final CycleClock clock;
     private final Link[] links;
     private final ErrorHandler errorHandler;
-    private final List<CompletionWriter> writers = new ArrayList<>();
-    private CompletionWriter[] polledWriters = new CompletionWriter[0];
-    private final List<CounterWriter> counterWriters = new ArrayList<>();
-    private CounterWriter[] polledCounters = new CounterWriter[0];
+    private final FlushList flushList = new FlushList();
     private Peer firstScheduled;
     private Peer lastScheduled;
     private long violations;
@@ -99,16 +97,7 @@ public final class Engine {
         if (firstScheduled != null) {
             work += flushScheduled();
         }
-        CompletionWriter[] flushed = polledWriters;
-        for (int i = 0; i < flushed.length; i++) {
-            work += flushed[i].retryHeldBack();
-            flushed[i].flush();
-        }
-        CounterWriter[] counted = polledCounters;
-        for (int i = 0; i < counted.length; i++) {
-            counted[i].flush();
-        }
-        return work;
+        return work + flushList.flush();
     }
 
     /**
@@ -139,8 +128,7 @@ public final class Engine {
      * @param writer of the queue.
      */
     public void addCompletionQueue(CompletionWriter writer) {
-        writers.add(writer);
-        polledWriters = writers.toArray(new CompletionWriter[0]);
+        flushList.add(writer);
     }
 
     /**
@@ -149,8 +137,7 @@ public final class Engine {
      * @param writer of the queue; no endpoint uses it any more.
      */
     public void removeCompletionQueue(CompletionWriter writer) {
-        writers.remove(writer);
-        polledWriters = writers.toArray(new CompletionWriter[0]);
+        flushList.remove(writer);
     }
 
     /**
@@ -159,8 +146,7 @@ public final class Engine {
      * @param writer of the counter.
      */
     public void addCounter(CounterWriter writer) {
-        counterWriters.add(writer);
-        polledCounters = counterWriters.toArray(new CounterWriter[0]);
+        flushList.add(writer);
     }
 
     /**
@@ -169,8 +155,7 @@ public final class Engine {
      * @param writer of the counter; no endpoint uses it any more.
      */
     public void removeCounter(CounterWriter writer) {
-        counterWriters.remove(writer);
-        polledCounters = counterWriters.toArray(new CounterWriter[0]);
+        flushList.remove(writer);
     }
 
     /**
@@ -309,6 +294,7 @@ public final class Engine {
     public void recover(List<EngineSession> sessions) {
         firstScheduled = null;
         lastScheduled = null;
+        flushList.recover();
         for (EngineSession session : sessions) {
             for (EngineEndpoint endpoint : session.endpoints()) {
                 endpoint.recover();

@@ -31,6 +31,8 @@ class MultiReceiveGarbageTest {
     private static final long BUFFER = Flags.MSG | Flags.COMPLETION | Flags.MULTI_RECV;
     private static final long SEND = Flags.MSG | Flags.COMPLETION;
     private static final int CQ_SIZE = 16;
+    /** Sends: 256 may be. */
+    private static final int MAX_OUTSTANDING = 200;
     private static final long[] BOUNDARIES = {0, 1, 7, 8, 63, 64, REGION_LENGTH, REGION_LENGTH + 1, Integer.MAX_VALUE,
         MemoryRegionDescriptor.OFFSET_MASK, Long.MAX_VALUE, Long.MIN_VALUE, -1, -8};
 
@@ -67,6 +69,7 @@ class MultiReceiveGarbageTest {
         long self = client.insert(queues, queues.address);
         UnsafeApi.setMemory(region.data(), REGION_LENGTH, (byte) 0x11);
         int length = 1000;
+        int[] outstanding = {0};
         for (int round = 0; round < 200; round++) {
             long buf = region.address(REGION_LENGTH / 2);
             boolean valid = random.nextBoolean();
@@ -78,9 +81,18 @@ class MultiReceiveGarbageTest {
             for (int i = 0; i < 4; i++) {
                 Await.until("the driver's reading", queues.transmit::isDrained);
                 client.send(queues, SEND, region.address(0), random.nextInt(2000), self, 0, 2);
+                outstanding[0]++;
             }
             Await.until("the driver's reading", () -> queues.transmit.isDrained() && queues.receive.isDrained());
-            drain(queues);
+            outstanding[0] -= drain(queues);
+            // by chance nothing was posted that takes messages: who submits more than it may is ended
+            Await.until(() -> outstanding[0] + " sends, seed " + seed, () -> {
+                if (outstanding[0] > MAX_OUTSTANDING && queues.receive.isDrained()) {
+                    post(client, queues, BUFFER, region.address(REGION_LENGTH / 2), REGION_LENGTH / 4, 1, 1);
+                }
+                outstanding[0] -= drain(queues);
+                return outstanding[0] <= MAX_OUTSTANDING;
+            });
         }
         assertFalse(client.isEnded());
         assertEquals(CompletionQueueDescriptor.STATE_OPEN, state(queues));
@@ -94,8 +106,9 @@ class MultiReceiveGarbageTest {
         RIG.assertReclaimed();
     }
 
-    /** Takes what is there. */
-    private static void drain(ControlClient.Queues queues) {
+    /** Takes what is there; how many of it were entries of sends. */
+    private static int drain(ControlClient.Queues queues) {
+        int sends = 0;
         long record;
         do {
             record = queues.cq.address() + CompletionQueueDescriptor.RECORDS_OFFSET
@@ -103,9 +116,11 @@ class MultiReceiveGarbageTest {
             if ((int) UnsafeApi.getLongVolatile(null, record) != (int) queues.read + 1) {
                 break;
             }
+            sends += UnsafeApi.getLong(record + CompletionQueueDescriptor.BODY_OFFSET) == 2 ? 1 : 0;
             queues.read++;
             published(queues, queues.read);
         } while (true);
+        return sends;
     }
 
     @Test

@@ -24,7 +24,7 @@ import static org.jfabric.layout.CompletionQueueDescriptor.WRITTEN_OFFSET;
  *
  * <p>Owner: progress agent.
  */
-public final class CompletionWriter {
+public final class CompletionWriter extends BatchWriter {
     /** Offset of {@code err} in an error cell. */
     private static final int CELL_ERR = 8;
     private static final int CELL_PROV_ERRNO = 12;
@@ -126,6 +126,7 @@ public final class CompletionWriter {
         long record = records + ((number & mask) * RECORD_LENGTH);
         body(record, context, flags, length, buf, data, tag, source);
         next = number + 1;
+        changed();
         UnsafeApi.putLongRelease(
             null, record, CompletionQueueDescriptor.word(number, endpoint, KIND_SUCCESS, share));
     }
@@ -177,6 +178,7 @@ public final class CompletionWriter {
         long record = records + ((number & mask) * RECORD_LENGTH);
         body(record, context, flags, length, buf, data, tag, source);
         next = number + 1;
+        changed();
         urgent = true;
         UnsafeApi.putLongRelease(null, record, CompletionQueueDescriptor.word(number, endpoint, KIND_ERROR, share));
     }
@@ -184,6 +186,7 @@ public final class CompletionWriter {
     /** An operation that held a slot of the client's share has ended without an entry. */
     public void retire() {
         retired++;
+        changed();
     }
 
     /**
@@ -193,15 +196,19 @@ public final class CompletionWriter {
      */
     public void retire(int count) {
         retired += count;
+        changed();
     }
 
-    /**
-     * Goes on with what waits for slots of the driver's share; once in each cycle.
-     *
-     * @return messages that wait no more.
-     */
-    public int retryHeldBack() {
-        return driverShare.retry();
+    @Override
+    int publish() {
+        int work = driverShare.retry();
+        flush();
+        return work;
+    }
+
+    @Override
+    boolean goesOn() {
+        return driverShare.isWaitedFor();
     }
 
     /** Publishes what readers do not find in the records themselves; once for each batch. */
@@ -270,6 +277,7 @@ public final class CompletionWriter {
     /** Readers that wait for more entries than there are must look again. */
     void wakeReaders() {
         urgent = true;
+        changed();
     }
 
     /** How far the client has read; the client writes that word, and what is impossible overruns the queue. */
@@ -305,6 +313,7 @@ public final class CompletionWriter {
     private void overrun() {
         overrun = true;
         urgent = true;
+        changed();
         UnsafeApi.putIntRelease(null, fileAddress + STATE_OFFSET, STATE_OVERRUN);
         onOverrun.run();
     }

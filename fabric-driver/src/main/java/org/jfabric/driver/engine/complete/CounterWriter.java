@@ -11,7 +11,7 @@ import static org.jfabric.layout.CounterDescriptor.COUNTED_OFFSET;
  *
  * <p>Owner: progress agent.
  */
-public final class CounterWriter {
+public final class CounterWriter extends BatchWriter {
     private final long fileAddress;
     private final WaitPoint waitPoint;
     private long successes;
@@ -34,11 +34,13 @@ public final class CounterWriter {
     /** An operation has reached its completion level. */
     public void success() {
         successes++;
+        changed();
     }
 
     /** An operation has failed. */
     public void error() {
         errors++;
+        changed();
     }
 
     /** Publishes what was counted; once for each batch. */
@@ -58,6 +60,17 @@ public final class CounterWriter {
         // last: if a fault of another client's memory is raised late and in here, the next flush wakes
         publishedSuccesses = successes;
         publishedErrors = errors;
+    }
+
+    @Override
+    int publish() {
+        flush();
+        return 0;
+    }
+
+    @Override
+    boolean goesOn() {
+        return false;
     }
 
     /** Writes nothing any more, because the file's memory is gone. */

@@ -109,6 +109,8 @@ public final class DriverShare {
 
     /** One member has to wait; the client is told, so that it wakes the driver when it has read. */
     public void waits() {
+        // asked again in each cycle from now on
+        writer.changed();
         if (waiting++ == 0 && !writer.isOverrun()) {
             UnsafeApi.putIntRelease(null, heldBackAddress, 1);
             // who waits for a number of entries that the share cannot hold would wait for ever
@@ -136,6 +138,10 @@ public final class DriverShare {
     public int inUse() {
         forgetRead();
         return taken + (end - first);
+    }
+
+    boolean isWaitedFor() {
+        return waiting != 0;
     }
 
     /** Asks those who wait once more; another one first each time, so that none takes all slots for ever. */
