@@ -121,6 +121,7 @@ public final class DriverShare {
     /** One member wants to be asked at the end of this cycle, without waiting; the client need not know. */
     public void askAgain() {
         asked = true;
+        writer.changed();
     }
 
     /** What {@link #waits()} began has ended. */
@@ -140,8 +141,9 @@ public final class DriverShare {
         return taken + (end - first);
     }
 
+    /** Whether somebody is to be asked in the next cycle. */
     boolean isWaitedFor() {
-        return waiting != 0;
+        return waiting != 0 || asked;
     }
 
     /** Asks those who wait once more; another one first each time, so that none takes all slots for ever. */
