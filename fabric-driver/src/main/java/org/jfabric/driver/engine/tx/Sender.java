@@ -196,6 +196,7 @@ public final class Sender {
         if ((operation.flags & AcknowledgedSends.NOT_PLAIN) != 0) {
             return acknowledged.begin(peer, operation);
         }
+        // as beginPlain() does, one call less deep, see ShmChannel.send()
         return peer.canSendEager(operation.length) ? trySend(peer, operation) : beginLong(peer, operation);
     }
 
