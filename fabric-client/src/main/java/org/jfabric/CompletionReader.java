@@ -53,6 +53,8 @@ final class CompletionReader implements WaitSource {
     private QueueSignal driverSignal;
     private CompletionBatch held;
     private final ReceiveSlabs slabs = new ReceiveSlabs();
+    /** A reading call has handed out cells of slabs. */
+    private boolean tookCells;
     private int heldOfClient;
 
     /** A reader at the start of a fresh file; {@code keepsErrData} for the rules before API 1.5. */
@@ -139,7 +141,12 @@ final class CompletionReader implements WaitSource {
         long start = position;
         long next = start;
         int ofClient = 0;
-        int kind = 0;
+        int kind = kind(start);
+        if (kind != KIND_SUCCESS) {
+            // most polls of those who spin
+            return whenNothing(limit, kind);
+        }
+        kind = 0;
         handling = true;
         try {
             for (long end = start + limit; next < end;) {
@@ -207,7 +214,9 @@ final class CompletionReader implements WaitSource {
 
     /** Gives back what a batch holds and what was lent of receive slabs; each reading call does so first. */
     void releaseHeld() {
-        slabs.giveBackLent();
+        if (tookCells) {
+            tookCells = slabs.giveBackLent();
+        }
         CompletionBatch batch = held;
         if (batch != null) {
             held = null;
@@ -328,6 +337,7 @@ final class CompletionReader implements WaitSource {
 
     /** An entry hands out a cell of a slab, which its flag {@code FLAG_BUFFERED} says, the word's sign. */
     private boolean takesCell(long record) {
+        tookCells = true;
         return slabs.take(record, UnsafeApi.getLong(record + BODY_OFFSET));
     }
 

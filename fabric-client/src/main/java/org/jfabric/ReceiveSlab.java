@@ -103,15 +103,19 @@ final class ReceiveSlab {
         }
     }
 
-    /** Gives back what was lent by the last reading call; what finds no room in the queue goes with a later one. */
-    void giveBackLent() {
+    /**
+     * Gives back what was lent by the last reading call; what finds no room in the queue goes with a later one.
+     *
+     * @return whether something is still to be given back.
+     */
+    boolean giveBackLent() {
         while (lentCount != 0) {
             int count = Math.min(lentCount, ids.length);
             for (int i = 0; i < count; i++) {
                 ids[i] = lent[lentCount - count + i].id();
             }
             if (receive.giveBack(ids, count) != 0) {
-                return;
+                return true;
             }
             for (int i = 0; i < count; i++) {
                 RecvContext context = lent[--lentCount];
@@ -119,6 +123,7 @@ final class ReceiveSlab {
                 context.close();
             }
         }
+        return false;
     }
 
     /** The next reading call does not give it back. */

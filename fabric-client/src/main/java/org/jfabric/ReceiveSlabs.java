@@ -74,11 +74,16 @@ final class ReceiveSlabs {
         return null;
     }
 
-    /** Gives back what the last reading call lent. */
-    void giveBackLent() {
-        ReceiveSlab[] all = slabs;
-        for (int i = 0; i < all.length; i++) {
-            all[i].giveBackLent();
+    /**
+     * Gives back what the last reading call lent.
+     *
+     * @return whether something is still to be given back.
+     */
+    boolean giveBackLent() {
+        boolean left = false;
+        for (ReceiveSlab slab : slabs) {
+            left |= slab.giveBackLent();
         }
+        return left;
     }
 }

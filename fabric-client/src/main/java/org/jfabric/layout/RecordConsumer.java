@@ -25,6 +25,7 @@ public final class RecordConsumer {
     public static final int CORRUPT = -1;
 
     private static final int MAX_BATCH = 1 << 10;
+    private static final int FETCH_LIMIT = 5 * RECORD_ALIGNMENT;
 
     private final long ringAddress;
     private final int capacity;
@@ -37,6 +38,8 @@ public final class RecordConsumer {
     private int type;
     private int batch = 1;
     private boolean streaming;
+    /** Nobody looks at it: without it the compiler would leave the loads of {@link #fetch} out. */
+    private long fetched;
 
     /**
      * A consumer at the start of a ring.
@@ -189,6 +192,19 @@ public final class RecordConsumer {
             + " of a ring of " + capacity + " bytes (types 1 to " + maxType + " are known)";
     }
 
+    /**
+     * Asks for the further cache lines of a record: they come over together, while the first one is decoded, instead of
+     * one by one when they are copied. From the fifth on the processor sees by itself where this leads.
+     */
+    private void fetch(long address) {
+        long sum = 0;
+        long end = address + Math.min(length, FETCH_LIMIT);
+        for (long line = address + RECORD_ALIGNMENT; line < end; line += RECORD_ALIGNMENT) {
+            sum += UnsafeApi.getLong(line);
+        }
+        fetched = sum;
+    }
+
     private int accept(long first) {
         long word = first;
         for (;;) {
@@ -199,6 +215,9 @@ public final class RecordConsumer {
                 return CORRUPT;
             }
             if (type != PADDING_TYPE) {
+                if (length > RECORD_ALIGNMENT) {
+                    fetch(address());
+                }
                 return RECORD;
             }
             // padding fills exactly the end, so a producer cannot send this loop round the ring for ever

@@ -17,6 +17,8 @@ import static org.jfabric.layout.RecordRingDescriptor.word;
  * <p>Owner: the one producing thread. Addresses are native; the memory must outlive this object.
  */
 public final class RecordProducer {
+    private static final int CLEARED_AHEAD = 4 * RECORD_ALIGNMENT;
+
     private final long ringAddress;
     private final int capacity;
     private final int mask;
@@ -24,6 +26,10 @@ public final class RecordProducer {
     private long position;
     private long limit;
     private long consumerPosition;
+    /** The lines from the position to here begin with zeroes. */
+    private long cleared = RECORD_ALIGNMENT;
+    /** The same once the claim is committed. */
+    private long clearedByClaim;
 
     /**
      * A producer at the start of an empty, zeroed ring.
@@ -56,7 +62,7 @@ public final class RecordProducer {
         if (needed > toEnd) {
             end += toEnd;
         }
-        // one line more than needed stays free: the next record's word is zeroed below
+        // one line more than needed stays free: the next record's word is cleared below
         if (end > limit) {
             int refreshed = refreshLimit();
             if (refreshed < 0) {
@@ -70,8 +76,14 @@ public final class RecordProducer {
             pad(offset, toEnd);
             offset = 0;
         }
-        int next = (offset + needed) & mask;
-        UnsafeApi.putLong(ringAddress + next, 0L);
+        if (end >= cleared) {
+            UnsafeApi.putLong(ringAddress + ((int) end & mask), 0L);
+            clearedByClaim = end + RECORD_ALIGNMENT;
+        } else {
+            clearedByClaim = cleared;
+        }
+        // what is written into a claim that is never committed may look like records
+        cleared = position + RECORD_ALIGNMENT;
         return offset;
     }
 
@@ -86,6 +98,7 @@ public final class RecordProducer {
         int taken = alignedLength(length);
         position += taken;
         UnsafeApi.putLongRelease(null, ringAddress + offset, word(length, type));
+        clearAhead();
     }
 
     /**
@@ -129,6 +142,18 @@ public final class RecordProducer {
         UnsafeApi.putLong(ringAddress, 0L);
         UnsafeApi.putLongRelease(null, ringAddress + offset, word(toEnd, PADDING_TYPE));
         position += toEnd;
+    }
+
+    /**
+     * Where records will begin, line by line. The consumer has these lines, so each store waits for one to come over;
+     * behind a commit that keeps nobody waiting, before it the consumer.
+     */
+    private void clearAhead() {
+        long next = clearedByClaim;
+        for (long end = Math.min(position + CLEARED_AHEAD, limit); next <= end; next += RECORD_ALIGNMENT) {
+            UnsafeApi.putLong(ringAddress + ((int) next & mask), 0L);
+        }
+        cleared = next;
     }
 
     private int refreshLimit() {

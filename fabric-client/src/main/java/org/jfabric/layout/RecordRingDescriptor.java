@@ -23,8 +23,9 @@ package org.jfabric.layout;
  * </pre>
  *
  * <p>The length counts the word and the body, not what fills the last line. A word of 0 means: nothing here yet. The
- * producer zeroes the word of the <em>next</em> record before it publishes one, so the consumer never writes into the
- * records and its only shared write is its position. Positions count bytes since the start and never wrap.
+ * producer zeroes the word of the <em>next</em> record before it publishes one, usually long before, so the consumer
+ * never writes into the records and its only shared write is its position. Positions count bytes since the start and
+ * never wrap.
  *
  * <p>A record does not cross the end of the ring: a record of type {@link #PADDING_TYPE} fills what is left.
  */

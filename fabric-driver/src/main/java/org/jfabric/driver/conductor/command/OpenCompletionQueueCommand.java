@@ -73,6 +73,9 @@ public final class OpenCompletionQueueCommand extends Command {
             case MADE -> {
                 writer = new CompletionWriter(file.address(), capacity, driverShare,
                     wait.point(file.address() + CompletionQueueDescriptor.WAIT_OFFSET), this::onOverrun);
+                if (session().isEmbedded()) {
+                    writer.retireAtOnce();
+                }
                 state = State.SERVED;
                 onProgress(() -> context().progress().addCompletionQueue(session().progress(), writer));
             }

@@ -49,6 +49,7 @@ public final class CompletionWriter extends BatchWriter {
     private long publishedRetired;
     private boolean overrun;
     private boolean urgent;
+    private boolean retiresAtOnce;
     private int endpoints;
 
     /**
@@ -95,6 +96,14 @@ public final class CompletionWriter extends BatchWriter {
     }
 
     /**
+     * The client runs the duty cycle itself. To tell another thread of each ended operation alone would cost it the
+     * transfer of a cache line; to this one it costs a store, which is less than to remember it until the cycle's end.
+     */
+    public void retireAtOnce() {
+        retiresAtOnce = true;
+    }
+
+    /**
      * Gives an endpoint its index in this queue. A record has 16 bits for it, so an endpoint shares it with the one
      * that was enabled 65,536 earlier, in case that is still open.
      *
@@ -126,7 +135,10 @@ public final class CompletionWriter extends BatchWriter {
         long record = records + ((number & mask) * RECORD_LENGTH);
         body(record, context, flags, length, buf, data, tag, source);
         next = number + 1;
-        changed();
+        if (waitPoint != null) {
+            // otherwise the record says everything
+            changed();
+        }
         UnsafeApi.putLongRelease(
             null, record, CompletionQueueDescriptor.word(number, endpoint, KIND_SUCCESS, share));
     }
@@ -185,8 +197,7 @@ public final class CompletionWriter extends BatchWriter {
 
     /** An operation that held a slot of the client's share has ended without an entry. */
     public void retire() {
-        retired++;
-        changed();
+        retire(1);
     }
 
     /**
@@ -196,7 +207,11 @@ public final class CompletionWriter extends BatchWriter {
      */
     public void retire(int count) {
         retired += count;
-        changed();
+        if (retiresAtOnce) {
+            publishRetired();
+        } else {
+            changed();
+        }
     }
 
     @Override
@@ -214,8 +229,7 @@ public final class CompletionWriter extends BatchWriter {
     /** Publishes what readers do not find in the records themselves; once for each batch. */
     public void flush() {
         if (retired != publishedRetired) {
-            publishedRetired = retired;
-            UnsafeApi.putLongRelease(null, fileAddress + RETIRED_OFFSET, retired);
+            publishRetired();
         }
         if (waitPoint != null && (next != published || urgent)) {
             UnsafeApi.putLongRelease(null, fileAddress + WRITTEN_OFFSET, next);
@@ -229,6 +243,7 @@ public final class CompletionWriter extends BatchWriter {
     /** Writes nothing any more, because the file's memory is gone. */
     public void abandon() {
         overrun = true;
+        retiresAtOnce = false;
         limit = Long.MIN_VALUE;
         publishedRetired = retired;
         published = next;
@@ -272,6 +287,11 @@ public final class CompletionWriter extends BatchWriter {
         UnsafeApi.putLong(body + 32, data);
         UnsafeApi.putLong(body + 40, tag);
         UnsafeApi.putLong(body + 48, source);
+    }
+
+    private void publishRetired() {
+        publishedRetired = retired;
+        UnsafeApi.putLongRelease(null, fileAddress + RETIRED_OFFSET, retired);
     }
 
     /** Readers that wait for more entries than there are must look again. */

@@ -1,0 +1,112 @@
+package org.jfabric.layout;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.FabricErrno;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Random;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+class RecordRingTest {
+    private static final int CAPACITY = 1 << 12;
+    private static final int LINE = RecordRingDescriptor.RECORD_ALIGNMENT;
+    private static final int MAX_TYPE = 9;
+    private static final int STEPS = 200_000;
+
+    private record Sent(int type, int length, long value) {
+    }
+
+    private final Arena arena = Arena.ofAuto();
+    private final MemorySegment ring = arena.allocate(CAPACITY, LINE);
+    private final MemorySegment consumerPosition = arena.allocate(Long.BYTES, LINE);
+    private final RecordProducer producer =
+        new RecordProducer(ring.address(), CAPACITY, consumerPosition.address());
+    private final RecordConsumer consumer =
+        new RecordConsumer(ring.address(), CAPACITY, consumerPosition.address(), MAX_TYPE);
+    private final ArrayDeque<Sent> sent = new ArrayDeque<>();
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4})
+    void recordsArriveOnceInOrderAndNothingElseDoes(int seed) {
+        Random random = new Random(seed);
+        for (int step = 0; step < STEPS; step++) {
+            String state = "seed " + seed + " step " + step + " position " + producer.position();
+            int length = RecordRingDescriptor.WORD_LENGTH + random.nextInt(CAPACITY / 4 - LINE);
+            switch (random.nextInt(8)) {
+                case 0, 1, 2 -> send(random.nextInt(4) == 0 ? length : 8 + length % 160, random.nextLong());
+                case 3 -> abandon(length);
+                case 4, 5 -> receive(1, state);
+                case 6 -> receive(random.nextInt(40), state);
+                default -> consumer.release();
+            }
+        }
+        receive(Integer.MAX_VALUE, "seed " + seed + " end");
+        assertEquals(0, sent.size(), () -> "seed " + seed);
+    }
+
+    @Test
+    void aFullRingTakesNothingUntilTheConsumerPublishesItsPosition() {
+        while (producer.claim(LINE) >= 0) {
+            producer.commit((int) producer.position() & (CAPACITY - 1), LINE, 2);
+        }
+        assertEquals(-FabricErrno.EAGAIN, producer.claim(LINE));
+        assertEquals(CAPACITY - LINE, producer.position(), "all lines but the one with the next word");
+        assertEquals(RecordConsumer.RECORD, consumer.poll());
+        consumer.step();
+        assertEquals(-FabricErrno.EAGAIN, producer.claim(LINE));
+        consumer.release();
+        assertEquals(CAPACITY - LINE, producer.claim(LINE));
+    }
+
+    private void send(int length, long value) {
+        int offset = producer.claim(length);
+        if (offset < 0) {
+            assertEquals(-FabricErrno.EAGAIN, offset);
+            return;
+        }
+        soil(offset, length, value);
+        int type = 2 + (int) (value & 7);
+        producer.commit(offset, length, type);
+        sent.add(new Sent(type, length, value));
+    }
+
+    /** Claims, writes, and never commits. */
+    private void abandon(int length) {
+        int offset = producer.claim(length);
+        if (offset >= 0) {
+            soil(offset, length, RecordRingDescriptor.word(LINE, 2));
+        }
+    }
+
+    /** Fills the body with words that look like records wherever a line begins. */
+    private void soil(int offset, int length, long value) {
+        for (int i = 8; i + 8 <= length; i += 8) {
+            UnsafeApi.putLong(
+                ring.address() + offset + i, i % LINE == 0 ? RecordRingDescriptor.word(LINE, 2) : value);
+        }
+    }
+
+    private void receive(int limit, String state) {
+        for (int i = 0; i < limit; i++) {
+            int result = consumer.poll();
+            if (sent.isEmpty()) {
+                assertEquals(RecordConsumer.EMPTY, result, state);
+                return;
+            }
+            assertEquals(RecordConsumer.RECORD, result, state);
+            Sent expected = sent.remove();
+            assertEquals(expected.type, consumer.type(), state);
+            assertEquals(expected.length, consumer.length(), state);
+            if (expected.length >= 16) {
+                assertEquals(expected.value, UnsafeApi.getLong(consumer.address() + 8), state);
+            }
+            consumer.advance();
+        }
+    }
+}
