@@ -5,20 +5,28 @@ import java.util.SplittableRandom;
 /**
  * Posted receives of one matcher: a hash for exact tags, a list for wildcards; the posting sequence decides.
  *
- * <p>Directed and any-source receives are different keys of the same hash. Each kind is counted, so a search looks
- * only where something is posted: with receives of one exact kind it is a single look-up.
+ * <p>The oldest exact receive is compared first. While messages come in the order of posting there is no hash: it is
+ * made, once and for good, when the first message does not match the oldest receive. So an application that keeps the
+ * order pays for two lists only, however many receives it has posted; another one pays once for those posted then.
+ *
+ * <p>Directed and any-source receives are different keys of the same hash. Each kind is counted, so a search looks only
+ * where something is posted: with receives of one exact kind it is a single look-up.
  *
  * <p>Owner: progress agent.
  */
 final class PostedReceives {
     private final MatchTable exact;
     private final MatchList postingOrder = new MatchList();
+    /** Oldest exact receive. */
+    private PostedReceive firstExact;
     private PostedReceive wildcardHead;
     private PostedReceive wildcardTail;
     private int exactDirectedCount;
     private int exactAnySourceCount;
     private int wildcardCount;
+    private boolean hashed;
     private long lastSequence;
+    private long firstComparisons;
 
     /**
      * Creates an empty set.
@@ -43,8 +51,7 @@ final class PostedReceives {
         if (receive.ignore() != 0) {
             addWildcard(receive);
         } else {
-            exact.add(receive);
-            countExact(receive, 1);
+            addExact(receive);
         }
     }
 
@@ -56,6 +63,37 @@ final class PostedReceives {
      * @return the receive, or null if none accepts it.
      */
     PostedReceive find(long tag, int source) {
+        PostedReceive oldest = firstExact == null ? null : findExact(tag, source);
+        return wildcardCount == 0 ? oldest : olderWildcard(tag, source, oldest);
+    }
+
+    private PostedReceive findExact(long tag, int source) {
+        // where both kinds are posted two are compared in the hash, and more than two are never compared
+        if (exactAnySourceCount == 0 || exactDirectedCount == 0) {
+            assert ++firstComparisons > 0;
+            if (firstExact.accepts(tag, source)) {
+                return firstExact;
+            }
+            if (exactAnySourceCount + exactDirectedCount == 1) {
+                return null;
+            }
+        }
+        if (!hashed) {
+            hashAll();
+        }
+        return search(tag, source);
+    }
+
+    private void hashAll() {
+        hashed = true;
+        for (PostedReceive receive = first(); receive != null; receive = next(receive)) {
+            if (receive.ignore() == 0) {
+                exact.add(receive);
+            }
+        }
+    }
+
+    private PostedReceive search(long tag, int source) {
         PostedReceive oldest = null;
         if (exactAnySourceCount > 0) {
             oldest = (PostedReceive) exact.find(tag, TagMatcher.ANY_SOURCE);
@@ -66,7 +104,7 @@ final class PostedReceives {
                 oldest = directed;
             }
         }
-        return wildcardCount == 0 ? oldest : olderWildcard(tag, source, oldest);
+        return oldest;
     }
 
     /**
@@ -77,13 +115,12 @@ final class PostedReceives {
     void remove(PostedReceive receive) {
         assert receive.isPosted() : "receive not posted";
         receive.posted(false);
-        postingOrder.remove(receive);
         if (receive.ignore() != 0) {
             removeWildcard(receive);
         } else {
-            exact.remove(receive);
-            countExact(receive, -1);
+            removeExact(receive);
         }
+        postingOrder.remove(receive);
     }
 
     /**
@@ -124,12 +161,36 @@ final class PostedReceives {
     }
 
     /**
-     * Exact receives that were compared so far.
+     * Receives that were compared so far, but for wildcards behind the oldest receive.
      *
      * @return a count; 0 where assertions are disabled.
      */
     long comparisons() {
-        return exact.comparisons();
+        return firstComparisons + exact.comparisons();
+    }
+
+    private void addExact(PostedReceive receive) {
+        if (firstExact == null) {
+            firstExact = receive;
+        }
+        if (hashed) {
+            exact.add(receive);
+        }
+        countExact(receive, 1);
+    }
+
+    private void removeExact(PostedReceive receive) {
+        if (receive == firstExact) {
+            PostedReceive younger = next(receive);
+            while (younger != null && younger.ignore() != 0) {
+                younger = next(younger);
+            }
+            firstExact = younger;
+        }
+        if (hashed) {
+            exact.remove(receive);
+        }
+        countExact(receive, -1);
     }
 
     private void countExact(PostedReceive receive, int delta) {

@@ -5,8 +5,11 @@ import java.util.SplittableRandom;
 /**
  * Messages without a receive, in arrival order, with hashes by tag and by tag and source.
  *
- * <p>Exact searches are one look-up, for any source and for one source; searches with ignored bits walk the arrival
- * order. Claimed messages leave all of these and stand in a list of their own.
+ * <p>The oldest message is compared first; searches with ignored bits walk on in the order of arrival. Other searches
+ * are one look-up, in a hash for those that name a source and in another one for those that do not. Each of the two is
+ * made, once and for good, when the first search needs it: who takes messages in the order of arrival pays for none.
+ *
+ * <p>Claimed messages leave all of these and stand in a list of their own.
  *
  * <p>Owner: progress agent.
  */
@@ -15,7 +18,10 @@ final class UnexpectedMessages {
     private final MatchList claimed = new MatchList();
     private final MatchTable byTag;
     private final MatchTable bySource;
+    private boolean hashedByTag;
+    private boolean hashedBySource;
     private long lastSequence;
+    private long firstComparisons;
 
     /**
      * Creates an empty store.
@@ -39,8 +45,10 @@ final class UnexpectedMessages {
         message.sequence = ++lastSequence;
         message.held(true, false);
         arrivalOrder.append(message);
-        byTag.add(message);
-        if (bySource != null && message.source() >= 0) {
+        if (hashedByTag) {
+            byTag.add(message);
+        }
+        if (hashedBySource && message.source() >= 0) {
             bySource.add(message.bySource);
         }
     }
@@ -54,14 +62,28 @@ final class UnexpectedMessages {
      * @return the message, or null if none waits.
      */
     UnexpectedMessage peek(long tag, long ignore, int source) {
-        if (arrivalOrder.size() == 0) {
+        UnexpectedMessage first = first();
+        if (first == null) {
+            return null;
+        }
+        assert ++firstComparisons > 0;
+        if (TagMatcher.accepts(tag, ignore, source, first.tag, first.source())) {
+            return first;
+        }
+        if (arrivalOrder.size() == 1) {
             return null;
         }
         if (ignore != 0) {
-            return peekWildcard(tag, ignore, source);
+            return peekWildcard(next(first), tag, ignore, source);
         }
         if (source == TagMatcher.ANY_SOURCE) {
+            if (!hashedByTag) {
+                hashByTag();
+            }
             return (UnexpectedMessage) byTag.find(tag, TagMatcher.ANY_SOURCE);
+        }
+        if (!hashedBySource) {
+            hashBySource();
         }
         UnexpectedMessage.SourceNode node = (UnexpectedMessage.SourceNode) bySource.find(tag, source);
         return node == null ? null : node.message;
@@ -101,7 +123,7 @@ final class UnexpectedMessages {
     void learnSource(UnexpectedMessage message, int source) {
         assert message.source() == TagMatcher.UNKNOWN_SOURCE : "source " + message.source();
         message.learnSource(source);
-        if (bySource != null && message.isWaiting()) {
+        if (hashedBySource && message.isWaiting()) {
             bySource.add(message.bySource);
         }
     }
@@ -116,7 +138,7 @@ final class UnexpectedMessages {
         int count = 0;
         for (UnexpectedMessage message = first(); message != null; message = next(message)) {
             if (message.source() == source) {
-                if (bySource != null) {
+                if (hashedBySource) {
                     bySource.remove(message.bySource);
                 }
                 message.forgetSource();
@@ -184,11 +206,27 @@ final class UnexpectedMessages {
      * @return a count; 0 where assertions are disabled.
      */
     long comparisons() {
-        return byTag.comparisons() + (bySource == null ? 0 : bySource.comparisons());
+        return firstComparisons + byTag.comparisons() + (bySource == null ? 0 : bySource.comparisons());
     }
 
-    private UnexpectedMessage peekWildcard(long tag, long ignore, int source) {
-        UnexpectedMessage message = first();
+    private void hashByTag() {
+        hashedByTag = true;
+        for (UnexpectedMessage message = first(); message != null; message = next(message)) {
+            byTag.add(message);
+        }
+    }
+
+    private void hashBySource() {
+        hashedBySource = true;
+        for (UnexpectedMessage message = first(); message != null; message = next(message)) {
+            if (message.source() >= 0) {
+                bySource.add(message.bySource);
+            }
+        }
+    }
+
+    private UnexpectedMessage peekWildcard(UnexpectedMessage from, long tag, long ignore, int source) {
+        UnexpectedMessage message = from;
         while (message != null && !TagMatcher.accepts(tag, ignore, source, message.tag, message.source())) {
             message = next(message);
         }
@@ -198,8 +236,10 @@ final class UnexpectedMessages {
     private void removeWaiting(UnexpectedMessage message) {
         assert message.isWaiting() : "message not waiting";
         arrivalOrder.remove(message);
-        byTag.remove(message);
-        if (bySource != null && message.source() >= 0) {
+        if (hashedByTag) {
+            byTag.remove(message);
+        }
+        if (hashedBySource && message.source() >= 0) {
             bySource.remove(message.bySource);
         }
     }

@@ -81,7 +81,7 @@ class ComparisonCountTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource
-    void shouldCompareOneWaitingMessageAtMost(Tags kind) {
+    void shouldCompareTwoWaitingMessagesAtMost(Tags kind) {
         for (int depth : DEPTHS) {
             UnexpectedMessages messages = new UnexpectedMessages(depth, true, seeds());
             long[] tags = kind.of(depth);
@@ -175,7 +175,7 @@ class ComparisonCountTest {
         long before = messages.comparisons();
         UnexpectedMessage message = messages.peek(tag, 0, source);
         long compared = messages.comparisons() - before;
-        assertTrue(compared <= 1, () -> "compared " + compared + " of " + messages.size());
+        assertTrue(compared <= MOST, () -> "compared " + compared + " of " + messages.size());
         return message;
     }
 
