@@ -195,7 +195,7 @@ final class CompletionAccess {
         // before the cycle, so that the driver finds the slots
         reader.releaseHeld();
         if (invoker != null) {
-            invoker.poll();
+            invoker.poll(count);
         }
         return 0;
     }

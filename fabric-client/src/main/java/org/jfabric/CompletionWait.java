@@ -275,7 +275,7 @@ final class CompletionWait {
     private void round(long needed, long seenErrors, int seenSignals, long waitedNs, long leftNs) {
         if (invoker != null) {
             // who waits longer has the time for the driver's events, too
-            if ((waitedNs < spinNs ? invoker.poll() : invoker.cycle()) == 0) {
+            if ((waitedNs < spinNs ? invoker.poll(0) : invoker.cycle()) == 0) {
                 pause(waitedNs);
             }
         } else if (yields) {

@@ -354,7 +354,7 @@ public final class Counter implements Fid {
 
     private void cycle() {
         if (invoker != null) {
-            invoker.poll();
+            invoker.poll(0);
         }
     }
 

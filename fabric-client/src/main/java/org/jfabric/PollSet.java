@@ -91,7 +91,7 @@ public final class PollSet implements Fid {
             return -FabricErrno.EINVAL;
         }
         if (invoker != null) {
-            invoker.poll();
+            invoker.poll(0);
         }
         Member[] seen = members;
         int index = first < seen.length ? first : 0;

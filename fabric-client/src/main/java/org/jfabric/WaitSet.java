@@ -79,7 +79,7 @@ public final class WaitSet implements Fid {
             return -FabricErrno.EOPBADSTATE;
         }
         if (invoker != null) {
-            invoker.poll();
+            invoker.poll(0);
         }
         int ended = wait.await(0, 1, System.nanoTime(), timeoutMs);
         Reference.reachabilityFence(memory);

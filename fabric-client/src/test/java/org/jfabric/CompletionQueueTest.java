@@ -417,12 +417,12 @@ class CompletionQueueTest {
             }
 
             @Override
-            public int cycle() {
-                return pollMessages();
+            public int cycle(int messageLimit) {
+                return pollMessages(messageLimit);
             }
 
             @Override
-            public int pollMessages() {
+            public int pollMessages(int messageLimit) {
                 image.success(++cycles[0]);
                 return 1;
             }

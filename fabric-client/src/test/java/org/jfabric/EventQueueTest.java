@@ -379,7 +379,7 @@ class EventQueueTest {
         }
 
         @Override
-        public int cycle() {
+        public int cycle(int messageLimit) {
             if (++count == eventAt) {
                 event.run();
                 return 1;
@@ -388,8 +388,8 @@ class EventQueueTest {
         }
 
         @Override
-        public int pollMessages() {
-            return cycle();
+        public int pollMessages(int messageLimit) {
+            return cycle(messageLimit);
         }
 
         @Override

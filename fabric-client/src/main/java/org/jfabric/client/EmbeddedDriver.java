@@ -85,17 +85,19 @@ public abstract class EmbeddedDriver {
     /**
      * Runs one duty cycle; the caller holds {@link #lock()} if there is one.
      *
+     * @param messageLimit messages to take at most from each peer, from 1.
      * @return work done, 0 if there was nothing to do.
      */
-    public abstract int cycle();
+    public abstract int cycle(int messageLimit);
 
     /**
      * Runs the part of a duty cycle that moves messages: no clock, no commands, no timeouts. The caller holds
      * {@link #lock()} if there is one.
      *
+     * @param messageLimit messages to take at most from each peer, from 1.
      * @return work done, 0 if there was nothing to do.
      */
-    public abstract int pollMessages();
+    public abstract int pollMessages(int messageLimit);
 
     /**
      * The engine's side of an endpoint.

@@ -12,6 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Owner: the thread that uses the domain; with {@link #lock()} any thread.
  */
 public final class Invoker {
+    /** Messages that a cycle takes from one peer if nobody says how many are wanted. */
+    private static final int MESSAGE_LIMIT = 64;
     private static final int WHOLE_CYCLE_MASK = 31;
 
     private final EmbeddedDriver driver;
@@ -68,11 +70,16 @@ public final class Invoker {
      * events of the driver costs as much as a message, and none of it is urgent here: one call in 32 runs a whole
      * {@link #cycle()}.
      *
+     * <p>No more messages are taken than the caller would read entries: receives are posted again when entries are
+     * read, and what comes before that has to be stored and copied once more.
+     *
+     * @param entryLimit entries that the caller would read; 0 if it does not read now.
      * @return work done, 0 if there was nothing to do.
      */
-    public int poll() {
+    public int poll(int entryLimit) {
+        int messageLimit = entryLimit == 0 ? MESSAGE_LIMIT : Math.min(entryLimit, MESSAGE_LIMIT);
         if ((++polls & WHOLE_CYCLE_MASK) == 0) {
-            return cycle();
+            return cycle(messageLimit);
         }
         UseLock lock = driver.lock();
         if (lock != null) {
@@ -80,7 +87,7 @@ public final class Invoker {
         }
         try {
             assert guard.enter();
-            int work = driver.pollMessages();
+            int work = driver.pollMessages(messageLimit);
             assert guard.exit();
             return work;
         } finally {
@@ -96,6 +103,10 @@ public final class Invoker {
      * @return work done.
      */
     public int cycle() {
+        return cycle(MESSAGE_LIMIT);
+    }
+
+    private int cycle(int messageLimit) {
         UseLock lock = driver.lock();
         if (lock != null) {
             lock.enter();
@@ -104,7 +115,7 @@ public final class Invoker {
         boolean hasEvents;
         try {
             assert guard.enter();
-            work = driver.cycle();
+            work = driver.cycle(messageLimit);
             hasEvents = events != null && events.poll() != RecordConsumer.EMPTY;
             if (hasEvents) {
                 onEvents.run();

@@ -11,7 +11,7 @@ class InvokerTest {
     @Test
     void shouldRunAWholeCycleOnceInThirtyTwoPolls() {
         for (int i = 0; i < 32 * 3; i++) {
-            assertEquals(1, invoker.poll());
+            assertEquals(1, invoker.poll(1));
         }
         assertEquals(3, driver.whole);
         assertEquals(32 * 3 - 3, driver.ofMessages);
@@ -25,19 +25,34 @@ class InvokerTest {
         assertEquals(0, driver.ofMessages);
     }
 
+    @Test
+    void shouldTakeNoMoreMessagesThanTheCallerWouldReadEntries() {
+        for (int i = 0; i < 32; i++) {
+            invoker.poll(3);
+            assertEquals(3, driver.limit, "poll " + i);
+        }
+        for (int entryLimit : new int[] {0, 64, Integer.MAX_VALUE}) {
+            invoker.poll(entryLimit);
+            assertEquals(64, driver.limit, "limit " + entryLimit);
+        }
+    }
+
     private static final class Cycles extends EmbeddedDriver {
         private int whole;
         private int ofMessages;
+        private int limit;
 
         @Override
-        public int cycle() {
+        public int cycle(int messageLimit) {
             whole++;
+            limit = messageLimit;
             return 1;
         }
 
         @Override
-        public int pollMessages() {
+        public int pollMessages(int messageLimit) {
             ofMessages++;
+            limit = messageLimit;
             return 1;
         }
 

@@ -177,6 +177,11 @@ final class DriverWiring implements AutoCloseable {
         return progress.doWork() + conductor.doWork();
     }
 
+    /** The same with another limit of messages from each peer. */
+    int cycle(int messageLimit) {
+        return progress.doWork(messageLimit) + conductor.doWork();
+    }
+
     /** All threads have ended: what they did is finished here. */
     @Override
     public void close() {

@@ -83,15 +83,19 @@ final class InvokedDriver extends EmbeddedDriver {
         }
     }
 
-    @Override
-    public int cycle() {
-        // a fabric may outlive its driver; what the driver worked on is unmapped then
+    private int cycle() {
         return closed ? 0 : wiring.cycle();
     }
 
     @Override
-    public int pollMessages() {
-        return closed ? 0 : progress.pollMessages();
+    public int cycle(int messageLimit) {
+        // a fabric may outlive its driver; what the driver worked on is unmapped then
+        return closed ? 0 : wiring.cycle(messageLimit);
+    }
+
+    @Override
+    public int pollMessages(int messageLimit) {
+        return closed ? 0 : progress.pollMessages(messageLimit);
     }
 
     /** Closes the driver: nothing of it may be touched any more, so other threads wait until that is so. */

@@ -93,7 +93,7 @@ class FabricMessagesTest {
             side.queue.poll(entry -> {
             }, 1);
         }
-        assertEquals(0, driver.embedded().cycle());
+        assertEquals(0, driver.embedded().cycle(1));
         fabric.close();
     }
 

@@ -85,6 +85,16 @@ public final class ProgressAgent implements Agent {
 
     @Override
     public int doWork() {
+        return doWork(LINK_BATCH);
+    }
+
+    /**
+     * One duty cycle.
+     *
+     * @param messageLimit messages to take at most from each peer of each link.
+     * @return work done, 0 if there was nothing to do.
+     */
+    public int doWork(int messageLimit) {
         long nowNs = clock.update();
         int work = 0;
         try {
@@ -94,21 +104,22 @@ public final class ProgressAgent implements Agent {
         } catch (InternalError ex) {
             onFault(ex);
         }
-        return work + pollMessages();
+        return work + pollMessages(messageLimit);
     }
 
     /**
      * The part of the cycle that messages wait for: the clients' queues, the links, what is scheduled. It reads no
      * clock and takes no commands; in INVOKER the rest need not run whenever an application looks for a completion.
      *
+     * @param messageLimit messages to take at most from each peer of each link.
      * @return work done, 0 if there was nothing to do.
      */
-    public int pollMessages() {
+    public int pollMessages(int messageLimit) {
         int work = 0;
         try {
             work = engine.hasFault() ? recover() : 0;
             work += poller.poll();
-            work += engine.poll(LINK_BATCH);
+            work += engine.poll(messageLimit);
             FaultPoint.pass();
         } catch (InternalError ex) {
             onFault(ex);

@@ -5,6 +5,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.rx.ReceiveOperation;
+import org.jfabric.driver.engine.rx.Receiver;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Placement;
@@ -38,6 +39,8 @@ public final class Peer extends ChannelHandler {
     private int source;
     private int state = DOWN;
     private Channel channel;
+    /** The endpoint's, at hand for each message; set when the channel is up. */
+    private Receiver receiver;
     private long eagerLimit;
 
     private final ByteCredit credit = new ByteCredit();
@@ -411,6 +414,7 @@ public final class Peer extends ChannelHandler {
     @Override
     public void onUp(Channel newChannel) {
         channel = newChannel;
+        receiver = context.receiver();
         state = UP;
         eagerLimit = Math.min(context.eagerLimitBytes(), newChannel.limits().eagerLimitBytes());
         if (!outbox.isClear()) {
@@ -458,7 +462,7 @@ public final class Peer extends ChannelHandler {
 
     @Override
     public void onMessage(long flags, long tag, long data, long messageAddress, int length) {
-        context.receiver().onMessage(this, flags, tag, data, messageAddress, length);
+        receiver.onMessage(this, flags, tag, data, messageAddress, length);
     }
 
     @Override
