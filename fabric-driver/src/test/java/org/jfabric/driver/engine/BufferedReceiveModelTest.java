@@ -36,7 +36,7 @@ class BufferedReceiveModelTest {
     private static final int NOWHERE = -2;
 
     /** What one run contains besides messages. */
-    private enum Mode {
+    enum Mode {
         /** Nothing: all messages must be shown. */
         WHOLE,
         /** Hardly any slots of the driver's share. */
@@ -76,7 +76,7 @@ class BufferedReceiveModelTest {
         final Map<Integer, Long> lastShown = new HashMap<>();
     }
 
-    private static final class Run implements Observer {
+    static final class Run implements Observer {
         final long seed;
         final Mode mode;
         final Script script;
@@ -86,6 +86,7 @@ class BufferedReceiveModelTest {
         final Map<Long, Message> messages = new HashMap<>();
         long nextId = 1;
         int begins;
+        long operations;
 
         Run(long seed, Mode mode) {
             this.seed = seed;
@@ -161,6 +162,8 @@ class BufferedReceiveModelTest {
                 assertEquals(-FabricErrno.EAGAIN, result, where());
                 sides.get(from).sendSlots[message.slot] = false;
                 messages.remove(message.id);
+            } else {
+                operations++;
             }
         }
 
@@ -173,6 +176,7 @@ class BufferedReceiveModelTest {
                 assertEquals(-FabricErrno.EAGAIN, result, where());
                 return false;
             }
+            operations++;
             sides.get(at).tags.add(context);
             return true;
         }
@@ -222,6 +226,7 @@ class BufferedReceiveModelTest {
                 side.held.add(held);
                 return false;
             }
+            operations++;
             return true;
         }
 

@@ -23,6 +23,16 @@ class EngineSoakTest {
                 run.run();
                 done += run.operations();
             }
+            for (MultiReceiveModelTest.Mode each : MultiReceiveModelTest.Mode.values()) {
+                MultiReceiveModelTest.Run run = new MultiReceiveModelTest.Run(seed, each);
+                run.run();
+                done += run.operations;
+            }
+            for (BufferedReceiveModelTest.Mode each : BufferedReceiveModelTest.Mode.values()) {
+                BufferedReceiveModelTest.Run run = new BufferedReceiveModelTest.Run(seed, each);
+                run.run();
+                done += run.operations;
+            }
             seed++;
         }
         System.out.printf("soak scripted link: seeds %d to %d, %,d operations%n",

@@ -6,6 +6,7 @@ import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.link.scripted.Observer;
 import org.jfabric.driver.link.scripted.Script;
 import org.jfabric.driver.link.scripted.ScriptedChannel;
+import org.jfabric.driver.model.NaiveMatcher;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -31,7 +32,7 @@ class MultiReceiveModelTest {
     private static final int RECEIVE_AREA = SLOTS * MAX_LENGTH;
 
     /** What one run contains besides sends and receives. */
-    private enum Mode {
+    enum Mode {
         /** Cancelled receives. */
         CANCELS,
         /** Cancelled receives, and peers that die. */
@@ -41,79 +42,38 @@ class MultiReceiveModelTest {
     }
 
     /** A message as it was posted; its id travels as remote CQ data. */
-    private static final class Message {
-        long id;
-        int from;
-        int length;
+    private static final class Message extends org.jfabric.driver.model.Message {
         int slot;
         boolean whole;
         boolean mayFail;
-        // where the model puts it
-        long place;
-        int placed;
     }
 
     /** A receive as it was posted. */
-    private static final class Receive {
-        long context;
-        boolean isBuffer;
-        int source;
-        int length;
+    private static final class Receive extends org.jfabric.driver.model.Receive {
         int slot;
-        long minFree;
-        long used;
         int errno;
         final Deque<Message> messages = new ArrayDeque<>();
-
-        /** Takes a message if it fits; a buffer in which others are refuses what does not. */
-        boolean take(Message message) {
-            if (isBuffer && used != 0 && message.length > length - used) {
-                return false;
-            }
-            message.place = RECEIVE_AREA + slot * (long) MAX_LENGTH + used;
-            message.placed = (int) Math.min(message.length, length - used);
-            messages.add(message);
-            used = Math.min(length, used + message.placed + 7 & -8);
-            return true;
-        }
-
-        boolean isFull() {
-            return !isBuffer || length - used < minFree;
-        }
     }
 
     private static final class Model {
-        final List<Receive> posted = new ArrayList<>();
-        final List<Message> unexpected = new ArrayList<>();
+        final NaiveMatcher<Receive, Message> matcher = new NaiveMatcher<>();
         final Map<Long, Receive> receives = new HashMap<>();
         final boolean[] sendSlots = new boolean[SLOTS];
         final boolean[] receiveSlots = new boolean[SLOTS];
 
         void match(Message message) {
-            for (Receive receive : List.copyOf(posted)) {
-                if (receive.source != TagMatcher.ANY_SOURCE && receive.source != message.from) {
-                    continue;
-                }
-                boolean taken = receive.take(message);
-                if (!taken || receive.isFull()) {
-                    posted.remove(receive);
-                }
-                if (taken) {
-                    return;
-                }
+            Receive receive = matcher.arrive(message);
+            if (receive != null) {
+                receive.messages.add(message);
             }
-            unexpected.add(message);
         }
 
         void post(Receive receive) {
-            posted.add(receive);
-            List<Message> waiting = List.copyOf(unexpected);
-            unexpected.clear();
-            waiting.forEach(this::match);
+            receive.messages.addAll(matcher.postBuffer(receive));
         }
     }
 
-    private static final class Run implements Observer {
+    static final class Run implements Observer {
         final long seed;
         final Mode mode;
         final Script script;
@@ -123,6 +83,7 @@ class MultiReceiveModelTest {
         final Map<Long, Message> messages = new HashMap<>();
         long nextId = 1;
         int packed;
+        long operations;
 
         Run(long seed, Mode mode) {
             this.seed = seed;
@@ -178,7 +139,7 @@ class MultiReceiveModelTest {
 
         void assertSameUnexpected() {
             for (int k = 0; k < models.size(); k++) {
-                assertEquals(models.get(k).unexpected.size(),
+                assertEquals(models.get(k).matcher.unexpected().size(),
                     rig.nodes.get(k).endpoint.receiver().unexpectedMessages(), where());
             }
         }
@@ -204,6 +165,8 @@ class MultiReceiveModelTest {
                 assertEquals(-FabricErrno.EAGAIN, result, where());
                 models.get(from).sendSlots[message.slot] = false;
                 messages.remove(message.id);
+            } else {
+                operations++;
             }
         }
 
@@ -226,14 +189,15 @@ class MultiReceiveModelTest {
             receive.length = length;
             receive.minFree = minFree;
             Rig.Node node = rig.nodes.get(at);
+            receive.base = node.buf(RECEIVE_AREA + receive.slot * MAX_LENGTH);
             int result = node.receive(
-                Rig.MSG | (isBuffer ? Flags.MULTI_RECV : 0), node.buf(RECEIVE_AREA + receive.slot * MAX_LENGTH),
-                length, source, 0, minFree, receive.context);
+                Rig.MSG | (isBuffer ? Flags.MULTI_RECV : 0), receive.base, length, source, 0, minFree, receive.context);
             if (result != 0) {
                 assertEquals(-FabricErrno.EAGAIN, result, where());
                 model.receiveSlots[receive.slot] = false;
                 return false;
             }
+            operations++;
             model.receives.put(receive.context, receive);
             model.post(receive);
             return true;
@@ -248,7 +212,7 @@ class MultiReceiveModelTest {
             List<Long> contexts = new ArrayList<>(model.receives.keySet());
             Receive receive = model.receives.get(contexts.get(random.nextInt(contexts.size())));
             rig.nodes.get(at).endpoint.cancel(receive.context);
-            if (model.posted.remove(receive)) {
+            if (model.matcher.cancel(receive)) {
                 receive.errno = FabricErrno.ECANCELED;
             }
         }
@@ -294,7 +258,7 @@ class MultiReceiveModelTest {
         @Override
         public void onAborted(String local, String remote, long data) {
             messages.get(data).mayFail = true;
-            model(local).unexpected.remove(messages.get(data));
+            model(local).matcher.drop(messages.get(data));
         }
 
         @Override
@@ -305,10 +269,11 @@ class MultiReceiveModelTest {
                 // also those to others: their own ends look at them only when they fail
                 message.mayFail |= message.from == from && !message.whole;
             }
-            model.unexpected.removeIf(message -> message.from == from && !message.whole);
-            model.posted.removeIf(receive -> {
-                receive.errno = receive.source == from ? FabricErrno.ECONNRESET : receive.errno;
-                return receive.source == from;
+            List.copyOf(model.matcher.unexpected()).stream()
+                .filter(message -> message.from == from && !message.whole).forEach(model.matcher::drop);
+            List.copyOf(model.matcher.posted()).stream().filter(receive -> receive.source == from).forEach(receive -> {
+                receive.errno = FabricErrno.ECONNRESET;
+                model.matcher.cancel(receive);
             });
         }
 
@@ -335,7 +300,7 @@ class MultiReceiveModelTest {
             if (!receive.isBuffer || release) {
                 model.receives.remove(entry.context());
                 model.receiveSlots[receive.slot] = false;
-                assertTrue(!model.posted.contains(receive), () -> "ended early " + entry + ", " + where());
+                assertTrue(!model.matcher.posted().contains(receive), () -> "ended early " + entry + ", " + where());
             }
             if (ofReceive) {
                 assertEquals(receive.isBuffer, release, where());
@@ -348,14 +313,15 @@ class MultiReceiveModelTest {
                 assertTrue(message.mayFail, () -> entry + ", " + where());
                 return;
             }
-            packed += receive.isBuffer && message.place % MAX_LENGTH != 0 ? 1 : 0;
+            packed += receive.isBuffer && message.place != 0 ? 1 : 0;
             assertEquals(message.id, entry.data(), where());
             assertEquals(message.from, entry.source(), where());
             assertEquals(message.placed, entry.length(), where());
             assertEquals(message.length - message.placed, entry.olen(), where());
-            assertEquals(receive.isBuffer ? node.buf(message.place) : 0, entry.buf(), where());
+            assertEquals(receive.isBuffer ? receive.base + message.place : 0, entry.buf(), where());
             assertEquals(Flags.RECV | Flags.MSG | Flags.REMOTE_CQ_DATA, entry.flags(), where());
-            node.assertFilled((int) message.place, message.placed, (int) message.id);
+            node.assertFilled(
+                RECEIVE_AREA + receive.slot * MAX_LENGTH + message.place, message.placed, (int) message.id);
         }
 
         /** Reads what is left, cancels what is posted, receives what waits, and looks for anything lost or kept. */
@@ -366,14 +332,14 @@ class MultiReceiveModelTest {
             } while (takeEntries() != 0);
             assertSameUnexpected();
             for (int i = 0; i < models.size(); i++) {
-                for (Receive receive : List.copyOf(models.get(i).posted)) {
+                for (Receive receive : List.copyOf(models.get(i).matcher.posted())) {
                     rig.nodes.get(i).endpoint.cancel(receive.context);
                     receive.errno = FabricErrno.ECANCELED;
-                    models.get(i).posted.remove(receive);
+                    models.get(i).matcher.cancel(receive);
                 }
             }
             for (int i = 0; i < models.size(); i++) {
-                for (int round = 0; !models.get(i).unexpected.isEmpty(); round++) {
+                for (int round = 0; !models.get(i).matcher.unexpected().isEmpty(); round++) {
                     assertTrue(round < 2000, () -> "messages are left, " + where());
                     post(i, false, -1, MAX_LENGTH, 0);
                     rig.settle();

@@ -13,4 +13,8 @@ public class Message {
     public long tag;
     /** Bytes. */
     public int length;
+    /** Where it begins in the receive that has taken it, in bytes. */
+    public int place;
+    /** Bytes of it that found room there. */
+    public int placed;
 }

@@ -6,7 +6,8 @@ import java.util.List;
 
 /**
  * The matching of one endpoint as the pages describe it, with two lists and nothing else: the oldest receive that
- * accepts takes a message that arrives, the oldest message that is accepted goes to a receive that is posted.
+ * accepts takes a message that arrives, the oldest message that is accepted goes to a receive that is posted. A receive
+ * that is a buffer takes many, one behind the other.
  *
  * @param <R> receives.
  * @param <M> messages.
@@ -32,19 +33,52 @@ public final class NaiveMatcher<R extends Receive, M extends Message> {
             posted.add(receive);
         } else {
             unexpected.remove(message);
+            receive.take(message);
         }
         return message;
     }
 
+    /** Posts a receive that may take many; the messages that go there out of those that wait, the oldest first. */
+    public List<M> postBuffer(R buffer) {
+        posted.add(buffer);
+        List<M> taken = new ArrayList<>();
+        for (M message : List.copyOf(unexpected)) {
+            if (offer(message) != null) {
+                unexpected.remove(message);
+                taken.add(message);
+            }
+        }
+        return taken;
+    }
+
     /** A message arrives; the receive that takes it, or null if it has to wait. */
     public R arrive(M message) {
-        for (R receive : posted) {
-            if (receive.accepts(message)) {
-                posted.remove(receive);
+        R receive = offer(message);
+        if (receive == null) {
+            unexpected.add(message);
+        }
+        return receive;
+    }
+
+    /** The oldest receive in which it fits; buffers that it would have to go to and does not fit in end. */
+    private R offer(M message) {
+        for (int i = 0; i < posted.size(); ) {
+            R receive = posted.get(i);
+            if (!receive.accepts(message)) {
+                i++;
+                continue;
+            }
+            boolean fits = receive.fits(message);
+            if (fits) {
+                receive.take(message);
+            }
+            if (!fits || receive.isFull()) {
+                posted.remove(i);
+            }
+            if (fits) {
                 return receive;
             }
         }
-        unexpected.add(message);
         return null;
     }
 

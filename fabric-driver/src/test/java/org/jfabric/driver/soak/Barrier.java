@@ -87,11 +87,15 @@ final class Barrier {
             world.check(message.ended || silent, () -> message + " has no entry");
             world.release(endpoint, message);
         }
+        if (endpoint.buffered != null) {
+            endpoint.buffered.account();
+            return;
+        }
         for (SoakReceive receive : endpoint.receives) {
             if (receive.ended) {
                 continue;
             }
-            world.check(!receive.isLook(), () -> receive + " has no entry");
+            world.check(!receive.isLook() && !receive.isBuffer, () -> receive + " has no entry");
             world.check(!receive.wantsEntry && receive.mustFailWith == 0, () -> receive + " has no entry");
             long id = endpoint.memory.idAt(receive.offset + receive.turned);
             world.check(id != 0, () -> receive + " has neither an entry nor a message");
@@ -170,6 +174,13 @@ final class Barrier {
 
     /** Posts a receive of the barrier; null if it was refused. */
     private SoakReceive receive(SoakEndpoint at, long tag, long ignore, int length) {
+        if (at.buffered != null) {
+            SoakReceive receive = at.buffered.postTag(tag, ignore, Receive.ANY_SOURCE);
+            if (receive != null) {
+                receive.ofBarrier = true;
+            }
+            return receive;
+        }
         SoakReceive receive = new SoakReceive();
         receive.at = at.index;
         receive.call = tag == 0 && ignore == 0 ? "recvmsg" : "trecvmsg";
@@ -190,6 +201,9 @@ final class Barrier {
         private SoakReceive marker;
         private Way active;
         private boolean done;
+        /** Of an endpoint with buffered receives. */
+        private long most;
+        private long wildcards;
 
         Drain(SoakEndpoint endpoint) {
             this.endpoint = endpoint;
@@ -208,6 +222,10 @@ final class Barrier {
 
         /** Keeps a receive of each kind posted that takes everything. */
         void keepOpen() {
+            if (endpoint.buffered != null) {
+                openTags();
+                return;
+            }
             open(true, 1);
             open(false, 1);
         }
@@ -215,6 +233,10 @@ final class Barrier {
         boolean isEmpty() {
             if (done) {
                 return true;
+            }
+            if (endpoint.buffered != null) {
+                done = hasShownAll();
+                return done;
             }
             settle();
             if (!cancels) {
@@ -226,7 +248,7 @@ final class Barrier {
                 return false;
             }
             boolean waits = Stream.of(endpoint.receives, endpoint.looks, endpoint.settlements)
-                .flatMap(List::stream).anyMatch(each -> each.wantsEntry && !each.ended);
+                .flatMap(List::stream).anyMatch(each -> each.mustEnd() && !each.ended);
             if (waits || !settle()) {
                 return false;
             }
@@ -247,7 +269,7 @@ final class Barrier {
 
         /** Drops what is reserved, or fetches it: it may keep others back. False if not all could be asked for. */
         private boolean settle() {
-            boolean all = true;
+            boolean all = endpoint.buffered == null || endpoint.buffered.settle();
             for (SoakReceive receive : List.copyOf(endpoint.receives)) {
                 all &= !receive.hasClaim() || receive.settled || LookKind.settle(world, receive);
             }
@@ -257,11 +279,38 @@ final class Barrier {
             return all;
         }
 
+        /** Nobody is told which receives are open, so there are as many more as messages were to be shown at first. */
+        private void openTags() {
+            most = Math.max(most, left(true));
+            while (wildcards < most && left(true) > 0) {
+                if (endpoint.endpoint.rxSizeLeft() <= 2
+                    || receive(endpoint, 0, ~SoakWorld.BARRIER_TAG, 0) == null) {
+                    makeRoom();
+                    return;
+                }
+                wildcards++;
+            }
+        }
+
+        /** And all of it is given back, and no receive is open any more. */
+        private boolean hasShownAll() {
+            if (left(true) + left(false) > 0) {
+                settle();
+                openTags();
+                return false;
+            }
+            return settle() && (marker != null || cancelAll()) && marker.ended;
+        }
+
         /** Messages that no entry tells of. */
         private long left(boolean tagged) {
+            if (endpoint.buffered != null) {
+                return endpoint.inbound.stream()
+                    .filter(each -> each.tagged == tagged && !each.isDropped() && each.receivedBy == null).count();
+            }
             long sent = endpoint.inbound.stream().filter(each -> each.tagged == tagged && !each.isDropped()).count();
             return sent - endpoint.receives.stream()
-                .filter(each -> each.tagged == tagged && each.ended && each.tookMessage()).count();
+                .filter(each -> each.tagged == tagged).mapToLong(SoakReceive::taken).sum();
         }
 
         /** Posts receives of everything until that many are open, or no more room is; false if none is open. */
@@ -283,7 +332,7 @@ final class Barrier {
 
         /** And is known to be open: one without an entry may have ended. */
         private boolean takesAll(SoakReceive receive) {
-            return receive.wantsEntry && !receive.isLook() && receive.source == Receive.ANY_SOURCE
+            return receive.wantsEntry && !receive.isLook() && !receive.isBuffer && receive.source == Receive.ANY_SOURCE
                 && (!receive.tagged || receive.ignore == ~SoakWorld.BARRIER_TAG);
         }
 

@@ -19,8 +19,9 @@ final class DefaultFlagsKind implements Kind {
             endpoint.endpoint.setOpFlags(Flags.TRANSMIT | flags);
             endpoint.sendDefault = flags;
         } else {
-            endpoint.endpoint.setOpFlags(Flags.RECV | flags & Flags.COMPLETION);
-            endpoint.receiveDefault = flags & Flags.COMPLETION;
+            long packs = endpoint.client.packs && world.random.nextBoolean() ? Flags.MULTI_RECV : 0;
+            endpoint.receiveDefault = flags & Flags.COMPLETION | packs;
+            endpoint.endpoint.setOpFlags(Flags.RECV | endpoint.receiveDefault);
         }
     }
 }

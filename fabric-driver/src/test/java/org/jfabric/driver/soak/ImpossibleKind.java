@@ -34,8 +34,14 @@ final class ImpossibleKind implements Kind {
         SoakReceive receive = new SoakReceive();
         receive.at = random.nextInt(world.endpoints.size());
         SoakEndpoint at = world.endpoints.get(receive.at);
-        receive.call = random.nextBoolean() ? "trecvmsg" : "recv";
-        receive.tagged = receive.call.charAt(0) == 't';
+        if (at.buffered != null) {
+            // its memory is not looked at
+            return;
+        }
+        receive.isBuffer = at.packs && random.nextInt(4) == 0;
+        receive.tagged = random.nextBoolean() && !receive.isBuffer;
+        receive.call = receive.isBuffer ? "recvmsg(multi)" : receive.tagged ? "trecvmsg"
+            : at.packsByDefault() ? "recvmsg" : "recv";
         receive.length = 64;
         receive.context = world.nextId++;
         receive.source = Receive.ANY_SOURCE;

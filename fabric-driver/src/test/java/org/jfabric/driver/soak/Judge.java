@@ -33,9 +33,10 @@ final class Judge {
     private final SoakWorld world;
     private final SoakEndpoint endpoint;
     private final List<SoakMessage> messages = new ArrayList<>();
-    /** Messages, then cancels of receives. */
+    /** Messages, then cancels of receives, then the ends of buffers by messages that did not fit. */
     private final List<Object> events = new ArrayList<>();
     private final Map<Object, Integer> numbers = new HashMap<>();
+    private int firstEnd;
     private int[][] followers;
     private int[] followerCounts;
     private int[] precedents;
@@ -44,6 +45,9 @@ final class Judge {
         this.world = world;
         this.endpoint = endpoint;
     }
+
+    /** Of the buffers that have ended by the rules. */
+    private final Map<SoakReceive, BufferJudge> buffers = new HashMap<>();
 
     void run() {
         endpoint.inbound.stream().filter(message -> !message.isDropped()).forEach(messages::add);
@@ -63,16 +67,21 @@ final class Judge {
                 .add(message);
         }
         for (SoakReceive receive : endpoint.receives) {
+            for (SoakPart part : receive.parts) {
+                SoakMessage expected = next(sent, receive, part.message, part.entry);
+                if (part.message == null) {
+                    world.packing.identify(endpoint, receive, part, expected.id);
+                }
+                world.check(part.message == expected,
+                    () -> "out of order: " + part + " in " + receive + ", but next is " + expected);
+            }
+            if (receive.isBuffer) {
+                world.packing.giveBack(endpoint, receive);
+            }
             if (!receive.tookMessage()) {
                 continue;
             }
-            Way way = receive.message != null
-                ? new Way(receive.message.from, receive.message.tagged, receive.message.tag)
-                : new Way(endpoint.indexOf(receive.entry.source()),
-                    (receive.entry.flags() & Flags.TAGGED) != 0, receive.entry.tag());
-            Deque<SoakMessage> queue = sent.get(way);
-            world.check(queue != null && !queue.isEmpty(), () -> "no message was left for " + receive);
-            SoakMessage expected = queue.poll();
+            SoakMessage expected = next(sent, receive, receive.message, receive.entry);
             if (receive.message == null) {
                 world.take(receive, expected.id);
                 if (!receive.isLook()) {
@@ -84,11 +93,30 @@ final class Judge {
         sent.values().forEach(queue -> world.check(queue.isEmpty(), () -> "lost: " + queue));
     }
 
+    private SoakMessage next(
+        Map<Way, Deque<SoakMessage>> sent, SoakReceive receive, SoakMessage message, SoakEntry entry) {
+        Way way = message != null ? new Way(message.from, message.tagged, message.tag)
+            : new Way(endpoint.indexOf(entry.source()), (entry.flags() & Flags.TAGGED) != 0, entry.tag());
+        Deque<SoakMessage> queue = sent.get(way);
+        world.check(queue != null && !queue.isEmpty(), () -> "no message was left for " + receive);
+        return queue.poll();
+    }
+
     private void collect() {
         events.addAll(messages);
         for (SoakReceive receive : endpoint.cancels) {
             if (receive.mustFailWith == 0) {
                 events.add(receive);
+            }
+        }
+        firstEnd = events.size();
+        for (SoakReceive receive : endpoint.receives) {
+            if (receive.isBuffer && receive.mustFailWith == 0) {
+                BufferJudge buffer = new BufferJudge(world, receive);
+                buffers.put(receive, buffer);
+                if (buffer.end != null) {
+                    events.add(buffer.end);
+                }
             }
         }
         for (int i = 0; i < events.size(); i++) {
@@ -101,8 +129,11 @@ final class Judge {
 
     private void relate() {
         Map<Integer, SoakMessage> lastOf = new HashMap<>();
+        boolean holdsBack = endpoint.packs && !world.neverHoldsBack();
         for (SoakMessage message : messages) {
-            SoakMessage last = lastOf.put(message.from, message);
+            // untagged ones that wait for slots are passed by tagged ones, which meet other receives
+            int sender = holdsBack && message.tagged ? ~message.from : message.from;
+            SoakMessage last = lastOf.put(sender, message);
             if (last != null) {
                 before(last, message);
             }
@@ -110,18 +141,24 @@ final class Judge {
                 if (receive == message.receivedBy) {
                     break;
                 }
-                if (receive.mustFailWith == 0 && receive.accepts(message)) {
+                if (receive.mustFailWith != 0 || !receive.accepts(message)) {
+                    continue;
+                }
+                if (receive.isBuffer) {
+                    buffers.get(receive).pass(message);
+                } else {
                     before(receive.isCancelled() ? receive : receive.message, message);
                 }
             }
         }
+        buffers.values().forEach(buffer -> buffer.relate(this::before, this::perhapsBefore));
         SoakReceive lastCancel = null;
-        for (int i = messages.size(); i < events.size(); i++) {
+        for (int i = messages.size(); i < firstEnd; i++) {
             SoakReceive cancel = (SoakReceive) events.get(i);
             if (lastCancel != null) {
                 before(lastCancel, cancel);
             }
-            if (!cancel.isCancelled()) {
+            if (!cancel.isCancelled() && !cancel.isBuffer) {
                 before(cancel.message, cancel);
             }
             lastCancel = cancel;
@@ -133,7 +170,7 @@ final class Judge {
     private void relateByTime() {
         for (Object early : events) {
             long seenBefore = seenBefore(early);
-            for (Object late : events) {
+            for (Object late : events.subList(0, firstEnd)) {
                 long posted = late instanceof SoakMessage message
                     ? message.postedStep : ((SoakReceive) late).cancelStep;
                 if (early != late && seenBefore <= posted) {
@@ -146,6 +183,9 @@ final class Judge {
     private static long seenBefore(Object event) {
         if (event instanceof SoakMessage message) {
             return message.arrivedBefore;
+        }
+        if (event instanceof BufferJudge.End end) {
+            return end.buffer().endedStep + 1;
         }
         SoakReceive cancel = (SoakReceive) event;
         // nobody is told when a cancel came too late
@@ -160,6 +200,12 @@ final class Judge {
         }
         followers[from][followerCounts[from]++] = to;
         precedents[to]++;
+    }
+
+    /** One of all that are named for the later event has to be there before it. */
+    private void perhapsBefore(Object early, Object late) {
+        before(early, late);
+        precedents[numbers.get(late)] = 1;
     }
 
     /** An order of arrivals and cancels that explains the outcome. */
@@ -196,7 +242,10 @@ final class Judge {
      */
     private void judgeLook(SoakReceive look) {
         Set<SoakMessage> taken = new HashSet<>();
-        endpoint.receives.subList(0, look.position).forEach(receive -> taken.add(receive.message));
+        for (SoakReceive receive : endpoint.receives.subList(0, look.position)) {
+            taken.add(receive.message);
+            receive.parts.forEach(part -> taken.add(part.message));
+        }
         Map<Integer, SoakMessage> oldest = new HashMap<>();
         messages.stream().filter(message -> look.accepts(message) && !taken.contains(message))
             .forEach(message -> oldest.putIfAbsent(message.from, message));
@@ -237,8 +286,12 @@ final class Judge {
             if (event instanceof SoakMessage message) {
                 SoakReceive receive = matcher.arrive(message);
                 world.check(receive == message.receivedBy, () -> "the model gives " + message + " to " + receive);
-                assertEntry(receive, received(receive, message));
-            } else {
+                if (receive.isBuffer) {
+                    assertPart(receive, message);
+                } else {
+                    assertEntry(receive, received(receive, message));
+                }
+            } else if (event instanceof SoakReceive) {
                 SoakReceive receive = (SoakReceive) event;
                 boolean cancelled = matcher.cancel(receive);
                 world.check(cancelled == receive.isCancelled(),
@@ -248,27 +301,50 @@ final class Judge {
                 }
             }
         }
+        for (SoakReceive receive : endpoint.receives) {
+            world.check(receive.judged == receive.parts.size(), () -> "the model places fewer messages in " + receive);
+            if (receive.isBuffer && receive.mustFailWith == 0 && !receive.isCancelled()) {
+                assertEntry(receive, ended(receive, 0));
+            }
+        }
         world.check(matcher.posted().isEmpty() && matcher.unexpected().isEmpty(),
             () -> "the model has left " + matcher.posted() + matcher.unexpected());
     }
 
     private void assertEntry(SoakReceive receive, SoakEntry expected) {
-        boolean silent = !receive.wantsEntry && expected.errno() == 0;
+        boolean silent = !receive.mustEnd() && expected.errno() == 0;
         world.check(silent ? receive.entry == null : expected.equals(receive.entry),
             () -> "the model has " + expected + " for " + receive);
     }
 
     private static SoakEntry ended(SoakReceive receive, int errno) {
-        return new SoakEntry(receive.context, Flags.RECV | (receive.tagged ? Flags.TAGGED : Flags.MSG), 0, 0, 0, -1L,
-            errno, 0);
+        long flags = receive.isBuffer ? Flags.MULTI_RECV : Flags.RECV | (receive.tagged ? Flags.TAGGED : Flags.MSG);
+        return new SoakEntry(receive.context, flags, 0, 0, 0, -1L, errno, 0, 0);
+    }
+
+    /** The next message of a buffer: its place is the model's. */
+    private void assertPart(SoakReceive buffer, SoakMessage message) {
+        world.check(buffer.judged < buffer.parts.size(), () -> "the model places more messages in " + buffer);
+        SoakPart part = buffer.parts.get(buffer.judged++);
+        world.check(part.message == message && part.offset == buffer.offset + message.place
+            && part.length == message.placed,
+            () -> "the model has " + message + " at " + message.place + ", not " + part + " in " + buffer);
+        SoakEntry expected = received(buffer, message, message.placed, buffer.base + message.place);
+        boolean silent = !buffer.wantsEntry && expected.errno() == 0;
+        world.check(silent ? part.entry == null : expected.equals(part.entry),
+            () -> "the model has " + expected + " for " + part + " in " + buffer);
     }
 
     private SoakEntry received(SoakReceive receive, SoakMessage message) {
         boolean whole = receive.isLook() && receive.slot == null;
-        int placed = whole ? message.length : Math.min(message.length, receive.length);
+        return received(
+            receive, message, whole ? message.length : Math.min(message.length, receive.length), 0);
+    }
+
+    private SoakEntry received(SoakReceive receive, SoakMessage message, int placed, long buf) {
         return new SoakEntry(receive.context,
             Flags.RECV | message.kind() | (message.hasData ? Flags.REMOTE_CQ_DATA : 0), placed, message.data(),
             message.tag, endpoint.addresses[message.from], placed < message.length ? FabricErrno.ETRUNC : 0,
-            message.length - placed);
+            message.length - placed, buf);
     }
 }

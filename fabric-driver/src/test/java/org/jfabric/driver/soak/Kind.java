@@ -11,7 +11,8 @@ import java.util.Random;
 interface Kind {
     /** All of them. */
     List<Kind> ALL = List.of(new SendKind(), new InjectKind(), new ClaimSendKind(), new ReceiveKind(),
-        new LookKind(), new CancelKind(), new ReadKind(), new DefaultFlagsKind(), new ImpossibleKind());
+        new MultiReceiveKind(), new BufferedUseKind(), new LookKind(), new CancelKind(), new ReadKind(),
+        new DefaultFlagsKind(), new ImpossibleKind());
 
     /** How often it is chosen in one phase of a window, against the others. */
     int weight(Random random);

@@ -19,13 +19,16 @@ final class LookKind implements Kind {
     public void run(SoakWorld world, Window window) {
         Random random = world.random;
         SoakEndpoint at = world.anyEndpoint();
+        if (at.buffered != null) {
+            return;
+        }
         if (random.nextInt(3) == 0) {
             at.receives.stream().filter(each -> each.hasClaim() && !each.settled).findFirst()
                 .ifPresent(claim -> settle(world, claim));
             return;
         }
         SoakReceive look = new SoakReceive();
-        look.tagged = random.nextInt(3) != 0;
+        look.tagged = random.nextInt(3) != 0 || at.packs && !world.neverHoldsBack();
         look.call = look.tagged ? "tlook" : "look";
         look.look = LOOKS[random.nextInt(LOOKS.length)];
         look.at = at.index;

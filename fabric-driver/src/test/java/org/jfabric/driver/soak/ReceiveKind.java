@@ -23,8 +23,19 @@ final class ReceiveKind implements Kind {
         receive.call = CALLS[random.nextInt(CALLS.length)];
         receive.tagged = receive.call.charAt(0) == 't';
         receive.at = random.nextInt(world.endpoints.size());
+        if (!receive.tagged && world.endpoints.get(receive.at).packsByDefault()) {
+            // the other calls would post a buffer
+            receive.call = receive.call.equals("recv") ? "recvmsg"
+                : receive.call.equals("recvv") ? "recvmsg(iov)" : receive.call;
+        }
         long tag = world.tags[random.nextInt(world.tags.length)];
         long ignore = mask(random);
+        BufferedSide buffered = world.endpoints.get(receive.at).buffered;
+        if (buffered != null) {
+            buffered.postTag(tag, ignore,
+                random.nextInt(3) == 0 ? random.nextInt(world.endpoints.size()) : Receive.ANY_SOURCE);
+            return;
+        }
         receive.tag = receive.tagged ? tag : 0;
         receive.ignore = receive.tagged ? ignore : 0;
         int source = random.nextInt(3) == 0 ? random.nextInt(world.endpoints.size()) : Receive.ANY_SOURCE;
@@ -53,6 +64,7 @@ final class ReceiveKind implements Kind {
         }
         receive.slot = slot;
         receive.offset = slot.begin(shift);
+        receive.base = at.memory.at(receive.offset);
         receive.turned = Pieces.takes(receive.call) ? Pieces.turn(world.random, receive.length) : 0;
         if (!world.post(receive, at.memory.at(receive.offset), source)) {
             at.memory.give(slot);

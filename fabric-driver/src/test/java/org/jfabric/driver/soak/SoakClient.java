@@ -7,9 +7,11 @@ import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Counter;
 import org.jfabric.CounterAttr;
 import org.jfabric.Domain;
+import org.jfabric.EndpointOption;
 import org.jfabric.Fabric;
 import org.jfabric.Flags;
 import org.jfabric.Info;
+import org.jfabric.Mode;
 import org.jfabric.Threading;
 import org.jfabric.WaitObject;
 
@@ -19,10 +21,18 @@ import java.util.Random;
 
 /** One application: a domain with an address vector and endpoints, whose queues are shared or their own. */
 final class SoakClient {
+    /** Longest messages that are shown as a whole, and bytes shown of longer ones. */
+    private static final int[] LIMITS = {8, 64, 1000, 4096};
+    private static final int[] LEAST = {8, 64, 500};
+
     final Info info;
     final Domain domain;
     final AddressVector vector;
     final boolean directed;
+    /** Its endpoints have multi-receive buffers. */
+    final boolean packs;
+    /** Its endpoints have buffered receives. */
+    final boolean buffers;
     /** Of all endpoints of this client. */
     final Counter sent;
     final Counter received;
@@ -41,10 +51,18 @@ final class SoakClient {
     SoakClient(SoakWorld world, Fabric fabric, Random random) {
         this.world = world;
         directed = random.nextInt(4) != 0;
+        // each of them, and with either of the others, in few worlds
+        int receiving = Math.floorMod(world.seed + world.clients.size(), 3);
+        packs = receiving == 1;
+        buffers = receiving == 2;
         locks = world.setup.isInvoker() ? world.locks : random.nextInt(3) == 0;
         selectiveSends = random.nextBoolean();
         selectiveReceives = random.nextBoolean();
-        Info hints = new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | (directed ? Flags.DIRECTED_RECV : 0));
+        Info hints = new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | (directed ? Flags.DIRECTED_RECV : 0)
+            | (packs ? Flags.MULTI_RECV : 0));
+        if (buffers) {
+            hints.mode(Mode.BUFFERED_RECV);
+        }
         if (locks) {
             hints.domainAttr().threading(Threading.SAFE);
         }
@@ -81,6 +99,13 @@ final class SoakClient {
         endpoint.endpoint.bind(sent, Flags.SEND);
         endpoint.endpoint.bind(received, Flags.RECV);
         endpoint.endpoint.bind(vector);
+        if (buffers) {
+            endpoint.buffered = new BufferedSide(world, endpoint, LIMITS[random.nextInt(LIMITS.length)],
+                LEAST[random.nextInt(LEAST.length)]);
+            endpoint.endpoint.setopt(EndpointOption.BUFFERED_LIMIT, endpoint.buffered.limit);
+            endpoint.endpoint.setopt(EndpointOption.BUFFERED_MIN, endpoint.buffered.least);
+            rx.shows = true;
+        }
         endpoint.endpoint.enable();
         endpoint.onEnabled();
         return endpoint;
@@ -94,15 +119,29 @@ final class SoakClient {
             failedSends += failed ? 1 : 0;
         }
         for (SoakReceive receive : endpoint.receives) {
-            if (!receive.isLook()) {
+            // what was shown is counted where its entry is read
+            if (!receive.isLook() && (endpoint.buffered == null || receive.entry != null)) {
                 count(receive);
             }
+        }
+        if (endpoint.buffered != null) {
+            receives += endpoint.buffered.counted;
+            failedReceives += endpoint.buffered.countedFailed;
         }
         endpoint.settlements.stream().filter(each -> (each.look & Flags.DISCARD) == 0).forEach(this::count);
     }
 
     private void count(SoakReceive receive) {
-        boolean failed = receive.entry != null && receive.entry.errno() != 0;
+        if (receive.isBuffer) {
+            receive.parts.forEach(part -> count(part.entry));
+            failedReceives += receive.entry.errno() != 0 ? 1 : 0;
+        } else {
+            count(receive.entry);
+        }
+    }
+
+    private void count(SoakEntry entry) {
+        boolean failed = entry != null && entry.errno() != 0;
         receives += failed ? 0 : 1;
         failedReceives += failed ? 1 : 0;
     }

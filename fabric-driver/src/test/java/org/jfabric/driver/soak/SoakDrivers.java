@@ -19,6 +19,9 @@ import java.util.TreeMap;
 
 /** The drivers of one world, with options that the seed chooses: small limits, so that all of them are met. */
 final class SoakDrivers implements AutoCloseable {
+    /** More than all messages of a window take. */
+    static final int LARGE_SHARE = 512;
+
     private final SoakSetup setup;
     private final Path base = FabricPair.newBase();
     private final Map<String, String> options = new TreeMap<>();
@@ -26,6 +29,8 @@ final class SoakDrivers implements AutoCloseable {
     private final List<DriverProcess> processes = new ArrayList<>();
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();
     final int eagerLimitBytes;
+    /** Of each completion queue; -1 for what is usual. */
+    final int driverShare;
 
     SoakDrivers(SoakSetup setup, Random random) {
         this.setup = setup;
@@ -43,6 +48,11 @@ final class SoakDrivers implements AutoCloseable {
         if (random.nextBoolean()) {
             options.put("jfabric.queue.tqLengthBytes", "4096");
             options.put("jfabric.queue.rqLengthBytes", "4096");
+        }
+        driverShare = random.nextInt(3) == 0 ? LARGE_SHARE : random.nextBoolean() ? 1 + random.nextInt(12) : -1;
+        options.put("jfabric.queue.cqDriverShare", Integer.toString(driverShare));
+        if (random.nextInt(3) != 0) {
+            options.put("jfabric.queue.slabLengthBytes", "65536");
         }
         if (random.nextInt(4) == 0) {
             options.put("jfabric.threading.idleSpinCount", "0");

@@ -26,6 +26,12 @@ final class SoakEndpoint {
     /** Operation flags of calls without flags of their own. */
     long sendDefault = Flags.TRANSMIT_COMPLETE;
     long receiveDefault;
+    /** Multi-receive buffers may be posted before the next barrier. */
+    boolean packs;
+    /** Room that buffers posted from now on must have left. */
+    long minFree = 64;
+    /** Null without buffered receives. */
+    BufferedSide buffered;
     long txSize;
     long rxSize;
     /** The others in this endpoint's address vector; the same numbers at all of them would hide mistakes. */
@@ -173,11 +179,18 @@ final class SoakEndpoint {
             case "tlook" -> endpoint.trecvmsg(
                 buf, receive.length, source, receive.tag, receive.ignore, receive.context, receive.look);
             case "look" -> endpoint.recvmsg(buf, receive.length, source, receive.context, receive.look);
+            case "recvmsg(multi)" -> endpoint.recvmsg(buf, receive.length, source, receive.context,
+                Flags.MULTI_RECV | (receive.wantsEntry ? Flags.COMPLETION : 0));
             case "recv" -> endpoint.recv(buf, receive.length, source, receive.context);
             case "recvmsg" -> endpoint.recvmsg(
                 buf, receive.length, source, receive.context, receive.wantsEntry ? Flags.COMPLETION : 0);
             default -> throw new AssertionError(receive.call);
         };
+    }
+
+    /** An untagged receive without flags of its own is a multi-receive buffer. */
+    boolean packsByDefault() {
+        return (receiveDefault & Flags.MULTI_RECV) != 0;
     }
 
     private IoVec pieces(SoakReceive receive, long buf) {
@@ -198,6 +211,9 @@ final class SoakEndpoint {
             .forEach(each -> text.append("  ").append(each).append('\n'));
         Stream.of(receives, looks, settlements).flatMap(List::stream).filter(each -> !each.ended)
             .forEach(each -> text.append("  ").append(each).append('\n'));
+        if (buffered != null) {
+            buffered.open().forEach(each -> text.append("  ").append(each).append('\n'));
+        }
         return text.toString();
     }
 }

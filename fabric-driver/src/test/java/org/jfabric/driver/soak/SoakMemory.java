@@ -132,9 +132,18 @@ final class SoakMemory {
         return word == background(offset) ? 0 : word ^ MAGIC;
     }
 
+    /** The id of the message whose first bytes these are. */
+    static long idOf(long firstBytes) {
+        return firstBytes ^ MAGIC;
+    }
+
     /** The first byte that is not of the message, or -1. */
     int differs(int offset, int length, long id) {
-        long from = address + offset;
+        return differs(address + offset, length, id);
+    }
+
+    /** The first byte of any native memory that is not of the message, or -1. */
+    static int differs(long from, int length, long id) {
         long seed = id * MAGIC;
         int i = 0;
         for (; i + 8 <= length; i += 8) {
@@ -158,12 +167,18 @@ final class SoakMemory {
             : disturbed(begin + length, Math.min(begin + length + LOOK, slot.offset() + slot.length()));
     }
 
+    /** Looks at what is behind all messages of a slot; the first byte that was written to, or -1. */
+    int disturbedBehind(Slot slot, int end) {
+        return disturbed(end, Math.min(end + LOOK, slot.offset() + slot.length()));
+    }
+
     /** The first byte of the whole memory that is not background, or -1; only while no slot holds a message. */
     int disturbed() {
         return disturbed(0, LENGTH);
     }
 
-    private int disturbed(int begin, int end) {
+    /** The first byte between two places that is not background, or -1. */
+    int disturbed(int begin, int end) {
         int i = begin;
         for (; i < end && (i & 7) != 0; i++) {
             if (UnsafeApi.getByte(address + i) != backgroundByte(i)) {

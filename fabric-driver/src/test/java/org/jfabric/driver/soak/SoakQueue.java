@@ -25,6 +25,8 @@ final class SoakQueue {
     final boolean holds;
     final boolean blocks;
     boolean paused;
+    /** Entries may hand out cells, which are given back with the entries. */
+    boolean shows;
     private boolean reading;
     private final BiConsumer<SoakQueue, SoakEntry> onEntry;
     private final UnsafeBuffer entries = new UnsafeBuffer(new byte[ENTRY_LENGTH * MOST]);
@@ -74,7 +76,7 @@ final class SoakQueue {
         polled.clear();
         int read = switch (way) {
             case 1 -> cq.poll(this::add, limit);
-            case 2, 3 -> lend(limit, way == 2);
+            case 2, 3 -> lend(limit, way == 2 && !shows);
             case 4, 5 -> add(blocks ? cq.sreadFrom(entries, 0, limit, sources, 0, way - 4)
                 : cq.readFrom(entries, 0, limit, sources));
             default -> add(cq.readFrom(entries, 0, limit, sources));
@@ -85,7 +87,7 @@ final class SoakQueue {
                 throw new AssertionError("readErr answered " + FabricErrno.name(read) + " after -FI_EAVAIL");
             }
             polled.add(new SoakEntry(error.opContext(), error.flags(), error.len(), error.data(), error.tag(),
-                error.srcAddr(), error.err(), error.olen()));
+                error.srcAddr(), error.err(), error.olen(), error.buf()));
         } else if (read == -FabricErrno.EAGAIN) {
             read = 0;
         } else if (read <= 0) {
@@ -112,7 +114,8 @@ final class SoakQueue {
         for (int i = 0; i < read; i++) {
             int at = i * ENTRY_LENGTH;
             polled.add(new SoakEntry(entries.getLong(at), entries.getLong(at + 8), entries.getLong(at + 16),
-                entries.getLong(at + 32), entries.getLong(at + 40), sources[i], 0, 0));
+                entries.getLong(at + 32), entries.getLong(at + 40), sources[i], 0, 0,
+                entries.getLong(at + 24)));
         }
         return read;
     }
@@ -129,7 +132,10 @@ final class SoakQueue {
     }
 
     private void add(Completion completion) {
+        if (cq.recvContext(completion) != cq.recvContext(completion.opContext())) {
+            throw new AssertionError("the context of " + completion + " is not found by its number");
+        }
         polled.add(new SoakEntry(completion.opContext(), completion.flags(), completion.len(), completion.data(),
-            completion.tag(), completion.srcAddr(), 0, 0));
+            completion.tag(), completion.srcAddr(), 0, 0, completion.buf()));
     }
 }

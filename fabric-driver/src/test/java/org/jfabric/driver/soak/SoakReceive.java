@@ -4,6 +4,9 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.model.Receive;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /** A receive with what it asked for, and its entry. */
 final class SoakReceive extends Receive {
     /** The endpoint that it was posted at. */
@@ -31,6 +34,11 @@ final class SoakReceive extends Receive {
     SoakEntry entry;
     SoakMessage message;
 
+    /** Of a multi-receive buffer, in the order of their entries. */
+    final List<SoakPart> parts = new ArrayList<>();
+    /** Parts that the model has placed. */
+    int judged;
+
     boolean isCancelled() {
         return entry != null && entry.errno() == FabricErrno.ECANCELED;
     }
@@ -49,9 +57,19 @@ final class SoakReceive extends Receive {
         return look == (Flags.PEEK | Flags.CLAIM) && tookMessage();
     }
 
-    /** Has, or will have, a message. */
+    /** Has, or will have, a message; not of a buffer. */
     boolean tookMessage() {
-        return mustFailWith == 0 && ended && !isCancelled();
+        return mustFailWith == 0 && ended && !isCancelled() && !isBuffer;
+    }
+
+    /** Messages that it is known to have. */
+    int taken() {
+        return isBuffer ? parts.size() : tookMessage() ? 1 : 0;
+    }
+
+    /** Its end is always told. */
+    boolean mustEnd() {
+        return wantsEntry || isBuffer;
     }
 
     @Override
@@ -61,6 +79,7 @@ final class SoakReceive extends Receive {
             + (source == ANY_SOURCE ? "" : " from e" + source) + " " + length
             + " bytes" + (wantsEntry ? "" : " silent") + (cancelRequested ? ", cancel asked" : "")
             + (ended ? ", ended " + (entry == null ? "silently" : entry.toString()) : ", open")
-            + (message == null ? "" : " with #" + message.id);
+            + (message == null ? "" : " with #" + message.id)
+            + (isBuffer ? ", least room " + minFree + ", with " + parts : "");
     }
 }

@@ -27,6 +27,8 @@ class SoakTest {
         long done = 0;
         long refused = 0;
         long found = 0;
+        long packed = 0;
+        long shown = 0;
         long windows = 0;
         while (done < wanted) {
             try (SoakWorld world = new SoakWorld(setup, seed++)) {
@@ -34,12 +36,15 @@ class SoakTest {
                 done += world.operations;
                 refused += world.refused;
                 found += world.found;
+                packed += world.packed;
+                shown += world.shown;
                 windows += world.windows;
             }
         }
         System.out.printf(
-            "soak %s: seeds %d to %d, %,d operations and %,d refused, %,d looks that found, %,d barriers, %,d ms%n",
-            setup, SoakOptions.seed(), seed - 1, done, refused, found, windows,
+            "soak %s: seeds %d to %d, %,d operations and %,d refused, %,d looks that found, %,d packed, %,d in slabs, "
+                + "%,d barriers, %,d ms%n",
+            setup, SoakOptions.seed(), seed - 1, done, refused, found, packed, shown, windows,
             TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNs));
     }
 

@@ -4,6 +4,7 @@ import org.agrona.collections.Long2ObjectHashMap;
 import org.jfabric.Fabric;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.RecvContext;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +25,8 @@ final class SoakWorld implements AutoCloseable {
     static final long BARRIER_TAG = 1L << 63;
     /** Only receives with this bit in their tag, and none of it ignored, may end without an entry. */
     static final long SILENT_TAG = 1L << 62;
+    /** Untagged messages that an endpoint can always have on the way into buffers. */
+    private static final int MOST_ON_THE_WAY = 60;
     private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(30);
 
     final SoakSetup setup;
@@ -46,9 +49,14 @@ final class SoakWorld implements AutoCloseable {
     long refused;
     /** Looks that found a message. */
     long found;
+    /** Messages behind others in a multi-receive buffer. */
+    long packed;
+    /** Messages in slabs. */
+    long shown;
     long windows;
     /** Of all entries in their order. */
     long entriesHash;
+    final Packing packing = new Packing(this);
     private Window window;
 
     SoakWorld(SoakSetup setup, long seed) {
@@ -142,6 +150,7 @@ final class SoakWorld implements AutoCloseable {
         for (SoakEndpoint endpoint : endpoints) {
             endpoint.tx.paused = random.nextInt(5) == 0;
             endpoint.rx.paused = random.nextInt(5) == 0;
+            endpoint.packs = endpoint.client.packs && random.nextInt(3) != 0;
         }
         int steps = random.nextInt(8) == 0 ? random.nextInt(8) : random.nextInt(240);
         for (int i = 0; i < steps; i++) {
@@ -150,7 +159,9 @@ final class SoakWorld implements AutoCloseable {
         }
         new Barrier(this).run();
         for (SoakEndpoint endpoint : endpoints) {
-            new Judge(this, endpoint).run();
+            if (endpoint.buffered == null) {
+                new Judge(this, endpoint).run();
+            }
         }
         forget();
         windows++;
@@ -171,6 +182,9 @@ final class SoakWorld implements AutoCloseable {
             endpoint.cancels.clear();
             endpoint.inbound.clear();
             endpoint.openSends = 0;
+            if (endpoint.buffered != null) {
+                endpoint.buffered.forget();
+            }
         }
         sends.clear();
         receives.clear();
@@ -196,6 +210,9 @@ final class SoakWorld implements AutoCloseable {
     /** Posts a message; false if it was refused. */
     boolean post(SoakMessage message, int offset, long destination) {
         SoakEndpoint from = endpoints.get(message.from);
+        if (!message.tagged && neverHoldsBack() && hasManyUntagged(endpoints.get(message.to))) {
+            return false;
+        }
         message.postedStep = step;
         long left = setup.isInvoker() ? from.endpoint.txSizeLeft() : 0;
         // an engine that is called directly may end it before the call returns
@@ -213,6 +230,19 @@ final class SoakWorld implements AutoCloseable {
         }
         accepted(message);
         return true;
+    }
+
+    /**
+     * Messages for multi-receive buffers never wait for slots of the completion queue. Else a look may find one that a
+     * buffer posted earlier would accept.
+     */
+    boolean neverHoldsBack() {
+        return drivers.driverShare == SoakDrivers.LARGE_SHARE;
+    }
+
+    /** One more could have to wait until those before it are in their buffers. */
+    private static boolean hasManyUntagged(SoakEndpoint to) {
+        return to.packs && to.inbound.stream().filter(each -> !each.tagged).count() >= MOST_ON_THE_WAY;
     }
 
     /** Posts a receive; false if it was refused. */
@@ -252,12 +282,23 @@ final class SoakWorld implements AutoCloseable {
 
     /** An entry was read. */
     void onEntry(SoakQueue queue, SoakEntry entry) {
-        entriesHash = entriesHash * 31 + entry.hashCode();
-        if ((entry.flags() & Flags.SEND) != 0) {
+        entriesHash = entriesHash * 31 + entry.stableHash();
+        if (entry.context() < 0) {
+            onShown(queue, entry);
+        } else if ((entry.flags() & Flags.SEND) != 0) {
             onSent(queue, entry);
         } else {
             onReceived(queue, entry);
         }
+    }
+
+    /** Only entries of messages in a slab have such contexts. */
+    private void onShown(SoakQueue queue, SoakEntry entry) {
+        RecvContext shown = queue.cq.recvContext(entry.context());
+        check(shown != null, () -> "no message was shown for " + entry);
+        SoakEndpoint at = queue.receivers.stream().filter(each -> each.endpoint == shown.endpoint()).findFirst()
+            .orElseThrow(() -> new AssertionError(entry + " in another queue than that of " + shown.endpoint()));
+        at.buffered.onShown(entry, shown);
     }
 
     private void onSent(SoakQueue queue, SoakEntry entry) {
@@ -270,7 +311,7 @@ final class SoakWorld implements AutoCloseable {
         message.ended = true;
         message.errno = entry.errno();
         from.openSends--;
-        check(entry.equals(new SoakEntry(message.id, Flags.SEND | message.kind(), 0, 0, 0, -1L, entry.errno(), 0)),
+        check(entry.equals(new SoakEntry(message.id, Flags.SEND | message.kind(), 0, 0, 0, -1L, entry.errno(), 0, 0)),
             () -> message + " has " + entry);
         if (message.mustFailWith != 0 || entry.errno() != 0) {
             int expected = message.mustFailWith != 0 ? message.mustFailWith
@@ -293,7 +334,7 @@ final class SoakWorld implements AutoCloseable {
 
     /** The level that a send asked for is reached, as its entry says. */
     private void reached(SoakMessage message) {
-        if (message.isDeliveryComplete()) {
+        if (tellsArrival(message, message)) {
             message.arrivedBefore = Math.min(message.arrivedBefore, step + 1);
         }
         boolean looked = message.isMatchComplete() && look(message);
@@ -306,7 +347,7 @@ final class SoakWorld implements AutoCloseable {
                     continue;
                 }
                 check(earlier.ended || !earlier.wantsEntry, () -> earlier + " is open, later fenced " + message);
-                if (message.isDeliveryComplete()) {
+                if (tellsArrival(message, earlier)) {
                     earlier.arrivedBefore = Math.min(earlier.arrivedBefore, step + 1);
                 }
                 if (looked) {
@@ -317,6 +358,15 @@ final class SoakWorld implements AutoCloseable {
         if (looked) {
             assertMatched(message, message);
         }
+    }
+
+    /** What is held back for a buffer is delivered, but messages of others may yet pass it. */
+    private boolean tellsArrival(SoakMessage teller, SoakMessage message) {
+        return teller.isDeliveryComplete() && (teller.isMatchComplete() || !mayBePacked(message));
+    }
+
+    private boolean mayBePacked(SoakMessage message) {
+        return !message.tagged && endpoints.get(message.to).packs;
     }
 
     /** Reads what the receiver can see now; false if its reader pauses. */
@@ -330,22 +380,33 @@ final class SoakWorld implements AutoCloseable {
     }
 
     private void assertMatched(SoakMessage message, SoakMessage teller) {
-        boolean tellsItself = message.hasData && !mayBeTakenSilently(message);
+        boolean tellsItself = message.hasData && !mayBeTakenSilently(message)
+            && !mayBePacked(message);
         check(!tellsItself || message.errno != 0 || message.receivedBy != null,
             () -> message + " has no receive with an entry although " + teller + " has ended");
     }
 
     boolean mayBeTakenSilently(SoakMessage message) {
-        return endpoints.get(message.to).selectiveReceives
+        SoakEndpoint to = endpoints.get(message.to);
+        return to.buffered != null || to.selectiveReceives
             && (message.tagged ? (message.tag & SILENT_TAG) != 0 : untaggedSilent);
     }
 
     private void onReceived(SoakQueue queue, SoakEntry entry) {
+        for (SoakEndpoint each : queue.receivers) {
+            if (each.buffered != null && each.buffered.onClaimed(entry)) {
+                return;
+            }
+        }
         SoakReceive receive = receives.get(entry.context());
         check(receive != null, () -> "no receive for " + entry);
         SoakEndpoint at = endpoints.get(receive.at);
         check(at.rx == queue, () -> receive + " reported in another queue: " + entry);
         check(!receive.ended, () -> receive + " reported again: " + entry);
+        if (receive.isBuffer) {
+            packing.onEntry(at, receive, entry);
+            return;
+        }
         check(receive.wantsEntry || entry.errno() != 0, () -> receive + " wants no entry: " + entry);
         receive.ended = true;
         receive.entry = entry;
@@ -392,13 +453,18 @@ final class SoakWorld implements AutoCloseable {
 
     /** The message that a receive has says who it is. */
     void take(SoakReceive receive, long id) {
+        receive.message = taken(receive, id);
+    }
+
+    /** The message with this id, which a receive or buffer has now. */
+    SoakMessage taken(SoakReceive receive, long id) {
         SoakMessage message = sends.get(id);
         check(message != null && message.to == receive.at, () -> "no message " + id + " for " + receive);
         check(message.receivedBy == null, () -> message + " is received again by " + receive);
         check(!message.isDropped(), () -> message + " is received by " + receive);
-        receive.message = message;
         message.receivedBy = receive;
         message.arrivedBefore = Math.min(message.arrivedBefore, step + 1);
+        return message;
     }
 
     /** Looks at the memory of a receive whose message is known, and gives it back. */
