@@ -33,7 +33,6 @@ final class TransmitSide {
     /** Why nothing is posted now, a positive errno: closed, or a claim is open; 0 otherwise. */
     private int refusal;
     private int claimOffset;
-    private int claimLength;
 
     /** Exactly one of port and queue is not null. */
     TransmitSide(
@@ -222,7 +221,6 @@ final class TransmitSide {
             credits.take();
             refusal = FabricErrno.EBUSY;
             claimOffset = offset;
-            claimLength = length;
             buffer.wrap(port == null ? queue.payloadAddress(offset) : injectScratch.address(), length);
         }
         assert credits.guard().exit();
@@ -239,7 +237,7 @@ final class TransmitSide {
             assert credits.guard().enter();
             int result = 0;
             if (port == null) {
-                queue.commitInject(claimOffset, claimLength, flags, length, destAddr, tag, data, context);
+                queue.commitInject(claimOffset, flags, length, destAddr, tag, data, context);
             } else {
                 result = port.inject(flags, injectScratch.address(), length, destAddr, tag, data, context);
             }

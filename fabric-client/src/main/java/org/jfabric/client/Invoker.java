@@ -70,10 +70,10 @@ public final class Invoker {
      * events of the driver costs as much as a message, and none of it is urgent here: one call in 32 runs a whole
      * {@link #cycle()}.
      *
-     * <p>No more messages are taken than the caller would read entries: receives are posted again when entries are
-     * read, and what comes before that has to be stored and copied once more.
+     * <p>No more frames are taken from a driver than the caller would read entries: receives are posted again when
+     * entries are read, and messages that come before that have to be stored and copied once more.
      *
-     * @param entryLimit entries that the caller would read; 0 if it does not read now.
+     * @param entryLimit entries that the caller would read; 0 if it does not read now, or waits.
      * @return work done, 0 if there was nothing to do.
      */
     public int poll(int entryLimit) {

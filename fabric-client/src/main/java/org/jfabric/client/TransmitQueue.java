@@ -142,7 +142,6 @@ public final class TransmitQueue extends RequestQueue {
      * Submits a claimed record.
      *
      * @param offset   from {@link #claimInject}.
-     * @param claimed  bytes that were claimed.
      * @param flags    kind and operation flags, with {@code Flags.INJECT}.
      * @param len      bytes of the payload, at most those claimed.
      * @param destAddr destination.
@@ -151,15 +150,9 @@ public final class TransmitQueue extends RequestQueue {
      * @param context  returned in the entry.
      */
     public void commitInject(
-        int offset, int claimed, long flags, int len, long destAddr, long tag, long data, long context) {
-        int length = HEAD_LENGTH + len;
-        int taken = RecordRingDescriptor.alignedLength(length);
-        if (taken != RecordRingDescriptor.alignedLength(HEAD_LENGTH + claimed)) {
-            // the next record starts where the claim was encoded into: it must read as empty
-            UnsafeApi.putLong(ring + offset + taken, 0L);
-        }
+        int offset, long flags, int len, long destAddr, long tag, long data, long context) {
         block(ring + offset, flags, 0, len, destAddr, tag, data, context);
-        commit(offset, length, SEND_TYPE);
+        commit(offset, HEAD_LENGTH + len, SEND_TYPE);
     }
 
     /**

@@ -59,7 +59,7 @@ public final class RecordConsumer {
 
     /**
      * How many records to take in one go. Looking for a record that is not there costs the transfer of the cache line
-     * that the producer has just zeroed, so a single message is handed on before anybody looks for a second one; a
+     * that the producer has zeroed, so a single message is handed on before anybody looks for a second one; a
      * stream of them is taken in ever larger batches.
      *
      * @param limit the greatest batch.

@@ -28,8 +28,9 @@ public final class RecordProducer {
     private long consumerPosition;
     /** The lines from the position to here begin with zeroes. */
     private long cleared = RECORD_ALIGNMENT;
-    /** The same once the claim is committed. */
+    /** The same once the whole claim is committed. */
     private long clearedByClaim;
+    private long claimEnd;
 
     /**
      * A producer at the start of an empty, zeroed ring.
@@ -82,6 +83,7 @@ public final class RecordProducer {
         } else {
             clearedByClaim = cleared;
         }
+        claimEnd = end;
         // what is written into a claim that is never committed may look like records
         cleared = position + RECORD_ALIGNMENT;
         return offset;
@@ -95,8 +97,12 @@ public final class RecordProducer {
      * @param type   what the body is.
      */
     public void commit(int offset, int length, int type) {
-        int taken = alignedLength(length);
-        position += taken;
+        position += alignedLength(length);
+        if (position != claimEnd) {
+            // the next record begins where the claim was perhaps written, or where an old record was
+            UnsafeApi.putLong(ringAddress + ((int) position & mask), 0L);
+            clearedByClaim = position + RECORD_ALIGNMENT;
+        }
         UnsafeApi.putLongRelease(null, ringAddress + offset, word(length, type));
         clearAhead();
     }

@@ -38,9 +38,10 @@ class RecordRingTest {
         for (int step = 0; step < STEPS; step++) {
             String state = "seed " + seed + " step " + step + " position " + producer.position();
             int length = RecordRingDescriptor.WORD_LENGTH + random.nextInt(CAPACITY / 4 - LINE);
-            switch (random.nextInt(8)) {
+            switch (random.nextInt(9)) {
                 case 0, 1, 2 -> send(random.nextInt(4) == 0 ? length : 8 + length % 160, random.nextLong());
                 case 3 -> abandon(length);
+                case 7 -> sendLess(length, random);
                 case 4, 5 -> receive(1, state);
                 case 6 -> receive(random.nextInt(40), state);
                 default -> consumer.release();
@@ -74,6 +75,17 @@ class RecordRingTest {
         int type = 2 + (int) (value & 7);
         producer.commit(offset, length, type);
         sent.add(new Sent(type, length, value));
+    }
+
+    /** Commits less than it has claimed and written. */
+    private void sendLess(int length, Random random) {
+        int offset = producer.claim(length);
+        if (offset >= 0) {
+            soil(offset, length, 7);
+            int committed = RecordRingDescriptor.WORD_LENGTH + random.nextInt(length - 7);
+            producer.commit(offset, committed, 2);
+            sent.add(new Sent(2, committed, 7));
+        }
     }
 
     /** Claims, writes, and never commits. */

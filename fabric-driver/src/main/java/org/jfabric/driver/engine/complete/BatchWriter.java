@@ -29,7 +29,8 @@ public abstract class BatchWriter {
         changed();
     }
 
-    final void leave() {
+    /** Nothing is published any more. */
+    void leave() {
         list = null;
         listed = true;
     }

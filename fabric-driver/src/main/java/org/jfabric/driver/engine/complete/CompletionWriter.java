@@ -222,6 +222,12 @@ public final class CompletionWriter extends BatchWriter {
     }
 
     @Override
+    void leave() {
+        super.leave();
+        retiresAtOnce = false;
+    }
+
+    @Override
     boolean goesOn() {
         return driverShare.isWaitedFor();
     }

@@ -1,13 +1,16 @@
 package org.jfabric.driver.engine.match;
 
+import org.jfabric.driver.resource.FaultPoint;
+
 import java.util.SplittableRandom;
 
 /**
  * Posted receives of one matcher: a hash for exact tags, a list for wildcards; the posting sequence decides.
  *
- * <p>The oldest exact receive is compared first. While messages come in the order of posting there is no hash: it is
- * made, once and for good, when the first message does not match the oldest receive. So an application that keeps the
- * order pays for two lists only, however many receives it has posted; another one pays once for those posted then.
+ * <p>With receives of one exact kind, directed or any-source, the oldest of them is compared first. While messages come
+ * in the order of posting there is no hash: it is made, once and for good, when the first message does not match the
+ * oldest of several receives, or when both kinds are posted. So an application that keeps the order pays for lists
+ * only, however many receives it has posted; another one pays once for those posted then.
  *
  * <p>Directed and any-source receives are different keys of the same hash. Each kind is counted, so a search looks only
  * where something is posted: with receives of one exact kind it is a single look-up.
@@ -85,6 +88,8 @@ final class PostedReceives {
     }
 
     private void hashAll() {
+        // a fault that is still to be raised must not end this in the middle
+        FaultPoint.pass();
         hashed = true;
         for (PostedReceive receive = first(); receive != null; receive = next(receive)) {
             if (receive.ignore() == 0) {
@@ -108,7 +113,7 @@ final class PostedReceives {
     }
 
     /**
-     * Removes a receive wherever it stands, in constant time.
+     * Removes a receive wherever it stands, in constant time but for wildcards behind the oldest exact receive.
      *
      * @param receive posted here.
      */

@@ -11,10 +11,10 @@ import java.util.SplittableRandom;
  * receive accepts it, so that a message and a receive for it never both wait. Untagged messages use an instance of
  * their own with tag 0 and ignore 0.
  *
- * <p>Costs: exact tags are hash look-ups, for any source and for one source; receives with ignored bits are searched in
- * a list, and search the unexpected messages in arrival order. An exact receive is found by one look-up while only
- * one kind of receive (directed or any source) and no wildcard is posted. A look-up compares one entry at most, so an
- * exact match compares two at most, one of each kind. Nothing allocates, except where a hash grows.
+ * <p>Costs: what comes in the order of posting, or of arrival, is found by one comparison with the oldest. The first
+ * that does not makes a hash of all that wait, once: from then on exact tags are look-ups, for any source and for one
+ * source. A look-up compares one entry at most, and an exact match two at most. Receives with ignored bits are searched
+ * in a list, and search the unexpected messages in arrival order. Nothing allocates, except where a hash grows.
  *
  * <p>A receive or message belongs to at most one matcher at a time. Cursors ({@link #firstPosted},
  * {@link #firstUnexpected}, …) need no allocation; take the next element before removing the current one.
@@ -190,7 +190,7 @@ public final class TagMatcher {
     }
 
     /**
-     * Withdraws a posted receive, in constant time.
+     * Withdraws a posted receive, in constant time but for wildcards behind the oldest exact one.
      *
      * @param receive perhaps posted here.
      * @return false if it was not posted, usually because it was matched before, and nothing changed.

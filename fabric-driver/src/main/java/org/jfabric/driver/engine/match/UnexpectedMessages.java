@@ -1,5 +1,7 @@
 package org.jfabric.driver.engine.match;
 
+import org.jfabric.driver.resource.FaultPoint;
+
 import java.util.SplittableRandom;
 
 /**
@@ -210,6 +212,8 @@ final class UnexpectedMessages {
     }
 
     private void hashByTag() {
+        // a fault that is still to be raised must not end this in the middle
+        FaultPoint.pass();
         hashedByTag = true;
         for (UnexpectedMessage message = first(); message != null; message = next(message)) {
             byTag.add(message);
@@ -217,6 +221,7 @@ final class UnexpectedMessages {
     }
 
     private void hashBySource() {
+        FaultPoint.pass();
         hashedBySource = true;
         for (UnexpectedMessage message = first(); message != null; message = next(message)) {
             if (message.source() >= 0) {

@@ -37,7 +37,7 @@ public final class Outbox {
      * @return true if a new one may begin at once.
      */
     public boolean isClear() {
-        return waiting == 0;
+        return pending.isEmpty();
     }
 
     /**

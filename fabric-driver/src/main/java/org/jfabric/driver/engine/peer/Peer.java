@@ -39,8 +39,8 @@ public final class Peer extends ChannelHandler {
     private int source;
     private int state = DOWN;
     private Channel channel;
-    /** The endpoint's, at hand for each message; set when the channel is up. */
-    private Receiver receiver;
+    /** The endpoint's, at hand for each message. */
+    private final Receiver receiver;
     private long eagerLimit;
 
     private final ByteCredit credit = new ByteCredit();
@@ -56,6 +56,7 @@ public final class Peer extends ChannelHandler {
         this.address = address;
         this.source = source;
         this.context = context;
+        this.receiver = context.receiver();
         this.outbox = new Outbox(context);
         this.held = new HeldMessages(context, this, credit);
     }
@@ -414,7 +415,6 @@ public final class Peer extends ChannelHandler {
     @Override
     public void onUp(Channel newChannel) {
         channel = newChannel;
-        receiver = context.receiver();
         state = UP;
         eagerLimit = Math.min(context.eagerLimitBytes(), newChannel.limits().eagerLimitBytes());
         if (!outbox.isClear()) {
