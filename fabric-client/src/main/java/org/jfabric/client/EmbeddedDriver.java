@@ -85,7 +85,7 @@ public abstract class EmbeddedDriver {
     /**
      * Runs one duty cycle; the caller holds {@link #lock()} if there is one.
      *
-     * @param messageLimit messages to take at most from each peer, from 1.
+     * @param messageLimit messages, with what else arrives, to take at most from each other driver; from 1.
      * @return work done, 0 if there was nothing to do.
      */
     public abstract int cycle(int messageLimit);
@@ -94,7 +94,7 @@ public abstract class EmbeddedDriver {
      * Runs the part of a duty cycle that moves messages: no clock, no commands, no timeouts. The caller holds
      * {@link #lock()} if there is one.
      *
-     * @param messageLimit messages to take at most from each peer, from 1.
+     * @param messageLimit messages, with what else arrives, to take at most from each other driver; from 1.
      * @return work done, 0 if there was nothing to do.
      */
     public abstract int pollMessages(int messageLimit);

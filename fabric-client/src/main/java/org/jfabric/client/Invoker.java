@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Owner: the thread that uses the domain; with {@link #lock()} any thread.
  */
 public final class Invoker {
-    /** Messages that a cycle takes from one peer if nobody says how many are wanted. */
+    /** Messages that a cycle takes from each other driver if nobody says how many are wanted. */
     private static final int MESSAGE_LIMIT = 64;
     private static final int WHOLE_CYCLE_MASK = 31;
 

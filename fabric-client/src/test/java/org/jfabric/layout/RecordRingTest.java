@@ -33,7 +33,7 @@ class RecordRingTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4})
-    void recordsArriveOnceInOrderAndNothingElseDoes(int seed) {
+    void shouldDeliverRecordsOnceInOrderAndNothingElse(int seed) {
         Random random = new Random(seed);
         for (int step = 0; step < STEPS; step++) {
             String state = "seed " + seed + " step " + step + " position " + producer.position();
@@ -52,7 +52,7 @@ class RecordRingTest {
     }
 
     @Test
-    void aFullRingTakesNothingUntilTheConsumerPublishesItsPosition() {
+    void shouldTakeNothingWhenFullUntilTheConsumerPublishesItsPosition() {
         while (producer.claim(LINE) >= 0) {
             producer.commit((int) producer.position() & (CAPACITY - 1), LINE, 2);
         }

@@ -84,12 +84,12 @@ final class InvokedDriver extends EmbeddedDriver {
     }
 
     private int cycle() {
+        // a fabric may outlive its driver; what the driver worked on is unmapped then
         return closed ? 0 : wiring.cycle();
     }
 
     @Override
     public int cycle(int messageLimit) {
-        // a fabric may outlive its driver; what the driver worked on is unmapped then
         return closed ? 0 : wiring.cycle(messageLimit);
     }
 

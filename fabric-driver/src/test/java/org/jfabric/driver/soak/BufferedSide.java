@@ -91,10 +91,9 @@ final class BufferedSide {
             world.check(last == null || last < message.id, () -> message + " is shown behind #" + last);
         }
         int dice = world.random.nextInt(3);
-        if (!whole || dice == 0 || !at.rx.holds && (dice == 1 || shown.release() != 0)) {
-            shown.retain();
-            held.add(now);
-        } else if (at.rx.holds && dice == 1 && shown.release() != 0) {
+        boolean keeps = !whole || dice == 0 || !at.rx.holds && dice == 1;
+        boolean givesBack = !keeps && (!at.rx.holds || dice == 1);
+        if (keeps || givesBack && shown.release() != 0) {
             shown.retain();
             held.add(now);
         }

@@ -29,6 +29,7 @@ final class PostedReceives {
     private int wildcardCount;
     private boolean hashed;
     private long lastSequence;
+    /** Counted where assertions are enabled, as in {@link MatchTable}. */
     private long firstComparisons;
 
     /**

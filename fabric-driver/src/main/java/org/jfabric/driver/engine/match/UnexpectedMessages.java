@@ -23,6 +23,7 @@ final class UnexpectedMessages {
     private boolean hashedByTag;
     private boolean hashedBySource;
     private long lastSequence;
+    /** Counted where assertions are enabled, as in {@link MatchTable}. */
     private long firstComparisons;
 
     /**
