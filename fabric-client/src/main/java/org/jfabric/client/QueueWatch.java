@@ -114,6 +114,11 @@ public final class QueueWatch implements AutoCloseable {
         }
 
         @Override
+        public void onConnectionEvent(DriverEvent.OfConnection event) {
+            // this client has no endpoints
+        }
+
+        @Override
         public void onPaused(long pauseNs) {
             // it waits for nothing but answers
         }

@@ -19,6 +19,7 @@ import org.jfabric.Flags;
  *                        (FI_RM_DISABLED).
  * @param authKey         only endpoints with the same key communicate; empty for none (EP-156).
  * @param slab            where its messages go with mode FI_BUFFERED_RECV, or null.
+ * @param connects        whether it has one peer by a connection (FI_EP_MSG) and not many by their addresses.
  */
 public record EndpointSettings(
     long id,
@@ -33,9 +34,10 @@ public record EndpointSettings(
     int eagerLimitBytes,
     boolean mayOverrun,
     byte[] authKey,
-    ReceiveSlab slab) {
+    ReceiveSlab slab,
+    boolean connects) {
     /**
-     * Settings of an endpoint without buffered receives.
+     * Settings of a connectionless endpoint without buffered receives.
      *
      * @param id              as above.
      * @param name            as above.
@@ -64,7 +66,7 @@ public record EndpointSettings(
         boolean mayOverrun,
         byte[] authKey) {
         this(id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, null);
+            mayOverrun, authKey, null, false);
     }
 
     /**
@@ -76,7 +78,18 @@ public record EndpointSettings(
     public EndpointSettings with(ReceiveSlab newSlab) {
         return new EndpointSettings(
             id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, newSlab);
+            mayOverrun, authKey, newSlab, connects);
+    }
+
+    /**
+     * The same of a connection-oriented endpoint.
+     *
+     * @return new settings.
+     */
+    public EndpointSettings connectionOriented() {
+        return new EndpointSettings(
+            id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
+            mayOverrun, authKey, slab, true);
     }
 
     /**
