@@ -54,11 +54,12 @@ public final class ClientConductor implements AutoCloseable {
         void onCompletionQueueOverrun(long cqId);
 
         /**
-         * Something happened to a connection.
+         * Something happened to a connection; concerns only clients with connection-oriented endpoints.
          *
          * @param event what.
          */
-        void onConnectionEvent(DriverEvent.OfConnection event);
+        default void onConnectionEvent(DriverEvent.OfConnection event) {
+        }
 
         /**
          * This process did not run for a while.

@@ -114,11 +114,6 @@ public final class QueueWatch implements AutoCloseable {
         }
 
         @Override
-        public void onConnectionEvent(DriverEvent.OfConnection event) {
-            // this client has no endpoints
-        }
-
-        @Override
         public void onPaused(long pauseNs) {
             // it waits for nothing but answers
         }

@@ -45,8 +45,10 @@ public abstract class SessionListener {
      * @param address   the peer's address.
      * @param cmData    private data.
      */
-    public abstract void onConnectionRequest(
-        long clientId, long passiveId, long requestId, String address, byte[] cmData);
+    public void onConnectionRequest(
+        long clientId, long passiveId, long requestId, String address, byte[] cmData) {
+        // only where there are connection-oriented endpoints
+    }
 
     /**
      * A connection of one of the client's endpoints is made.
@@ -57,8 +59,10 @@ public abstract class SessionListener {
      * @param peerAddress  of the other end.
      * @param cmData       private data of the answer.
      */
-    public abstract void onConnected(
-        long clientId, long endpointId, String localAddress, String peerAddress, byte[] cmData);
+    public void onConnected(
+        long clientId, long endpointId, String localAddress, String peerAddress, byte[] cmData) {
+        // only where there are connection-oriented endpoints
+    }
 
     /**
      * A connection of one of the client's endpoints could not be made, or a passive one listens no more.
@@ -68,7 +72,9 @@ public abstract class SessionListener {
      * @param errno    positive fabric errno.
      * @param cmData   private data of the refusal.
      */
-    public abstract void onConnectionFailed(long clientId, long objectId, int errno, byte[] cmData);
+    public void onConnectionFailed(long clientId, long objectId, int errno, byte[] cmData) {
+        // only where there are connection-oriented endpoints
+    }
 
     /**
      * The peer of one of the client's connected endpoints has ended the connection, or is lost.
@@ -77,5 +83,7 @@ public abstract class SessionListener {
      * @param endpointId its endpoint.
      * @param errno      0 for an orderly end, else why it was lost.
      */
-    public abstract void onConnectionEnded(long clientId, long endpointId, int errno);
+    public void onConnectionEnded(long clientId, long endpointId, int errno) {
+        // only where there are connection-oriented endpoints
+    }
 }
