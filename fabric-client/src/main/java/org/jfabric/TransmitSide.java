@@ -196,6 +196,11 @@ final class TransmitSide {
         return result;
     }
 
+    /** Whether a send without destination is refused. */
+    boolean needsDest() {
+        return needsDest;
+    }
+
     /** Whether several threads may post, one after the other under the lock. */
     boolean isShared() {
         return lock != null;
