@@ -47,8 +47,8 @@ public final class PassiveEndpoint implements Fid {
      * @param queue of the same fabric.
      * @param flags 0; no bits are defined.
      * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#EINVAL} if there is one
-     *     already or for another fabric's, {@link FabricErrno#EOPBADSTATE} once it listens, was taken over, or if one of
-     *     both is closed.
+     *     already or for another fabric's, {@link FabricErrno#EOPBADSTATE} once it listens, was taken over, or if one
+     *     of both is closed.
      */
     public void bind(EventQueue queue, long flags) {
         Codes.required(queue, "queue");
@@ -103,9 +103,9 @@ public final class PassiveEndpoint implements Fid {
     /**
      * Begins to take requests (fi_listen).
      *
-     * @throws FabricException {@link FabricErrno#ENOEQ} without an event queue (EP-033), {@link FabricErrno#EOPBADSTATE}
-     *     if it listens already, was taken over (EP-023), or is closed, {@link FabricErrno#EADDRINUSE} if a link cannot
-     *     listen at the address, or what else the driver answers.
+     * @throws FabricException {@link FabricErrno#ENOEQ} without an event queue (EP-033),
+     *     {@link FabricErrno#EOPBADSTATE} if it listens already, was taken over (EP-023), or is closed,
+     *     {@link FabricErrno#EADDRINUSE} if a link cannot listen at the address, or what else the driver answers.
      */
     public void listen() {
         synchronized (owner.lock()) {

@@ -1,6 +1,5 @@
 package org.jfabric.driver.engine;
 
-import org.agrona.collections.Long2ObjectHashMap;
 import org.jfabric.driver.link.ConnectionManager;
 import org.jfabric.driver.link.IncomingConnection;
 import org.jfabric.driver.link.Link;
@@ -8,7 +7,9 @@ import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A passive endpoint: listens at one or more links and keeps the requests that have no answer yet.
@@ -44,7 +45,8 @@ public final class EnginePassiveEndpoint {
     private final EngineSession session;
     private final Engine engine;
     private final List<Listener> listeners = new ArrayList<>();
-    private final Long2ObjectHashMap<Waiting> waiting = new Long2ObjectHashMap<>();
+    /** In the order of asking. */
+    private final Map<Long, Waiting> waiting = new LinkedHashMap<>();
     private int backlog;
     private int awaited;
     private Listening listening;

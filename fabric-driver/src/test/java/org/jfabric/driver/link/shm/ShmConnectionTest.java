@@ -260,8 +260,8 @@ class ShmConnectionTest extends ThreeShmNodes {
     }
 
     /**
-     * The ring of a driver in which a record of that type stands that the other one of alpha and beta is to read: the one
-     * made last, because gamma and beta meet first where gamma takes part.
+     * The ring of a driver in which a record of that type stands that the other one of alpha and beta is to read: the
+     * one made last, because gamma and beta meet first where gamma takes part.
      */
     private ByteBuffer ring(String driver, int type) throws IOException {
         ByteBuffer found = null;
