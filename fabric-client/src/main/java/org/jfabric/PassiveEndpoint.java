@@ -3,6 +3,7 @@ package org.jfabric;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.client.DriverEvent;
 
 /**
  * An endpoint that transfers nothing: it listens for requests of connections, or keeps an address for an active
@@ -313,14 +314,21 @@ public final class PassiveEndpoint implements Fid {
     }
 
     /** The event of a request, on the client's thread. */
-    void onRequest(long requestId, String peerAddress, byte[] cmData) {
+    void onRequest(DriverEvent.ConnectionRequested requested) {
         EventQueue queue = eventQueue;
-        if (queue != null && state == LISTENING) {
+        if (queue != null && state != CLOSED) {
             Info offered = info.copy();
+            if (!requested.linkName().equals(offered.linkName())) {
+                // it came by another link than the info was made for: endpoints of this driver always come by loopback
+                offered.linkName(requested.linkName());
+                offered.epAttr().protocol(Protocol.UNSPEC).protocolVersion(0);
+                offered.fabricAttr().provName(null);
+            }
             String address = name;
+            String peerAddress = requested.peerAddress();
             offered.srcAddr(address).destAddr(peerAddress)
-                .handle(new ConnectionRequest(this, requestId, address, peerAddress));
-            queue.report(EventType.CONNREQ, this, offered, 0, cmData);
+                .handle(new ConnectionRequest(this, requested.requestId(), address, peerAddress));
+            queue.report(EventType.CONNREQ, this, offered, 0, requested.cmData());
         }
     }
 

@@ -73,7 +73,7 @@ public final class EnginePassiveEndpoint {
         awaited = links.size();
         for (Link link : links) {
             ConnectionManager manager = link.connections();
-            listeners.add(manager.listen(address, authKey, newBacklog, new Handler(manager)));
+            listeners.add(manager.listen(address, authKey, newBacklog, new Handler(link.name(), manager)));
         }
     }
 
@@ -97,9 +97,11 @@ public final class EnginePassiveEndpoint {
     }
 
     private final class Handler extends ListenerHandler {
+        private final String linkName;
         private final ConnectionManager manager;
 
-        Handler(ConnectionManager manager) {
+        Handler(String linkName, ConnectionManager manager) {
+            this.linkName = linkName;
             this.manager = manager;
         }
 
@@ -136,7 +138,7 @@ public final class EnginePassiveEndpoint {
             long requestId = engine.nextRequestId();
             waiting.put(requestId, new Waiting(request, manager));
             session.listener().onConnectionRequest(
-                session.clientId(), id, requestId, request.remoteAddress(), request.cmData());
+                session.clientId(), id, requestId, linkName, request.remoteAddress(), request.cmData());
             return true;
         }
     }

@@ -84,7 +84,7 @@ final class ShmNode implements AutoCloseable {
 
             @Override
             public void onConnectionRequest(
-                long clientId, long passiveId, long requestId, String address, byte[] cmData) {
+                long clientId, long passiveId, long requestId, String linkName, String address, byte[] cmData) {
                 lastRequest = requestId;
                 connectionEvents.add("request of " + address);
             }
