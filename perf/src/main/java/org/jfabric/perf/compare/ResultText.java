@@ -9,11 +9,11 @@ final class ResultText {
 
     static String write(Comparison run) {
         StringBuilder text = new StringBuilder();
-        text.append(String.format(Locale.ROOT, "%-30s %-24s %9s %14s %14s %14s  %s%n",
+        text.append(String.format(Locale.ROOT, "%-32s %-28s %9s %14s %14s %14s  %s%n",
             "system", "metric", "bytes", "median", "min", "max", "unit"));
         for (Results.Line line : run.results().lines()) {
             int disturbed = run.results().disturbedRounds(line.cell());
-            text.append(String.format(Locale.ROOT, "%-30s %-24s %,9d %,14.1f %,14.1f %,14.1f  %s%s%n",
+            text.append(String.format(Locale.ROOT, "%-32s %-28s %,9d %,14.1f %,14.1f %,14.1f  %s%s%n",
                 line.cell().system(), line.metric().key(), line.cell().sizeBytes(), line.median(), line.min(),
                 line.max(), line.metric().unit(),
                 disturbed == 0 ? "" : "  (" + disturbed + " of " + run.results().rounds() + " rounds disturbed)"));
