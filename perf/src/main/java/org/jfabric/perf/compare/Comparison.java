@@ -30,6 +30,9 @@ record Comparison(Map<String, String> environment, Map<String, String> titles, R
     record SideProfile(Cell cell, SideRole role, double nsPerMessage, Profile profile) {
         /** What the side does in the pass. */
         String doing() {
+            if (role == SideRole.DRIVER) {
+                return "drives";
+            }
             return switch (cell.pass()) {
                 case EXCHANGE -> role == SideRole.PING ? "begins" : "answers";
                 default -> role == SideRole.PING ? "sends" : "receives";

@@ -18,6 +18,7 @@ final class JvmContender implements Contender {
     private static final double SAFETY = 1.15;
     /** A pass that was too short goes on for this part of its time at least. */
     private static final long LEAST_PART = 10;
+    private static final String PROGRESS_THREAD = "jfabric-progress";
     private static final long FIRST_BLOCK_BYTES = 16L << 20;
     private static final long FIRST_BLOCK = 2_000;
     private static final long VERIFY_BYTES = 32L << 20;
@@ -182,13 +183,30 @@ final class JvmContender implements Contender {
     List<Comparison.SideProfile> profile(Pass pass, int sizeBytes, long forNs) throws InterruptedException {
         open(pass, sizeBytes);
         long count = (long) ((double) warmUp(pass, sizeBytes) * forNs / settings.timedNs());
+        SideClient daemon = daemon();
+        if (daemon != null) {
+            daemon.call("watch " + PROGRESS_THREAD, "watched");
+        }
+        Map<SideRole, Profile> seen = new EnumMap<>(SideRole.class);
         Map<SideRole, SideReport> reports = run(pass, count, true);
+        reports.forEach((role, report) -> seen.put(role, report.profile()));
+        if (daemon != null) {
+            seen.put(SideRole.DRIVER, Profile.parse(daemon.call("look", "seen")));
+        }
         closeSides();
         double messages = pass == Pass.EXCHANGE ? (double) count * definition.returns : count;
-        List<Comparison.SideProfile> profiles = new ArrayList<>();
-        reports.forEach((role, report) -> profiles.add(new Comparison.SideProfile(
-            new Cell(id(), pass, sizeBytes), role, elapsedNs(reports) / messages, report.profile())));
-        return profiles;
+        double nsPerMessage = elapsedNs(reports) / messages;
+        return seen.entrySet().stream().map(each -> new Comparison.SideProfile(
+            new Cell(id(), pass, sizeBytes), each.getKey(), nsPerMessage, each.getValue())).toList();
+    }
+
+    private SideClient daemon() {
+        for (SideClient side : sides) {
+            if (side.role() == SideRole.DRIVER) {
+                return side;
+            }
+        }
+        return null;
     }
 
     private void open(Pass pass, int sizeBytes) throws InterruptedException {

@@ -15,7 +15,7 @@ import jdk.jfr.consumer.RecordedMethod;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * Looks every millisecond where the thread is that made it, with the JVM's flight recorder, and names the part of a
+ * Looks every millisecond where a thread is, with the JVM's flight recorder, and names the part of a
  * message's way by the call of the API and the package that it is in. A look costs microseconds, so what is profiled is
  * not timed.
  */
@@ -24,6 +24,8 @@ final class Profiler {
     private static final Duration PERIOD = Duration.ofMillis(1);
     private static final String OURS = "org.jfabric.";
     private static final String OTHERS = "the test's own loop";
+    /** For example the loop of a driver's agent. */
+    private static final String OUTSIDE = "outside of JFabric";
     /** What the calls of the API stand for, by method. */
     private static final Map<String, String> CALLS = Map.of(
         "tsend", "send", "send", "send", "inject", "send", "trecv", "post the receive", "recv", "post the receive",
@@ -39,14 +41,22 @@ final class Profiler {
         Map.entry("org.jfabric.driver.engine.complete.", "completion written"),
         Map.entry("org.jfabric.driver.engine.", "engine"),
         Map.entry("org.jfabric.driver.link.", "link: ring and frames"),
+        Map.entry("org.jfabric.driver.progress.QueuePoller", "queues of clients"),
+        Map.entry("org.jfabric.driver.progress.ProgressClient", "queues of clients"),
+        Map.entry("org.jfabric.driver.progress.EndpointQueues", "queues of clients"),
         Map.entry("org.jfabric.driver.", "duty cycle"),
         Map.entry("org.jfabric.", "client"));
 
-    private final Thread thread = Thread.currentThread();
+    private final String thread;
     private final Recording recording = new Recording();
 
-    /** Begins to look at the calling thread. */
-    Profiler() {
+    /**
+     * Begins to look.
+     *
+     * @param thread name of the thread.
+     */
+    Profiler(String thread) {
+        this.thread = thread;
         recording.enable(EVENT).withPeriod(PERIOD);
         recording.start();
     }
@@ -65,7 +75,7 @@ final class Profiler {
             recording.dump(file);
             for (RecordedEvent event : RecordingFile.readAllEvents(file)) {
                 if (event.getEventType().getName().equals(EVENT) && event.getStackTrace() != null
-                    && thread.getName().equals(event.getThread("sampledThread").getJavaName())) {
+                    && thread.equals(event.getThread("sampledThread").getJavaName())) {
                     samples.merge(part(event.getStackTrace().getFrames()), 1, Integer::sum);
                 }
             }
@@ -93,7 +103,11 @@ final class Profiler {
                 call = CALLS.get(method.getName());
             }
         }
-        return place == null || call == null || place.equals(OTHERS) ? OTHERS : call + ": " + place;
+        if (place == null) {
+            return OUTSIDE;
+        }
+        // a driver's own thread is in no call
+        return place.equals(OTHERS) || call == null ? place : call + ": " + place;
     }
 
     /** Null for a class that counts for the one that uses it. */

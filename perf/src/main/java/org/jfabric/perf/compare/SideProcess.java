@@ -27,6 +27,8 @@ import picocli.CommandLine.Option;
  *  connect                      connected       the other side is found
  *  run PASS COUNT [profiled]    armed           (who answers) the other may begin
  *                               done REPORT
+ *  watch THREAD                 watched         a driver's thread is profiled from here
+ *  look                         seen PROFILE    to here
  *  collect                      collected       the garbage of everything before is gone
  *  close                        closed
  *  quit                                         ends with status 0
@@ -63,6 +65,7 @@ public final class SideProcess implements ToolCommand {
     private final LinkedBlockingQueue<String> commands = new LinkedBlockingQueue<>();
     private final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
     private Side side;
+    private Profiler watching;
 
     /** Made by the command line. */
     public SideProcess() {
@@ -113,6 +116,11 @@ public final class SideProcess implements ToolCommand {
                 say("connected");
             }
             case "run" -> run(Pass.valueOf(words[1]), Long.parseLong(words[2]), words.length > PROFILED_WORD);
+            case "watch" -> {
+                watching = new Profiler(words[1]);
+                say("watched");
+            }
+            case "look" -> say("seen " + watching.end(base).format());
             case "collect" -> {
                 System.gc();
                 say("collected");
@@ -127,7 +135,7 @@ public final class SideProcess implements ToolCommand {
     }
 
     private void run(Pass pass, long count, boolean profiled) {
-        Profiler profiler = profiled ? new Profiler() : null;
+        Profiler profiler = profiled ? new Profiler(Thread.currentThread().getName()) : null;
         if (role == SideRole.PONG) {
             side.arm(pass);
             say("armed");

@@ -15,9 +15,11 @@ final class Targets {
     /** Messages that it takes. */
     static final long COLLECTED_MESSAGES = 100_000_000;
 
-    /** Of which it is looked where the time goes; the other sizes and the daemons are made of the same parts. */
+    /** Of which it is looked where the time goes; other sizes have the same parts. */
     static final List<Cell> PROFILED = List.of(
         own(Pass.EXCHANGE, SIZE),
+        cell(Contenders.DEDICATED, Pass.EXCHANGE, SIZE),
+        cell(Contenders.AMONG_MANY, Pass.EXCHANGE, SIZE),
         own(Pass.STREAM, SIZE),
         cell(Contenders.ZERO_COPY, Pass.STREAM, SIZE),
         cell(Contenders.MANY_RECEIVES, Pass.STREAM, SIZE));

@@ -78,7 +78,7 @@ class CompareProcessTest {
             "jfabric-daemon-1000-endpoints halfRoundTrip", "jfabric-daemon-1000-endpoints firstMessageP99InCycles")),
             seen.toString());
         assertEquals(50_000.0, json.get("messagesCompared"));
-        assertEquals(8, ((List<?>) json.get("profiles")).size(), run.out);
+        assertEquals(10, ((List<?>) json.get("profiles")).size(), run.out);
         assertEquals(10_000.0, ((Map<?, ?>) json.get("garbageCollections")).get("messages"));
         for (String name : List.of("cpu", "kernel", "jdk", "commit", "version.jfabric-invoker", "version.aeron-ipc")) {
             assertTrue(((Map<?, ?>) json.get("environment")).containsKey(name), name);

@@ -42,7 +42,7 @@ class ProfilerTest {
                 fabric.receiveRegion().address(0), fabric.sendRegion().address(0), 64, true);
             Profile profile;
             do {
-                Profiler profiler = new Profiler();
+                Profiler profiler = new Profiler(Thread.currentThread().getName());
                 for (int i = 0; i < 1_000_000; i++) {
                     assertEquals(0, loop.arm() | loop.postSend() | loop.await());
                 }
