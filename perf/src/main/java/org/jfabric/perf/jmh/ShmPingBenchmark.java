@@ -49,6 +49,8 @@ public class ShmPingBenchmark {
     private static final int QUEUE_SIZE = 64;
     private static final long TAG = 7;
     private static final long MAX_BYTES = 4096;
+    /** Room for many messages in one receive; there are two, so that one is always posted. */
+    private static final long MULTI_BYTES = 128 << 10;
 
     /** Payload in bytes. */
     @Param({"8", "64", "4096"})
@@ -60,8 +62,10 @@ public class ShmPingBenchmark {
     private Node sender;
     private Node receiver;
     private Node inPlace;
+    private Node packed;
     private long toReceiver;
     private long toInPlace;
+    private long toPacked;
 
     /** Creates the state; {@link #open()} opens the endpoints. */
     public ShmPingBenchmark() {
@@ -77,13 +81,18 @@ public class ShmPingBenchmark {
         directory = new BenchmarkDirectory();
         sendingDriver = launch("sending");
         receivingDriver = launch("receiving");
-        sender = new Node(sendingDriver.fabric(), new Info());
-        receiver = new Node(receivingDriver.fabric(), new Info());
-        inPlace = new Node(receivingDriver.fabric(), new Info().mode(Mode.BUFFERED_RECV));
+        sender = new Node(sendingDriver.fabric(), new Info(), 0);
+        receiver = new Node(receivingDriver.fabric(), new Info(), 0);
+        inPlace = new Node(receivingDriver.fabric(), new Info().mode(Mode.BUFFERED_RECV), 0);
+        packed = new Node(receivingDriver.fabric(), new Info(), Flags.MULTI_RECV);
+        packed.postMulti(0);
+        packed.postMulti(1);
         toReceiver = sender.addresses.insert(receiver.endpoint.name());
         toInPlace = sender.addresses.insert(inPlace.endpoint.name());
+        toPacked = sender.addresses.insert(packed.endpoint.name());
         tagged();
         lookedAtInPlace();
+        packedInMultiReceive();
     }
 
     private FabricDriver launch(String name) {
@@ -127,13 +136,28 @@ public class ShmPingBenchmark {
      */
     @Benchmark
     public long lookedAtInPlace() {
+        send(toInPlace);
+        return await(inPlace);
+    }
+
+    /**
+     * A send of the other driver to an endpoint with multi-receive buffers, and the entry that says where it is.
+     *
+     * @return messages received so far.
+     */
+    @Benchmark
+    public long packedInMultiReceive() {
+        send(toPacked);
+        return await(packed);
+    }
+
+    private void send(long destination) {
         int result;
-        while ((result = sender.endpoint.send(sender.memory.address(), sizeBytes, toInPlace, 2))
+        while ((result = sender.endpoint.send(sender.memory.address(), sizeBytes, destination, 2))
             == -FabricErrno.EAGAIN) {
             sender.poll();
         }
         check(result);
-        return await(inPlace);
     }
 
     /**
@@ -173,17 +197,23 @@ public class ShmPingBenchmark {
         private long seen;
         private long sum;
 
-        Node(Fabric fabric, Info hints) {
-            Info info = fabric.info(hints.caps(Flags.TAGGED | Flags.MSG).linkName("shm")).best();
+        Node(Fabric fabric, Info hints, long multi) {
+            hints.rxAttr().opFlags(multi);
+            Info info = fabric.info(hints.caps(Flags.TAGGED | Flags.MSG | multi).linkName("shm")).best();
             Domain domain = fabric.domain(info);
             queue = domain.openCompletionQueue(new CompletionQueueAttr().size(QUEUE_SIZE));
             addresses = domain.openAddressVector(new AddressVectorAttr());
-            memory = domain.allocate(MAX_BYTES);
+            memory = domain.allocate(multi == 0 ? MAX_BYTES : 2 * MULTI_BYTES);
             endpoint = domain.openEndpoint(info);
             endpoint.bind(queue, Flags.RECV);
             endpoint.bind(queue, Flags.TRANSMIT | Flags.SELECTIVE_COMPLETION);
             endpoint.bind(addresses);
             endpoint.enable();
+        }
+
+        void postMulti(long buffer) {
+            check(endpoint.recv(
+                memory.address(buffer * MULTI_BYTES), MULTI_BYTES, FabricAddress.ADDR_UNSPEC, buffer));
         }
 
         int poll() {
@@ -192,6 +222,10 @@ public class ShmPingBenchmark {
 
         @Override
         public void onCompletion(Completion completion) {
+            if (completion.flags() == Flags.MULTI_RECV) {
+                postMulti(completion.opContext());
+                return;
+            }
             RecvContext message = queue.recvContext(completion);
             if (message != null) {
                 sum += message.buffer().getByte(0);
