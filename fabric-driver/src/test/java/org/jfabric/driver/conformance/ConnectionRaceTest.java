@@ -348,6 +348,46 @@ class ConnectionRaceTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
+    void shouldRefuseSendsOnceThePeerHasEndedHoweverManyAreOnTheirWay(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            ConnectionSide a = new ConnectionSide(pair, pair.a);
+            ConnectionSide b = new ConnectionSide(pair, pair.b);
+            PassiveEndpoint passive = b.listen(-1);
+            for (int i = 0; i < 40; i++) {
+                Endpoint left = a.open(1);
+                left.connect(passive.name());
+                Endpoint right = b.open(b.next(EventType.CONNREQ, passive).info(), 2);
+                right.accept();
+                a.next(EventType.CONNECTED, left);
+                b.next(EventType.CONNECTED, right);
+                int posted = 0;
+                int ended = 0;
+                right.shutdown(0);
+                long deadline = System.nanoTime() + 20_000_000_000L;
+                int result = 0;
+                while (result != -FabricErrno.ENOTCONN) {
+                    assertTrue(System.nanoTime() - deadline < 0, "sends are taken for ever");
+                    result = left.tsend(pair.a.memory.address(0), 64, 0, 1, posted);
+                    posted += result == 0 ? 1 : 0;
+                    assertTrue(result == 0 || result == -FabricErrno.EAGAIN || result == -FabricErrno.ENOTCONN,
+                        FabricErrno.name(result));
+                    ended += a.poll() == null ? 0 : 1;
+                    pair.pump();
+                }
+                // each of them has its entry, a success if it came before the end
+                while (ended < posted) {
+                    a.completion();
+                    ended++;
+                }
+                a.next(EventType.SHUTDOWN, left);
+                left.close();
+                right.close();
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
     void shouldMakeVeryManyConnectionsWithoutKeepingThem(Setup setup) {
         // a daemon makes files for each endpoint; the requests themselves are as many
         int rounds = setup.daemon ? 500 : 10_000;
