@@ -74,7 +74,7 @@ public final class Endpoint extends TaggedCalls implements Fid {
         super(context, driver);
         this.domain = domain;
         this.info = info;
-        this.opFlags = new OperationFlags(info.txAttr().opFlags(), info.rxAttr().opFlags(), info.caps());
+        this.opFlags = new OperationFlags(info);
         this.options = new EndpointOptions(info, new BufferedOptions(domain.connection().attachment()));
     }
 
@@ -451,6 +451,8 @@ public final class Endpoint extends TaggedCalls implements Fid {
         recvFlags = opFlags.recvDefault(bindings.rxSelective());
         untaggedRecvFlags = opFlags.untaggedRecvDefault();
         untaggedRecvCall = opFlags.untaggedRecvCall();
+        sendCall = opFlags.sendCall();
+        peekCall = opFlags.peekCall();
     }
 
     /** Forgets what it was bound to; under the fabric's lock. */
