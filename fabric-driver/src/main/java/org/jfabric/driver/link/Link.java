@@ -49,7 +49,7 @@ public abstract class Link {
 
     /**
      * An address vector of an endpoint has got an address, or the endpoint is opened with it. A link without
-     * connections learns here whose messages it has to recognize.
+     * connections learns here whose messages it has to recognize, and may bring the channel up inside of this call.
      *
      * @param endpoint attached.
      * @param address  of a remote endpoint.

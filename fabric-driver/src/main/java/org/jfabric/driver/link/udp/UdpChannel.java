@@ -86,6 +86,10 @@ final class UdpChannel extends Channel {
         return isIn6(nameAddress) ? port | (long) UnsafeApi.getInt(nameAddress + 24) << 16 : port;
     }
 
+    boolean isIn6() {
+        return isIn6(nameAddress);
+    }
+
     long nameAddress() {
         return nameAddress;
     }

@@ -59,27 +59,31 @@ final class UdpEndpoint {
         this.limits = limits;
         this.outgoing = new MessageVector(batch, PieceList.MAX_PIECES);
         this.strangers = UdpChannel.ofStrangers(limits, local.handlerFor(UdpLink.STRANGERS), this);
-        openings.add(strangers);
+        strangers.up();
     }
 
     LocalEndpoint local() {
         return local;
     }
 
-    /** The channel to an address; it is up in the next poll. */
-    UdpChannel open(SocketName remote, ChannelHandler handler) {
-        String address = remote.toString();
-        UdpChannel channel = byAddress.get(address);
-        if (channel == null || channel.handler() != handler) {
-            channel = new UdpChannel(limits, handler, this, remote);
-            byAddress.put(address, channel);
-            openings.add(channel);
+    /**
+     * An address was inserted: its channel is up at once, so that sends to it need not wait while later ones to others
+     * go on (TX-035).
+     */
+    void introduce(SocketName remote) {
+        if (remote.isIn6() == port.name().isIn6() && !byAddress.containsKey(remote.toString())) {
+            UdpChannel channel = new UdpChannel(limits, local.handlerFor(remote.toString()), this, remote);
+            byAddress.put(remote.toString(), channel);
+            up(channel);
         }
-        return channel;
     }
 
-    boolean isIn6() {
-        return port.name().isIn6();
+    /** The channel to an address that has none; it is up in the next poll, or down if the socket cannot reach it. */
+    UdpChannel open(SocketName remote, ChannelHandler handler) {
+        UdpChannel channel = new UdpChannel(limits, handler, this, remote);
+        byAddress.put(remote.toString(), channel);
+        openings.add(channel);
+        return channel;
     }
 
     /** A message begins to wait for the next poll. */
@@ -178,13 +182,20 @@ final class UdpEndpoint {
         int work = 0;
         while (!openings.isEmpty()) {
             UdpChannel channel = openings.removeFirst();
-            if (channel.nameLength() != 0) {
-                sources.put(channel);
+            if (channel.isIn6() == port.name().isIn6()) {
+                up(channel);
+            } else {
+                remove(channel);
+                channel.handler().onDown(FabricErrno.ENETUNREACH);
             }
-            channel.up();
             work++;
         }
         return work;
+    }
+
+    private void up(UdpChannel channel) {
+        sources.put(channel);
+        channel.up();
     }
 
     /** Describes the oldest messages to the kernel; those of closed channels are dropped. */

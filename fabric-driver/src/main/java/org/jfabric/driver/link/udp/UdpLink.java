@@ -71,18 +71,13 @@ final class UdpLink extends Link {
     public void onInserted(LocalEndpoint endpoint, String address) {
         UdpEndpoint found = find(endpoint);
         if (found != null && SocketName.isName(address)) {
-            SocketName remote = SocketName.parse(address);
-            if (remote.isIn6() == found.isIn6()) {
-                found.open(remote, endpoint.handlerFor(address));
-            }
+            found.introduce(SocketName.parse(address));
         }
     }
 
     @Override
     public Channel connect(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
-        SocketName remote = SocketName.parse(remoteAddress);
-        UdpEndpoint found = find(endpoint);
-        return found.open(remote, handler);
+        return find(endpoint).open(SocketName.parse(remoteAddress), handler);
     }
 
     @Override
