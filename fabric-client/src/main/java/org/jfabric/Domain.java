@@ -1,6 +1,7 @@
 package org.jfabric;
 
 import org.jfabric.client.ClientConductor;
+import org.jfabric.client.ConnectionCommands;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
@@ -248,7 +249,9 @@ public final class Domain implements Fid {
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#ENOSYS} and
      *     {@link FabricErrno#EINVAL} for an API version that is not the fabric's, {@link FabricErrno#EINVAL} for an
      *     info of another domain or of none (EP-020), for {@code tx_attr} or {@code rx_attr} with a capability or a
-     *     mode bit that the info itself has not (TX-002, TX-006, RX-002, RX-006), and for an unknown traffic class.
+     *     mode bit that the info itself has not (TX-002, TX-006, RX-002, RX-006), for an unknown traffic class, and for
+     *     a {@link Info#handle()} that is neither a connection request nor a passive endpoint of the same fabric;
+     *     {@link FabricErrno#EOPBADSTATE} if that is closed, answered or in use.
      */
     public Endpoint openEndpoint(Info endpointInfo) {
         return openEndpoint(endpointInfo, 0);
@@ -272,6 +275,7 @@ public final class Domain implements Fid {
         wanted.domainAttr().resourceManagement(info.domainAttr().resourceManagement());
         synchronized (lock()) {
             requireOpen();
+            EndpointHandle.take(wanted, fabric);
             Endpoint endpoint = new Endpoint(this, wanted, context, driver);
             endpoints.add(endpoint);
             return endpoint;
@@ -368,9 +372,11 @@ public final class Domain implements Fid {
             bindings.rxFlags(),
             bindings.sendCounter() == null ? 0 : bindings.sendCounter().id(),
             bindings.receiveCounter() == null ? 0 : bindings.receiveCounter().id(),
-            bindings.addressVector().id(),
+            bindings.addressVector() == null ? 0 : bindings.addressVector().id(),
             endpoint.bufferedLimits().limit(),
             endpoint.bufferedLimits().min(),
+            endpoint.requestId(),
+            endpoint.passiveId(),
             endpointName(wanted.srcAddr()),
             null);
         DriverEvent.EndpointReady ready = conductor.enableEndpoint(request, wanted);
@@ -545,6 +551,10 @@ public final class Domain implements Fid {
             throw new FabricException(FabricErrno.EIO, "the driver answered a queue of " + length + " bytes");
         }
         return connection().open(type, number, 0, RecordRingDescriptor.HEADER_LENGTH + (long) length);
+    }
+
+    ConnectionCommands connections() {
+        return conductor.connections();
     }
 
     DriverConnection connection() {

@@ -35,6 +35,7 @@ import org.jfabric.client.TransmitQueue;
  * <li>{@code -FI_EBADFLAGS}: a flag that the call does not offer (TAG-048, AMB-39);</li>
  * <li>{@code -FI_EOPBADSTATE}: not enabled (EP-060), closed, or disabled because the driver is gone (EP-016), which the
  *     event queue tells by an error that names the endpoint, and the completion queues by {@code -FI_ENODEV};</li>
+ * <li>{@code -FI_ENOTCONN}: a send on a connection-oriented endpoint that is not connected (AMB-44);</li>
  * <li>{@code -FI_EOPNOTSUPP}: the endpoint was opened without that direction.</li>
  * </ul>
  *
@@ -58,7 +59,7 @@ import org.jfabric.client.TransmitQueue;
  * endpoints that report to one completion queue. Opening, binding, enabling and closing are control calls. Source:
  * sections 3 to 5 of the requirements.
  */
-public final class Endpoint extends TaggedCalls implements Fid {
+public final class Endpoint extends ConnectionCalls implements Fid {
     private final Domain domain;
     private final Info info;
     private final EndpointBindings bindings = new EndpointBindings(this);
@@ -71,11 +72,11 @@ public final class Endpoint extends TaggedCalls implements Fid {
     private String name;
 
     Endpoint(Domain domain, Info info, long context, DriverState driver) {
-        super(context, driver);
+        super(domain, info, context, driver);
         this.domain = domain;
         this.info = info;
         this.opFlags = new OperationFlags(info);
-        this.options = new EndpointOptions(info, new BufferedOptions(domain.connection().attachment()));
+        this.options = new EndpointOptions(info, domain.connection().attachment());
     }
 
     /**
@@ -146,10 +147,12 @@ public final class Endpoint extends TaggedCalls implements Fid {
      * enabled endpoint does nothing (EP-060, EP-063). One that the end of the driver disabled stays so (EP-062).
      *
      * @throws FabricException {@link FabricErrno#ENOCQ} without a completion queue for a direction that the endpoint
-     *     has (EP-037, EP-038), {@link FabricErrno#ENOAV} without an address vector, {@link FabricErrno#EADDRINUSE} if
+     *     has (EP-037, EP-038), {@link FabricErrno#ENOAV} without an address vector, of a connection-oriented endpoint
+     *     {@link FabricErrno#ENOEQ} without an event queue (AMB-60), {@link FabricErrno#EADDRINUSE} if
      *     the name asked for is taken, {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#ENODEV} or
      *     {@link FabricErrno#ESHUTDOWN} if the driver is gone, or what the driver answers.
      */
+    @Override
     public void enable() {
         synchronized (domain.lock()) {
             if (state == ENABLED) {
@@ -159,7 +162,7 @@ public final class Endpoint extends TaggedCalls implements Fid {
             if (state == CLOSED) {
                 throw closed();
             }
-            bindings.requireComplete(info.transmits(), info.receives());
+            bindings.requireComplete(info);
             if (BufferedMode.isAskedFor(info)) {
                 bindings.rxCq().slabs().enable(this);
             } else {
@@ -290,11 +293,12 @@ public final class Endpoint extends TaggedCalls implements Fid {
         if (opContext == 0) {
             return 0;
         }
-        if (transmit == null && transmitSide() != null) {
+        if (hasOpenClaim()) {
             return -FabricErrno.EBUSY;
         }
-        return transmit != null
-            ? transmit.cancel(opContext, receive == null ? 0 : receive.position()) : receive.cancel(opContext);
+        TransmitSide side = transmitSide();
+        return side != null
+            ? side.cancel(opContext, receive == null ? 0 : receive.position()) : receive.cancel(opContext);
     }
 
     /**
@@ -303,6 +307,7 @@ public final class Endpoint extends TaggedCalls implements Fid {
      * @return for example {@code jfabric://default/ep-1}.
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} if not enabled, or closed.
      */
+    @Override
     public String name() {
         String address = name;
         if (state != ENABLED || address == null) {
@@ -394,6 +399,12 @@ public final class Endpoint extends TaggedCalls implements Fid {
     }
 
     @Override
+    public int control(int command, WaitObjectHandle handle) {
+        // passive endpoints have one (AMB-73)
+        return command == ControlCommand.BACKLOG.code() ? -FabricErrno.EINVAL : Fid.super.control(command, handle);
+    }
+
+    @Override
     public boolean isOpen() {
         return state != CLOSED;
     }
@@ -429,9 +440,14 @@ public final class Endpoint extends TaggedCalls implements Fid {
         injectSize = ready.injectSize();
         options.onEnabled(ready.txSize(), ready.rxSize());
         applyOpFlags();
-        transmit = info.transmits() ? new TransmitSide(
+        TransmitSide side = info.transmits() ? new TransmitSide(
             enginePort, transmitQueue, bindings.txCq().credits(), memory, maxMsgSize, injectSize,
-            ready.txSize()) : null;
+            ready.txSize(), !info.connects()) : null;
+        if (info.connects()) {
+            disconnectTransmit(side);
+        } else {
+            transmit = side;
+        }
         receive = info.receives() ? new ReceiveSide(
             enginePort, receiveQueue, bindings.rxCq().credits(), ready.rxSize()) : null;
         if (slab != null) {
@@ -493,8 +509,14 @@ public final class Endpoint extends TaggedCalls implements Fid {
         return state;
     }
 
+    @Override
     long id() {
         return id;
+    }
+
+    @Override
+    void rename(String address) {
+        name = address;
     }
 
     BufferedOptions bufferedLimits() {
@@ -518,6 +540,7 @@ public final class Endpoint extends TaggedCalls implements Fid {
         return info;
     }
 
+    @Override
     Domain domain() {
         return domain;
     }

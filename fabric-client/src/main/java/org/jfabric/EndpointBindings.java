@@ -108,6 +108,10 @@ final class EndpointBindings {
                 "bind flags are " + Codes.hex(flags) + ", an address vector has none", "Bind it with flags 0.");
         }
         requireBindable("an address vector", vector.domain(), vector.isOpen());
+        if (endpoint.requested().connects()) {
+            throw new FabricException(FabricErrno.EINVAL, "an address vector cannot be bound to a connection-oriented"
+                + " endpoint", "Connect it to its one peer.");
+        }
         if (addressVector != null) {
             throw new FabricException(FabricErrno.EINVAL, "an address vector is bound already", "Bind exactly one.");
         }
@@ -131,12 +135,17 @@ final class EndpointBindings {
         queue.users().add(endpoint);
     }
 
-    void requireComplete(boolean transmits, boolean receives) {
-        if (transmits && txCq == null || receives && rxCq == null) {
+    void requireComplete(Info info) {
+        boolean transmits = info.transmits();
+        if (transmits && txCq == null || info.receives() && rxCq == null) {
             throw new FabricException(FabricErrno.ENOCQ, "no completion queue is bound for "
                 + (transmits && txCq == null ? "transmit" : "receive"));
         }
-        if (addressVector == null) {
+        if (info.connects()) {
+            if (eventQueue == null) {
+                throw new FabricException(FabricErrno.ENOEQ, "no event queue is bound, which connections are told by");
+            }
+        } else if (addressVector == null) {
             throw new FabricException(FabricErrno.ENOAV, "no address vector is bound");
         }
     }

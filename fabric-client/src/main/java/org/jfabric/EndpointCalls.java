@@ -22,6 +22,8 @@ abstract sealed class EndpointCalls permits MessageCalls {
     /** Null while a claim is open, so that the other calls find out without a test of their own. */
     TransmitSide transmit;
     private TransmitSide claimed;
+    /** Of a connection-oriented endpoint while it is not connected, else null. */
+    private TransmitSide unconnected;
     ReceiveSide receive;
     /** Carried by sends without flags of their own. */
     long sendFlags;
@@ -52,15 +54,18 @@ abstract sealed class EndpointCalls permits MessageCalls {
     }
 
     final int post(long flags, long buf, long len, long destAddr, long tag, long data, long opContext) {
-        if (!isUsable() || transmit == null) {
+        // read once: the end of a connection takes it away, on the client's thread
+        TransmitSide side = transmit;
+        if (!isUsable() || side == null) {
             return refused();
         }
-        return (flags & Flags.INJECT) != 0 ? transmit.postCopied(flags, buf, len, destAddr, tag, data, opContext)
-            : transmit.post(flags, buf, len, destAddr, tag, data, opContext);
+        return (flags & Flags.INJECT) != 0 ? side.postCopied(flags, buf, len, destAddr, tag, data, opContext)
+            : side.post(flags, buf, len, destAddr, tag, data, opContext);
     }
 
     final int post(long flags, IoVec iov, long destAddr, long tag, long data, long opContext) {
-        if (!isUsable() || transmit == null) {
+        TransmitSide side = transmit;
+        if (!isUsable() || side == null) {
             return refused();
         }
         if (iov == null || !iov.isValid()) {
@@ -70,15 +75,16 @@ abstract sealed class EndpointCalls permits MessageCalls {
             return post(flags, iov.firstAddress(), iov.lengthBytes(), destAddr, tag, data, opContext);
         }
         return (flags & Flags.INJECT) != 0
-            ? transmit.postCopied(flags, iov.pieces(), iov.count(), iov.lengthBytes(), destAddr, tag, data, opContext)
-            : transmit.post(flags, iov, destAddr, tag, data, opContext);
+            ? side.postCopied(flags, iov.pieces(), iov.count(), iov.lengthBytes(), destAddr, tag, data, opContext)
+            : side.post(flags, iov, destAddr, tag, data, opContext);
     }
 
     final int postInject(long flags, DirectBuffer source, int offset, int len, long destAddr, long tag, long data) {
-        if (!isUsable() || transmit == null) {
+        TransmitSide side = transmit;
+        if (!isUsable() || side == null) {
             return refused();
         }
-        return transmit.postInject(flags, source, offset, len, destAddr, tag, data, context);
+        return side.postInject(flags, source, offset, len, destAddr, tag, data, context);
     }
 
     final int postRecv(long flags, long buf, long len, long srcAddr, long tag, long ignore, long opContext) {
@@ -111,10 +117,11 @@ abstract sealed class EndpointCalls permits MessageCalls {
     }
 
     final int claim(int length, SendClaim claim) {
-        if (!isUsable() || transmit == null) {
+        TransmitSide side = transmit;
+        if (!isUsable() || side == null) {
             return refused();
         }
-        return claim == null ? -FabricErrno.EINVAL : claim.open(this, transmit, length);
+        return claim == null ? -FabricErrno.EINVAL : claim.open(this, side, length);
     }
 
     /** A claim is open: where one thread posts nothing else gets through; several are kept apart under their lock. */
@@ -127,14 +134,35 @@ abstract sealed class EndpointCalls permits MessageCalls {
 
     final void onClaimEnded() {
         if (claimed != null) {
-            transmit = claimed;
+            transmit = unconnected == null ? claimed : null;
             claimed = null;
         }
     }
 
-    /** The transmitting half, also while a claim is open; null if the endpoint only receives. */
+    /** Sends are refused with {@code -FI_ENOTCONN} from now on; the receiving half stays. */
+    final void disconnectTransmit(TransmitSide side) {
+        unconnected = side;
+        transmit = null;
+    }
+
+    /** Sends are taken from now on. */
+    final void connectTransmit() {
+        // in this order, so that whoever looks for the half finds it
+        transmit = unconnected;
+        unconnected = null;
+    }
+
+    final boolean hasOpenClaim() {
+        return claimed != null;
+    }
+
+    /** The transmitting half, also while a claim is open or nothing connected; null if the endpoint only receives. */
     final TransmitSide transmitSide() {
-        return transmit != null ? transmit : claimed;
+        TransmitSide side = transmit;
+        if (side != null) {
+            return side;
+        }
+        return claimed != null ? claimed : unconnected;
     }
 
     /** A receive with one of {@link PeekFlags#ANY}: what cannot be is refused, what is not looked at is not sent. */
@@ -201,6 +229,9 @@ abstract sealed class EndpointCalls permits MessageCalls {
     final int refused() {
         if (!isUsable()) {
             return -FabricErrno.EOPBADSTATE;
+        }
+        if (unconnected != null) {
+            return -FabricErrno.ENOTCONN;
         }
         return claimed != null ? -FabricErrno.EBUSY : -FabricErrno.EOPNOTSUPP;
     }

@@ -2,6 +2,7 @@ package org.jfabric;
 
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
+import org.jfabric.client.Attachment;
 import org.jfabric.client.BufferedMode;
 
 import java.nio.ByteOrder;
@@ -9,8 +10,8 @@ import java.nio.ByteOrder;
 /**
  * The options of one endpoint: which there are, their values and ranges.
  *
- * <p>Device memory is not offered, so the policy for it is only kept (EP-098 to EP-103). What belongs to connections
- * and sockets is refused, as are the forbidden directions (AMB-76).
+ * <p>Device memory is not offered, so the policy for it is only kept (EP-098 to EP-103). What belongs to sockets
+ * is refused, as are the forbidden directions (AMB-76).
  *
  * <p>Owner: control calls, under the fabric's lock.
  */
@@ -28,12 +29,14 @@ final class EndpointOptions {
     private long minMultiRecvBytes = DEFAULT_MIN_MULTI_RECV;
     /** Of the enabled endpoint, 0 before. */
     private long txSize;
+    private int cmDataSize;
     private long rxSize;
     private HmemPeerToPeer peerToPeer = HmemPeerToPeer.ENABLED;
 
     /** The options of an endpoint with that info, whose queue sizes follow them. */
-    EndpointOptions(Info info, BufferedOptions buffered) {
-        this(info, buffered, isSet(System.getenv(DISABLE_P2P)));
+    EndpointOptions(Info info, Attachment driver) {
+        this(info, new BufferedOptions(driver), isSet(System.getenv(DISABLE_P2P)));
+        cmDataSize = driver.cmDataSize();
     }
 
     EndpointOptions(Info info, BufferedOptions buffered, boolean peerToPeerDisabled) {
@@ -116,6 +119,12 @@ final class EndpointOptions {
             case TX_SIZE -> txSize != 0 ? txSize : info.txAttr().size();
             case RX_SIZE -> rxSize != 0 ? rxSize : info.rxAttr().size();
             case FI_HMEM_P2P -> (peerToPeerDisabled ? HmemPeerToPeer.DISABLED : peerToPeer).code();
+            case CM_DATA_SIZE -> {
+                if (!info.connects()) {
+                    throw unsupported(option, "read");
+                }
+                yield cmDataSize;
+            }
             case XPU_TRIGGER -> throw new FabricException(FabricErrno.EOPNOTSUPP,
                 "no device of this host triggers operations", "Start operations by the processor.");
             default -> throw unsupported(option, "read");

@@ -4,7 +4,8 @@ import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * Holder for one event of an event queue: fi_eq_entry, and the bytes behind it where the event has some.
+ * Holder for one event of an event queue: fi_eq_entry or fi_eq_cm_entry, and the bytes behind it where the event has
+ * some.
  *
  * <p>Make one, pass it to each {@code read}, look at the members. Reading into it allocates nothing. Bytes are copied,
  * either into memory of the caller given by {@link #dataBuffer(MutableDirectBuffer, int, int)} or into memory of this
@@ -18,6 +19,7 @@ public final class EventEntry {
     private final CopiedData bytes = new CopiedData(MAX_DATA_LENGTH);
     private int event;
     private Object fid;
+    private Info info;
     private long context;
     private long data;
 
@@ -54,6 +56,16 @@ public final class EventEntry {
     }
 
     /**
+     * What a peer asks for, of an {@link EventType#CONNREQ}: to be opened an endpoint with, whose
+     * {@link Info#handle()} is the {@link ConnectionRequest}.
+     *
+     * @return the info, null of every other event.
+     */
+    public Info info() {
+        return info;
+    }
+
+    /**
      * Context of the operation that ended, or what the application wrote.
      *
      * @return the value.
@@ -72,7 +84,8 @@ public final class EventEntry {
     }
 
     /**
-     * View of the bytes behind the members; index 0 is the first one and its capacity is their number.
+     * View of the bytes behind the members; index 0 is the first one and its capacity is their number. With
+     * {@link EventType#CONNREQ} and {@link EventType#CONNECTED} they are the peer's private data.
      *
      * @return the same view object each time; it moves with the next read.
      */
@@ -111,6 +124,7 @@ public final class EventEntry {
     void set(EventRing.Slot slot) {
         event = slot.event;
         fid = slot.fid;
+        info = slot.info;
         context = slot.context;
         data = slot.data;
         bytes.copy(slot.bytes, 0, slot.length);

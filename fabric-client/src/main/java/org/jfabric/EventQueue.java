@@ -40,8 +40,9 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>What comes: {@link EventType#AV_COMPLETE} for insertions into an address vector that was opened with
  * {@link Flags#EVENT}; error entries when a bound endpoint loses a peer, or when a completion queue of it overruns
- * (AMB-10); user events. Registration is never asynchronous, and connections are not offered yet, so
- * {@link EventType#MR_COMPLETE}, {@link EventType#CONNREQ}, {@link EventType#CONNECTED}, {@link EventType#SHUTDOWN} and
+ * (AMB-10); {@link EventType#CONNREQ} for a {@link PassiveEndpoint}, {@link EventType#CONNECTED} and
+ * {@link EventType#SHUTDOWN} for an {@link Endpoint}, and error entries for connections that are not made; user events.
+ * Registration is never asynchronous, and multicast is not offered yet, so {@link EventType#MR_COMPLETE} and
  * {@link EventType#JOIN_COMPLETE} come only if the application writes them.
  *
  * <p>The queue lives in this process. With an attached driver the client's thread writes into it. With an embedded
@@ -355,8 +356,8 @@ public final class EventQueue implements Fid {
     /**
      * Closes the queue; unread events are lost, and who waits is woken. Again does nothing. Control path.
      *
-     * @throws FabricException with {@link FabricErrno#EBUSY} while an endpoint or address vector that is bound to it is
-     *     open; the queue stays as it is.
+     * @throws FabricException with {@link FabricErrno#EBUSY} while an object that is bound to it is open; the queue
+     *     stays as it is.
      */
     @Override
     public void close() {
@@ -382,12 +383,21 @@ public final class EventQueue implements Fid {
 
     /** Adds an event of this library; without room the queue is overrun. Any thread. */
     void report(EventType event, Object fid, long opContext, long data) {
-        add(event.code(), fid, opContext, data, 0, NO_BYTES);
+        add(event.code(), fid, null, opContext, data, 0, NO_BYTES);
+    }
+
+    /** Adds an event of a connection, as {@link #report}; the info is null but for a request. */
+    void report(EventType event, Fid fid, Info info, long data, byte[] bytes) {
+        add(event.code(), fid, info, fid.context(), data, 0, new UnsafeBuffer(bytes));
     }
 
     /** Adds an error entry of this library; without room the queue is overrun. Any thread. */
     void reportError(Object fid, long opContext, long data, int err, String errData) {
-        add(0, fid, opContext, data, err, new UnsafeBuffer(errData.getBytes(StandardCharsets.US_ASCII)));
+        reportError(fid, opContext, data, err, errData.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    void reportError(Object fid, long opContext, long data, int err, byte[] errData) {
+        add(0, fid, null, opContext, data, err, new UnsafeBuffer(errData));
     }
 
     /** Joins a wait set, before anybody uses the queue; under the fabric's lock. */
@@ -456,12 +466,15 @@ public final class EventQueue implements Fid {
         }
     }
 
-    private void add(int event, Object fid, long opContext, long data, int err, DirectBuffer bytes) {
+    private void add(int event, Object fid, Info info, long opContext, long data, int err, DirectBuffer bytes) {
         synchronized (ring) {
             if (closed || overrun) {
                 return;
             }
             overrun = !ring.add(event, fid, opContext, data, err, bytes, 0, bytes.capacity());
+            if (!overrun && info != null) {
+                ring.info(info);
+            }
         }
         signalled();
     }

@@ -14,6 +14,7 @@ final class EventRing {
         final UnsafeBuffer bytes = new UnsafeBuffer(new byte[EventEntry.MAX_DATA_LENGTH]);
         int event;
         Object fid;
+        Info info;
         long context;
         long data;
         /** Positive for an error. */
@@ -24,6 +25,7 @@ final class EventRing {
             int number, Object about, long ofContext, long value, int errno, DirectBuffer from, int offset, int count) {
             event = number;
             fid = about;
+            info = null;
             context = ofContext;
             data = value;
             err = errno;
@@ -64,6 +66,11 @@ final class EventRing {
         return true;
     }
 
+    /** Gives the newest one its info. */
+    void info(Info info) {
+        slot(written - 1).info = info;
+    }
+
     /** The oldest one, null if there is none. */
     Slot first() {
         return read == written ? null : slot(read);
@@ -73,6 +80,7 @@ final class EventRing {
     void consume() {
         // an object that was closed must not be kept by a queue that nobody fills any more
         slot(read).fid = null;
+        slot(read).info = null;
         read++;
     }
 

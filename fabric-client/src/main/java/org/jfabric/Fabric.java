@@ -16,10 +16,8 @@ import org.jfabric.layout.WaitDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -47,22 +45,24 @@ public final class Fabric implements Fid {
     private final List<EventQueue> eventQueues = new CopyOnWriteArrayList<>();
     private final Map<Long, WaitSet> waitSets = new HashMap<>();
     private final DriverState driver = new DriverState();
-    private final FabricListener listener;
     private final long closeTimeoutNs;
     private final long waitSpinNs;
     private final long context;
     private final int apiVersion;
     private final ClientConductor conductor;
+    private final PassiveEndpoints passiveEndpoints;
     private volatile boolean open = true;
 
     private Fabric(DriverConnection connection, FabricConfig config) {
-        listener = config.listener();
         closeTimeoutNs = config.closeTimeoutNs();
         waitSpinNs = config.waitSpinNs();
         context = config.context();
         apiVersion = FabricAttr.offered(config.apiVersion());
+        FabricEvents events = new FabricEvents(config.listener(), endpoints, eventQueues);
         conductor = new ClientConductor(
-            connection, driver, new Events(), config.commandTimeoutNs(), config.pauseThresholdNs());
+            connection, driver, events, config.commandTimeoutNs(), config.pauseThresholdNs());
+        passiveEndpoints = new PassiveEndpoints(this, conductor, driver);
+        events.passiveEndpoints(passiveEndpoints);
         conductor.start();
     }
 
@@ -222,6 +222,38 @@ public final class Fabric implements Fid {
     }
 
     /**
+     * Opens a passive endpoint whose own context is 0.
+     *
+     * @param info as for {@link #openPassiveEndpoint(Info, long)}.
+     * @return the passive endpoint.
+     * @throws FabricException as {@link #openPassiveEndpoint(Info, long)}.
+     */
+    public PassiveEndpoint openPassiveEndpoint(Info info) {
+        return openPassiveEndpoint(info, 0);
+    }
+
+    /**
+     * Opens a passive endpoint (fi_passive_ep, EP-019). Like an event queue it belongs to the fabric.
+     *
+     * @param info    a match of {@link #info(Info)} for {@link EndpointType#MSG}; its {@code srcAddr} is the address, if
+     *                it has one, else the driver chooses.
+     * @param context of the passive endpoint itself, told by {@link PassiveEndpoint#context()}.
+     * @return the passive endpoint; it has an address and does not listen.
+     * @throws FabricException {@link FabricErrno#EINVAL} for an info of another type, or an address that is none,
+     *     {@link FabricErrno#EADDRINUSE} if the address is taken, {@link FabricErrno#EADDRNOTAVAIL} if it is another
+     *     driver's, {@link FabricErrno#EOPNOTSUPP} if the link does not connect, {@link FabricErrno#EOPBADSTATE} if
+     *     closed.
+     */
+    public PassiveEndpoint openPassiveEndpoint(Info info, long context) {
+        Info wanted = Codes.required(info, "info").copy();
+        requireVersion(wanted);
+        synchronized (lock()) {
+            requireOpen();
+            return passiveEndpoints.open(wanted, context);
+        }
+    }
+
+    /**
      * Opens a wait set (fi_wait_open, REF-047).
      *
      * @param attr attributes.
@@ -330,6 +362,7 @@ public final class Fabric implements Fid {
             }
             domains.clear();
             endpoints.clear();
+            passiveEndpoints.markAllClosed();
             closed = List.copyOf(eventQueues);
             eventQueues.clear();
             closed.forEach(EventQueue::markClosed);
@@ -496,65 +529,6 @@ public final class Fabric implements Fid {
     private void requireOpen() {
         if (!open) {
             throw new FabricException(FabricErrno.EOPBADSTATE, "the fabric is closed", "Connect again.");
-        }
-    }
-
-    /** Hands events to the application; what its listener throws must not end the client's thread. */
-    private final class Events implements ClientConductor.Listener {
-        @Override
-        public void onPeerDown(DriverEvent.PeerDown event) {
-            Endpoint endpoint = endpoints.get(event.endpointId());
-            if (endpoint != null) {
-                EventQueue queue = endpoint.bindings().eventQueue();
-                if (queue != null) {
-                    guarded(() -> queue.reportError(
-                        endpoint, endpoint.context(), event.fiAddr(), event.errno(), event.address()));
-                }
-                guarded(() -> listener.onPeerDown(endpoint, event.fiAddr(), event.errno(), event.address()));
-            }
-        }
-
-        @Override
-        public void onCompletionQueueOverrun(long cqId) {
-            Set<EventQueue> told = new HashSet<>();
-            for (Endpoint endpoint : endpoints.values()) {
-                CompletionQueue overrun = endpoint.bindings().completionQueue(cqId);
-                EventQueue queue = endpoint.bindings().eventQueue();
-                if (overrun != null && queue != null && told.add(queue)) {
-                    guarded(() -> queue.reportError(overrun, overrun.context(), 0, FabricErrno.EOVERRUN, ""));
-                }
-            }
-        }
-
-        @Override
-        public void onPaused(long pauseNs) {
-            guarded(() -> listener.onPaused(pauseNs));
-        }
-
-        @Override
-        public void onDriverGone(FabricException why) {
-            for (Endpoint endpoint : endpoints.values()) {
-                EventQueue queue = endpoint.bindings().eventQueue();
-                if (queue != null) {
-                    guarded(() -> queue.reportError(endpoint, endpoint.context(), 0, why.errno(), ""));
-                }
-            }
-            for (EventQueue queue : eventQueues) {
-                guarded(queue::onDriverGone);
-            }
-            guarded(() -> listener.onDriverGone(why));
-        }
-
-        private void guarded(Runnable call) {
-            try {
-                call.run();
-            } catch (RuntimeException | Error failed) {
-                try {
-                    listener.onError(failed);
-                } catch (RuntimeException | Error again) {
-                    failed.addSuppressed(again);
-                }
-            }
         }
     }
 }

@@ -8,8 +8,8 @@ package org.jfabric;
  * tell what is known. Source: REF-016.
  */
 public sealed interface Fid extends AutoCloseable
-    permits Fabric, Domain, Endpoint, CompletionQueue, Counter, EventQueue, AddressVector, MemoryRegion, WaitSet,
-    PollSet {
+    permits Fabric, Domain, Endpoint, PassiveEndpoint, ConnectionRequest, CompletionQueue, Counter, EventQueue,
+    AddressVector, MemoryRegion, WaitSet, PollSet {
     /**
      * Which kind of object it is.
      *

@@ -15,6 +15,7 @@ public final class Info {
     private String srcAddr;
     private String destAddr;
     private String linkName;
+    private Fid handle;
     private TxAttr txAttr = new TxAttr();
     private RxAttr rxAttr = new RxAttr();
     private EndpointAttr epAttr = new EndpointAttr();
@@ -34,6 +35,7 @@ public final class Info {
         srcAddr = from.srcAddr;
         destAddr = from.destAddr;
         linkName = from.linkName;
+        handle = from.handle;
         txAttr = from.txAttr.copy();
         rxAttr = from.rxAttr.copy();
         epAttr = from.epAttr.copy();
@@ -110,6 +112,20 @@ public final class Info {
         return this;
     }
 
+    /**
+     * What an endpoint is opened for, or null: a {@link ConnectionRequest} that it is to accept (EP-021), or a
+     * {@link PassiveEndpoint} whose address it takes over (EP-022). Default null.
+     */
+    public Fid handle() {
+        return handle;
+    }
+
+    /** Sets {@link #handle()}; returns this object. */
+    public Info handle(Fid handle) {
+        this.handle = handle;
+        return this;
+    }
+
     /** Transmit attributes, never null. */
     public TxAttr txAttr() {
         return txAttr;
@@ -174,8 +190,13 @@ public final class Info {
     public String toString() {
         return "Info{caps=" + Flags.toString(caps, Flags.Kind.CAPABILITY) + ", mode=" + Mode.toString(mode)
             + ", addrFormat=" + addrFormat + ", srcAddr=" + srcAddr + ", destAddr=" + destAddr
-            + ", linkName=" + linkName + ", txAttr=" + txAttr + ", rxAttr=" + rxAttr + ", epAttr=" + epAttr
+            + ", linkName=" + linkName + ", handle=" + handle + ", txAttr=" + txAttr + ", rxAttr=" + rxAttr + ", epAttr=" + epAttr
             + ", domainAttr=" + domainAttr + ", fabricAttr=" + fabricAttr + '}';
+    }
+
+    /** Whether a connection-oriented endpoint is meant. */
+    boolean connects() {
+        return epAttr.type() == EndpointType.MSG;
     }
 
     /** Whether sends are meant; without direction bits both directions are (REF-004). */

@@ -104,7 +104,8 @@ public final class SendClaim {
             abort();
             return why;
         }
-        if (lengthBytes < 0 || lengthBytes > buffer.capacity() || destAddr == FabricAddress.ADDR_UNSPEC) {
+        if (lengthBytes < 0 || lengthBytes > buffer.capacity()
+            || destAddr == FabricAddress.ADDR_UNSPEC && side.needsDest()) {
             return -FabricErrno.EINVAL;
         }
         int result = side.commitClaim(

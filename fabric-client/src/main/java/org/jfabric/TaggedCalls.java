@@ -9,7 +9,7 @@ import org.jfabric.client.PeekFlags;
  *
  * <p>Owner: as {@link Endpoint}.
  */
-abstract sealed class TaggedCalls extends MessageCalls permits Endpoint {
+abstract sealed class TaggedCalls extends MessageCalls permits ConnectionCalls {
     TaggedCalls(long context, DriverState driver) {
         super(context, driver);
     }

@@ -30,6 +30,8 @@ final class TransmitSide {
     private final long maxMsgSize;
     private final int injectSize;
     private final int size;
+    /** Whether sends name their destination; with a connection whatever they name is not looked at (TAG-012). */
+    private final boolean needsDest;
     /** Why nothing is posted now, a positive errno: closed, or a claim is open; 0 otherwise. */
     private int refusal;
     private int claimOffset;
@@ -37,7 +39,7 @@ final class TransmitSide {
     /** Exactly one of port and queue is not null. */
     TransmitSide(
         EndpointPort port, TransmitQueue queue, CompletionCredits credits, LocalMemory memory, long maxMsgSize,
-        int injectSize, int size) {
+        int injectSize, int size, boolean needsDest) {
         this.port = port;
         this.queue = queue;
         this.credits = credits;
@@ -46,12 +48,13 @@ final class TransmitSide {
         this.maxMsgSize = maxMsgSize;
         this.injectSize = injectSize;
         this.size = size;
+        this.needsDest = needsDest;
         injectScratch = Arena.ofAuto().allocate(Math.max(1, injectSize), Long.BYTES);
         injectBuffer = new UnsafeBuffer(injectScratch.address(), injectSize);
     }
 
     int post(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
-        if (len < 0 || len > maxMsgSize || destAddr == FabricAddress.ADDR_UNSPEC) {
+        if (len < 0 || len > maxMsgSize || destAddr == FabricAddress.ADDR_UNSPEC && needsDest) {
             return -FabricErrno.EINVAL;
         }
         if (lock == null) {
@@ -82,7 +85,7 @@ final class TransmitSide {
 
     /** Posts a send of two pieces or more, which were looked at. */
     int post(long flags, IoVec iov, long destAddr, long tag, long data, long context) {
-        if (iov.lengthBytes() > maxMsgSize || destAddr == FabricAddress.ADDR_UNSPEC) {
+        if (iov.lengthBytes() > maxMsgSize || destAddr == FabricAddress.ADDR_UNSPEC && needsDest) {
             return -FabricErrno.EINVAL;
         }
         if (lock == null) {
@@ -147,7 +150,7 @@ final class TransmitSide {
 
     private int submitCopied(
         long flags, long[] pieces, int count, long len, long destAddr, long tag, long data, long context) {
-        if (len < 0 || len > injectSize || destAddr == FabricAddress.ADDR_UNSPEC) {
+        if (len < 0 || len > injectSize || destAddr == FabricAddress.ADDR_UNSPEC && needsDest) {
             return -FabricErrno.EINVAL;
         }
         return memory.gather(pieces, count, injectScratch.address())
@@ -156,7 +159,7 @@ final class TransmitSide {
 
     int postInject(
         long flags, DirectBuffer source, int offset, int len, long destAddr, long tag, long data, long context) {
-        if (len < 0 || len > injectSize || destAddr == FabricAddress.ADDR_UNSPEC || source == null
+        if (len < 0 || len > injectSize || destAddr == FabricAddress.ADDR_UNSPEC && needsDest || source == null
             || offset < 0 || offset > source.capacity() - len) {
             return -FabricErrno.EINVAL;
         }
@@ -191,6 +194,11 @@ final class TransmitSide {
         }
         assert credits.guard().exit();
         return result;
+    }
+
+    /** Whether a send without destination is refused. */
+    boolean needsDest() {
+        return needsDest;
     }
 
     /** Whether several threads may post, one after the other under the lock. */

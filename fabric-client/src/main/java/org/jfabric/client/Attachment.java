@@ -16,6 +16,7 @@ import java.nio.file.Path;
  * @param eventRingLength   bytes.
  * @param bufferedLimit     default of FI_OPT_BUFFERED_LIMIT, bytes.
  * @param maxBufferedLimit  greatest FI_OPT_BUFFERED_LIMIT, bytes.
+ * @param cmDataSize        FI_OPT_CM_DATA_SIZE, bytes; 0 if no link of the driver connects endpoints.
  */
 public record Attachment(
     Path directory,
@@ -26,5 +27,6 @@ public record Attachment(
     int commandRingLength,
     int eventRingLength,
     int bufferedLimit,
-    int maxBufferedLimit) {
+    int maxBufferedLimit,
+    int cmDataSize) {
 }

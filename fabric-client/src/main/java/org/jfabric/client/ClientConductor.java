@@ -54,6 +54,14 @@ public final class ClientConductor implements AutoCloseable {
         void onCompletionQueueOverrun(long cqId);
 
         /**
+         * Something happened to a connection; concerns only clients with connection-oriented endpoints.
+         *
+         * @param event what.
+         */
+        default void onConnectionEvent(DriverEvent.OfConnection event) {
+        }
+
+        /**
          * This process did not run for a while.
          *
          * @param pauseNs how long at least.
@@ -73,6 +81,7 @@ public final class ClientConductor implements AutoCloseable {
     private final Listener listener;
     private final long commandTimeoutNs;
     private final DriverProxy proxy;
+    private final ConnectionCommands connections;
     private final DriverEventsAdapter events;
     private final Invoker invoker;
     private final SocketWatcher watcher;
@@ -111,6 +120,7 @@ public final class ClientConductor implements AutoCloseable {
                 commandRing + RecordRingDescriptor.CONSUMER_POSITION_OFFSET),
             new UnsafeBuffer(commands, attachment.commandRingLength()),
             connection.doorbell());
+        this.connections = new ConnectionCommands(this, proxy);
         RecordConsumer consumer = new RecordConsumer(records, attachment.eventRingLength(),
             eventRing + RecordRingDescriptor.CONSUMER_POSITION_OFFSET, DriverEventsAdapter.MAX_TYPE);
         this.events = new DriverEventsAdapter(consumer, new UnsafeBuffer(records, attachment.eventRingLength()));
@@ -362,7 +372,16 @@ public final class ClientConductor implements AutoCloseable {
         }
     }
 
-    private DriverEvent call(String what, LongToIntFunction encoder) {
+    /**
+     * The commands of connections.
+     *
+     * @return the same object always.
+     */
+    public ConnectionCommands connections() {
+        return connections;
+    }
+
+    DriverEvent call(String what, LongToIntFunction encoder) {
         return await(issue(what, encoder));
     }
 
@@ -473,6 +492,8 @@ public final class ClientConductor implements AutoCloseable {
             tell(() -> listener.onPeerDown(peerDown));
         } else if (event instanceof DriverEvent.CompletionQueueOverrun overrun) {
             tell(() -> listener.onCompletionQueueOverrun(overrun.cqId()));
+        } else if (event instanceof DriverEvent.OfConnection ofConnection) {
+            tell(() -> listener.onConnectionEvent(ofConnection));
         } else if (event instanceof DriverEvent.ClientEnded ended) {
             end(new FabricException(ended.errno() == 0 ? FabricErrno.ECONNABORTED : ended.errno(),
                 "the driver ended this client: " + ended.reason(), "Correct the cause, then connect again."));
@@ -516,6 +537,8 @@ public final class ClientConductor implements AutoCloseable {
             abandon(ObjectKind.MEMORY_REGION, ready.regionIndex());
         } else if (event instanceof DriverEvent.EndpointReady ready) {
             abandon(ObjectKind.ENDPOINT, ready.endpointId());
+        } else if (event instanceof DriverEvent.PassiveEndpointReady ready) {
+            abandon(ObjectKind.PASSIVE_ENDPOINT, ready.passiveId());
         }
     }
 

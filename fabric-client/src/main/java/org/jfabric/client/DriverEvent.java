@@ -91,10 +91,10 @@ public sealed interface DriverEvent {
     }
 
     /**
-     * An address is in the vector.
+     * An address is in the vector, or is that of a passive endpoint.
      *
      * @param correlationId of the command.
-     * @param fiAddr        its number.
+     * @param fiAddr        its number in the vector, 0 if there is none.
      * @param address       as the driver writes it.
      */
     record AddressReady(long correlationId, long fiAddr, String address) implements DriverEvent {
@@ -200,6 +200,67 @@ public sealed interface DriverEvent {
         public long correlationId() {
             return 0;
         }
+    }
+
+    /** What happens to connections; answers no command. */
+    sealed interface OfConnection extends DriverEvent {
+        @Override
+        default long correlationId() {
+            return 0;
+        }
+    }
+
+    /**
+     * A passive endpoint is open.
+     *
+     * @param correlationId of the command.
+     * @param passiveId     its id.
+     * @param address       under which peers connect.
+     */
+    record PassiveEndpointReady(long correlationId, long passiveId, String address) implements DriverEvent {
+    }
+
+    /**
+     * A peer asks for a connection.
+     *
+     * @param passiveId   the passive endpoint.
+     * @param requestId   to answer it by.
+     * @param peerAddress who asks.
+     * @param cmData      private data.
+     */
+    record ConnectionRequested(long passiveId, long requestId, String peerAddress, byte[] cmData)
+        implements OfConnection {
+    }
+
+    /**
+     * A connection is made.
+     *
+     * @param endpointId   the endpoint.
+     * @param localAddress of this end.
+     * @param peerAddress  of the other end.
+     * @param cmData       private data of the answer.
+     */
+    record ConnectionMade(long endpointId, String localAddress, String peerAddress, byte[] cmData)
+        implements OfConnection {
+    }
+
+    /**
+     * A connection was refused or could not be made, or a passive endpoint listens no more.
+     *
+     * @param objectId endpoint or passive endpoint.
+     * @param errno    positive fabric errno.
+     * @param cmData   private data of the refusal.
+     */
+    record ConnectionFailed(long objectId, int errno, byte[] cmData) implements OfConnection {
+    }
+
+    /**
+     * The peer of a connected endpoint has ended the connection, or is lost.
+     *
+     * @param endpointId the endpoint.
+     * @param errno      0 for an orderly end, else why it was lost.
+     */
+    record ConnectionEnded(long endpointId, int errno) implements OfConnection {
     }
 
     /**

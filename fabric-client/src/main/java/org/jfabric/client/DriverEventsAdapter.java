@@ -12,12 +12,17 @@ import org.jfabric.codec.control.ClientEndedDecoder;
 import org.jfabric.codec.control.CommandFailedDecoder;
 import org.jfabric.codec.control.CompletionQueueOverrunDecoder;
 import org.jfabric.codec.control.CompletionQueueReadyDecoder;
+import org.jfabric.codec.control.ConnectionEndedDecoder;
+import org.jfabric.codec.control.ConnectionFailedDecoder;
+import org.jfabric.codec.control.ConnectionMadeDecoder;
+import org.jfabric.codec.control.ConnectionRequestedDecoder;
 import org.jfabric.codec.control.CounterReadyDecoder;
 import org.jfabric.codec.control.DoneDecoder;
 import org.jfabric.codec.control.EndpointReadyDecoder;
 import org.jfabric.codec.control.InfoEndDecoder;
 import org.jfabric.codec.control.InfoMatchDecoder;
 import org.jfabric.codec.control.InfoVerdictDecoder;
+import org.jfabric.codec.control.PassiveEndpointReadyDecoder;
 import org.jfabric.codec.control.PeerDownDecoder;
 import org.jfabric.codec.control.RegionReadyDecoder;
 import org.jfabric.codec.control.ViewReadyDecoder;
@@ -32,7 +37,7 @@ import org.jfabric.layout.RecordRingDescriptor;
  */
 public final class DriverEventsAdapter {
     /** Greatest type of a record in the event ring. */
-    public static final int MAX_TYPE = CompletionQueueOverrunDecoder.TEMPLATE_ID;
+    public static final int MAX_TYPE = ConnectionEndedDecoder.TEMPLATE_ID;
 
     private final CommandFailedDecoder commandFailed = new CommandFailedDecoder();
     private final CompletionQueueReadyDecoder completionQueueReady = new CompletionQueueReadyDecoder();
@@ -50,6 +55,11 @@ public final class DriverEventsAdapter {
     private final PeerDownDecoder peerDown = new PeerDownDecoder();
     private final ClientEndedDecoder clientEnded = new ClientEndedDecoder();
     private final CompletionQueueOverrunDecoder completionQueueOverrun = new CompletionQueueOverrunDecoder();
+    private final PassiveEndpointReadyDecoder passiveEndpointReady = new PassiveEndpointReadyDecoder();
+    private final ConnectionRequestedDecoder connectionRequested = new ConnectionRequestedDecoder();
+    private final ConnectionMadeDecoder connectionMade = new ConnectionMadeDecoder();
+    private final ConnectionFailedDecoder connectionFailed = new ConnectionFailedDecoder();
+    private final ConnectionEndedDecoder connectionEnded = new ConnectionEndedDecoder();
     private final RecordConsumer consumer;
     private final DirectBuffer ring;
 
@@ -177,6 +187,41 @@ public final class DriverEventsAdapter {
                 texts(block, CompletionQueueOverrunDecoder.BLOCK_LENGTH, end);
                 return new DriverEvent.CompletionQueueOverrun(completionQueueOverrun.wrap(
                     ring, block, CompletionQueueOverrunDecoder.BLOCK_LENGTH, 0).cqId());
+            default:
+                return decodeConnection(type, block, end);
+        }
+    }
+
+    private DriverEvent decodeConnection(int type, int block, int end) {
+        switch (type) {
+            case PassiveEndpointReadyDecoder.TEMPLATE_ID: {
+                VarDataReader texts = texts(block, PassiveEndpointReadyDecoder.BLOCK_LENGTH, end);
+                passiveEndpointReady.wrap(ring, block, PassiveEndpointReadyDecoder.BLOCK_LENGTH, 0);
+                return new DriverEvent.PassiveEndpointReady(
+                    passiveEndpointReady.correlationId(), passiveEndpointReady.passiveId(), texts.ascii());
+            }
+            case ConnectionRequestedDecoder.TEMPLATE_ID: {
+                VarDataReader texts = texts(block, ConnectionRequestedDecoder.BLOCK_LENGTH, end);
+                connectionRequested.wrap(ring, block, ConnectionRequestedDecoder.BLOCK_LENGTH, 0);
+                return new DriverEvent.ConnectionRequested(
+                    connectionRequested.passiveId(), connectionRequested.requestId(), texts.ascii(), texts.bytes());
+            }
+            case ConnectionMadeDecoder.TEMPLATE_ID: {
+                VarDataReader texts = texts(block, ConnectionMadeDecoder.BLOCK_LENGTH, end);
+                connectionMade.wrap(ring, block, ConnectionMadeDecoder.BLOCK_LENGTH, 0);
+                return new DriverEvent.ConnectionMade(
+                    connectionMade.endpointId(), texts.ascii(), texts.ascii(), texts.bytes());
+            }
+            case ConnectionFailedDecoder.TEMPLATE_ID: {
+                VarDataReader texts = texts(block, ConnectionFailedDecoder.BLOCK_LENGTH, end);
+                connectionFailed.wrap(ring, block, ConnectionFailedDecoder.BLOCK_LENGTH, 0);
+                return new DriverEvent.ConnectionFailed(
+                    connectionFailed.objectId(), connectionFailed.errno(), texts.bytes());
+            }
+            case ConnectionEndedDecoder.TEMPLATE_ID:
+                texts(block, ConnectionEndedDecoder.BLOCK_LENGTH, end);
+                connectionEnded.wrap(ring, block, ConnectionEndedDecoder.BLOCK_LENGTH, 0);
+                return new DriverEvent.ConnectionEnded(connectionEnded.endpointId(), connectionEnded.errno());
             default:
                 throw new FabricException(FabricErrno.EINVAL, "type " + type + " is not known");
         }

@@ -157,7 +157,8 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
             welcome.commandRingLength(),
             welcome.eventRingLength(),
             welcome.bufferedLimit(),
-            welcome.maxBufferedLimit());
+            welcome.maxBufferedLimit(),
+            welcome.cmDataSize());
     }
 
     private static void sendAll(Path directory, int fd, long address, int length) {

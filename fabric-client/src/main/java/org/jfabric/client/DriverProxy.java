@@ -1,5 +1,6 @@
 package org.jfabric.client;
 
+import org.agrona.DirectBuffer;
 import org.agrona.ExpandableArrayBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -212,7 +213,9 @@ public final class DriverProxy {
             .sendCounterId(request.sendCounterId())
             .receiveCounterId(request.receiveCounterId())
             .bufferedLimit(request.bufferedLimit())
-            .bufferedMin(request.bufferedMin());
+            .bufferedMin(request.bufferedMin())
+            .requestId(request.requestId())
+            .passiveId(request.passiveId());
         putLong(EnableEndpointEncoder.txCqFlagsEncodingOffset(), request.txCqFlags());
         putLong(EnableEndpointEncoder.rxCqFlagsEncodingOffset(), request.rxCqFlags());
         InfoCodec.putFixed(body, EnableEndpointEncoder.capsEncodingOffset(), info);
@@ -269,6 +272,10 @@ public final class DriverProxy {
         return submit(QueryInfoEncoder.TEMPLATE_ID, InfoCodec.putText(body, next, "service", service));
     }
 
+    private int submit(int type, int bodyLength) {
+        return submit(type, body, bodyLength);
+    }
+
     private void putInt(int offset, int value) {
         body.putInt(offset, value, ByteOrder.LITTLE_ENDIAN);
     }
@@ -277,7 +284,7 @@ public final class DriverProxy {
         body.putLong(offset, value, ByteOrder.LITTLE_ENDIAN);
     }
 
-    private int submit(int type, int bodyLength) {
+    int submit(int type, DirectBuffer from, int bodyLength) {
         int length = RecordRingDescriptor.WORD_LENGTH + bodyLength;
         if (length > producer.capacity() / 4) {
             throw new FabricException(FabricErrno.EINVAL, "the command has " + length + " bytes, a command ring of "
@@ -287,7 +294,7 @@ public final class DriverProxy {
         if (offset < 0) {
             return offset;
         }
-        ring.putBytes(offset + RecordRingDescriptor.WORD_LENGTH, body, 0, bodyLength);
+        ring.putBytes(offset + RecordRingDescriptor.WORD_LENGTH, from, 0, bodyLength);
         producer.commit(offset, length, type);
         if (doorbell != null) {
             doorbell.ring();

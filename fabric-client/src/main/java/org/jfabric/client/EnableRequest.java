@@ -10,9 +10,11 @@ package org.jfabric.client;
  * @param rxCqFlags        flags it was bound with.
  * @param sendCounterId    counter of sends, 0 for none.
  * @param receiveCounterId counter of receives, 0 for none.
- * @param avId             address vector.
+ * @param avId             address vector, 0 for a connection-oriented endpoint.
  * @param bufferedLimit    longest message that is shown whole, with mode FI_BUFFERED_RECV.
  * @param bufferedMin      bytes shown of a longer one.
+ * @param requestId        connection request that it will accept, 0 for none.
+ * @param passiveId        passive endpoint whose name it takes over, 0 for none.
  * @param endpointName     name wanted within the driver, or null.
  * @param service          further name to be published, or null.
  */
@@ -27,6 +29,8 @@ public record EnableRequest(
     long avId,
     int bufferedLimit,
     int bufferedMin,
+    long requestId,
+    long passiveId,
     String endpointName,
     String service) {
 }

@@ -195,7 +195,7 @@ public final class InfoCodec {
         return putBytes(buffer, index, what, text.getBytes(StandardCharsets.US_ASCII));
     }
 
-    private static int putBytes(MutableDirectBuffer buffer, int index, String what, byte[] bytes) {
+    static int putBytes(MutableDirectBuffer buffer, int index, String what, byte[] bytes) {
         if (bytes.length > MAX_TEXT_LENGTH) {
             throw new FabricException(FabricErrno.EINVAL,
                 what + " has " + bytes.length + " bytes, at most " + MAX_TEXT_LENGTH + " are possible");

@@ -56,7 +56,8 @@ final class InvokedDriver extends EmbeddedDriver {
             ringLength,
             ringLength,
             wiring.config().queue().bufferedLimitBytes(),
-            wiring.config().queue().maxBufferedLimitBytes());
+            wiring.config().queue().maxBufferedLimitBytes(),
+            wiring.conductor().cmDataBytes());
     }
 
     @Override

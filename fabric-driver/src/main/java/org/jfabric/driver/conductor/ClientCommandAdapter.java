@@ -49,6 +49,7 @@ final class ClientCommandAdapter {
     private final PublishServiceDecoder publish = new PublishServiceDecoder();
     private final CloseObjectDecoder close = new CloseObjectDecoder();
     private final QueryInfoDecoder query = new QueryInfoDecoder();
+    private final ConnectionCommandAdapter connections;
 
     /**
      * An adapter for all clients.
@@ -57,6 +58,7 @@ final class ClientCommandAdapter {
      */
     ClientCommandAdapter(DriverConductor conductor) {
         this.conductor = conductor;
+        this.connections = new ConnectionCommandAdapter(conductor, body);
     }
 
     /**
@@ -172,7 +174,7 @@ final class ClientCommandAdapter {
                 conductor.onCloseObject(session, close.correlationId(), close.kindRaw(), close.objectId());
             }
             case QueryInfoDecoder.TEMPLATE_ID -> onQueryInfo(session);
-            default -> throw new IllegalStateException("template " + type + " was checked");
+            default -> connections.decode(session, type);
         }
     }
 
@@ -198,6 +200,8 @@ final class ClientCommandAdapter {
             enable.eqId(),
             enable.bufferedLimit(),
             enable.bufferedMin(),
+            enable.requestId(),
+            enable.passiveId(),
             hints,
             enable.endpointName(),
             enable.service());
@@ -247,7 +251,7 @@ final class ClientCommandAdapter {
             case PublishServiceDecoder.TEMPLATE_ID -> PublishServiceDecoder.BLOCK_LENGTH;
             case CloseObjectDecoder.TEMPLATE_ID -> CloseObjectDecoder.BLOCK_LENGTH;
             case QueryInfoDecoder.TEMPLATE_ID -> QueryInfoDecoder.BLOCK_LENGTH;
-            default -> 0;
+            default -> ConnectionCommandAdapter.blockLength(type);
         };
     }
 
@@ -257,7 +261,7 @@ final class ClientCommandAdapter {
             case OpenAddressVectorDecoder.TEMPLATE_ID, InsertAddressDecoder.TEMPLATE_ID,
                 PublishServiceDecoder.TEMPLATE_ID -> 1;
             case EnableEndpointDecoder.TEMPLATE_ID, QueryInfoDecoder.TEMPLATE_ID -> 9;
-            default -> 0;
+            default -> ConnectionCommandAdapter.texts(type);
         };
     }
 }

@@ -13,6 +13,10 @@ import org.jfabric.codec.control.ClientEndedEncoder;
 import org.jfabric.codec.control.CommandFailedEncoder;
 import org.jfabric.codec.control.CompletionQueueOverrunEncoder;
 import org.jfabric.codec.control.CompletionQueueReadyEncoder;
+import org.jfabric.codec.control.ConnectionEndedEncoder;
+import org.jfabric.codec.control.ConnectionFailedEncoder;
+import org.jfabric.codec.control.ConnectionMadeEncoder;
+import org.jfabric.codec.control.ConnectionRequestedEncoder;
 import org.jfabric.codec.control.CounterReadyEncoder;
 import org.jfabric.codec.control.CqFormat;
 import org.jfabric.codec.control.DoneEncoder;
@@ -20,6 +24,7 @@ import org.jfabric.codec.control.EndpointReadyEncoder;
 import org.jfabric.codec.control.InfoEndEncoder;
 import org.jfabric.codec.control.InfoMatchEncoder;
 import org.jfabric.codec.control.InfoVerdictEncoder;
+import org.jfabric.codec.control.PassiveEndpointReadyEncoder;
 import org.jfabric.codec.control.PeerDownEncoder;
 import org.jfabric.codec.control.RegionReadyEncoder;
 import org.jfabric.codec.control.ViewReadyEncoder;
@@ -143,10 +148,10 @@ public final class ClientProxy {
     }
 
     /**
-     * An address is inserted.
+     * An address is inserted, or that of a passive endpoint.
      *
      * @param correlationId of the command.
-     * @param fiAddr        its place in the address vector.
+     * @param fiAddr        its place in the address vector, or 0.
      * @param address       as resolved.
      */
     public void addressReady(long correlationId, long fiAddr, String address) {
@@ -264,6 +269,72 @@ public final class ClientProxy {
         CompletionQueueOverrunEncoder encoder =
             new CompletionQueueOverrunEncoder().wrap(buffer, Long.BYTES).cqId(cqId);
         send(CompletionQueueOverrunEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * A passive endpoint is open.
+     *
+     * @param correlationId of the command.
+     * @param passiveId     its number.
+     * @param address       under which peers connect.
+     */
+    public void passiveEndpointReady(long correlationId, long passiveId, String address) {
+        PassiveEndpointReadyEncoder encoder = new PassiveEndpointReadyEncoder().wrap(buffer, Long.BYTES)
+            .correlationId(correlationId).passiveId(passiveId).address(address);
+        send(PassiveEndpointReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * A peer asks for a connection.
+     *
+     * @param passiveId   the passive endpoint.
+     * @param requestId   to answer it by.
+     * @param peerAddress who asks.
+     * @param cmData      private data.
+     */
+    public void connectionRequested(long passiveId, long requestId, String peerAddress, byte[] cmData) {
+        ConnectionRequestedEncoder encoder = new ConnectionRequestedEncoder().wrap(buffer, Long.BYTES)
+            .passiveId(passiveId).requestId(requestId).peerAddress(peerAddress).putCmData(cmData, 0, cmData.length);
+        send(ConnectionRequestedEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * A connection is made.
+     *
+     * @param endpointId   the endpoint.
+     * @param localAddress of this end.
+     * @param peerAddress  of the other end.
+     * @param cmData       private data of the answer.
+     */
+    public void connectionMade(long endpointId, String localAddress, String peerAddress, byte[] cmData) {
+        ConnectionMadeEncoder encoder = new ConnectionMadeEncoder().wrap(buffer, Long.BYTES).endpointId(endpointId)
+            .localAddress(localAddress).peerAddress(peerAddress).putCmData(cmData, 0, cmData.length);
+        send(ConnectionMadeEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * A connection could not be made, or a passive endpoint listens no more.
+     *
+     * @param objectId the endpoint or passive endpoint.
+     * @param errno    positive fabric errno.
+     * @param cmData   private data of the refusal.
+     */
+    public void connectionFailed(long objectId, int errno, byte[] cmData) {
+        ConnectionFailedEncoder encoder = new ConnectionFailedEncoder().wrap(buffer, Long.BYTES).objectId(objectId)
+            .errno(errno).reserved(0).putCmData(cmData, 0, cmData.length);
+        send(ConnectionFailedEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * The peer of a connected endpoint has ended the connection, or is lost.
+     *
+     * @param endpointId the endpoint.
+     * @param errno      0 for an orderly end, else why it was lost.
+     */
+    public void connectionEnded(long endpointId, int errno) {
+        ConnectionEndedEncoder encoder = new ConnectionEndedEncoder().wrap(buffer, Long.BYTES).endpointId(endpointId)
+            .errno(errno).reserved(0);
+        send(ConnectionEndedEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
     /**

@@ -28,6 +28,7 @@ public final class ClientSession {
     private final Long2ObjectHashMap<WaitSetResource> waitSets = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<ViewResource> views = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<AddressVectorResource> addressVectors = new Long2ObjectHashMap<>();
+    private final Long2ObjectHashMap<PassiveEndpointResource> passiveEndpoints = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<EndpointResource> endpoints = new Long2ObjectHashMap<>();
     private final Int2ObjectHashMap<RegionResource> regions = new Int2ObjectHashMap<>();
     private final BitSet activityIndices = new BitSet();
@@ -187,6 +188,15 @@ public final class ClientSession {
      */
     public Long2ObjectHashMap<ViewResource> views() {
         return views;
+    }
+
+    /**
+     * Open passive endpoints.
+     *
+     * @return by number.
+     */
+    public Long2ObjectHashMap<PassiveEndpointResource> passiveEndpoints() {
+        return passiveEndpoints;
     }
 
     /**

@@ -302,6 +302,7 @@ final class ClientSockets {
             .commandRingLength(ringLength).eventRingLength(ringLength)
             .bufferedLimit(context.config().queue().bufferedLimitBytes())
             .maxBufferedLimit(context.config().queue().maxBufferedLimitBytes())
+            .cmDataSize(context.cmDataBytes())
             .driverName(context.driverName())
             .reason(reason.length() > MAX_REASON ? reason.substring(0, MAX_REASON) : reason);
         int length = MessageHeaderEncoder.ENCODED_LENGTH + encoder.encodedLength();

@@ -43,6 +43,15 @@ public record ConductorContext(
     ErrorHandler errorHandler) {
 
     /**
+     * Private data that every link which connects endpoints carries (FI_OPT_CM_DATA_SIZE).
+     *
+     * @return bytes, 0 if no link connects.
+     */
+    public int cmDataBytes() {
+        return providers.stream().mapToInt(LinkProvider::cmDataBytes).filter(each -> each > 0).min().orElse(0);
+    }
+
+    /**
      * The driver's name.
      *
      * @return last part of its directory, host part of its addresses.

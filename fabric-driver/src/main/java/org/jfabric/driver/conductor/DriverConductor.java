@@ -11,14 +11,19 @@ import org.jfabric.codec.control.OpenCompletionQueueDecoder;
 import org.jfabric.codec.control.OpenCounterDecoder;
 import org.jfabric.codec.control.OpenWaitSetDecoder;
 import org.jfabric.codec.control.RegisterRegionDecoder;
+import org.jfabric.driver.conductor.command.ChangeConnectionCommand;
 import org.jfabric.driver.conductor.command.CloseObjectCommand;
 import org.jfabric.driver.conductor.command.Command;
+import org.jfabric.driver.conductor.command.ConnectEndpointCommand;
 import org.jfabric.driver.conductor.command.EnableEndpointCommand;
 import org.jfabric.driver.conductor.command.EndClientCommand;
 import org.jfabric.driver.conductor.command.InsertAddressCommand;
+import org.jfabric.driver.conductor.command.ListenCommand;
+import org.jfabric.driver.conductor.command.NamePassiveEndpointCommand;
 import org.jfabric.driver.conductor.command.OpenClientCommand;
 import org.jfabric.driver.conductor.command.OpenCompletionQueueCommand;
 import org.jfabric.driver.conductor.command.OpenCounterCommand;
+import org.jfabric.driver.conductor.command.OpenPassiveEndpointCommand;
 import org.jfabric.driver.conductor.command.OpenViewCommand;
 import org.jfabric.driver.conductor.command.OpenWaitSetCommand;
 import org.jfabric.driver.conductor.command.PublishServiceCommand;
@@ -36,6 +41,7 @@ import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.Affinity;
 
 import java.util.ArrayList;
+import java.util.function.Consumer;
 
 /**
  * Owns administration and lifetimes: accepts clients, takes their commands, ends those that are gone or broken.
@@ -158,6 +164,15 @@ public final class DriverConductor implements Agent {
         if (session != null) {
             onClientGone(session);
         }
+    }
+
+    /**
+     * Private data that connections carry.
+     *
+     * @return bytes, 0 if no link connects.
+     */
+    public int cmDataBytes() {
+        return context.cmDataBytes();
     }
 
     /**
@@ -284,6 +299,41 @@ public final class DriverConductor implements Agent {
     void onCloseObject(ClientSession session, long correlationId, int kind, long objectId) {
         begin(new CloseObjectCommand(
             context, session, correlationId, kind, objectId, names, sockets.waitChannels()));
+    }
+
+    void onOpenPassiveEndpoint(
+        ClientSession session, long correlationId, String address, String linkName, byte[] authKey) {
+        begin(new OpenPassiveEndpointCommand(
+            context, session, correlationId, address, linkName, authKey, names, ++lastId));
+    }
+
+    void onNamePassiveEndpoint(ClientSession session, long correlationId, long passiveId, String address) {
+        begin(new NamePassiveEndpointCommand(context, session, correlationId, passiveId, address, names));
+    }
+
+    void onListen(ClientSession session, long correlationId, long passiveId, int backlog) {
+        begin(new ListenCommand(context, session, correlationId, passiveId, backlog));
+    }
+
+    void onConnect(ClientSession session, long correlationId, long endpointId, String address, byte[] cmData) {
+        begin(new ConnectEndpointCommand(context, session, correlationId, endpointId, address, cmData, names));
+    }
+
+    void onAccept(ClientSession session, long correlationId, long endpointId, long requestId, byte[] cmData) {
+        EndpointResource endpoint = ChangeConnectionCommand.endpoint(session, endpointId);
+        begin(new ChangeConnectionCommand(
+            context, session, correlationId, () -> endpoint.endpoint().accept(requestId, cmData)));
+    }
+
+    void onReject(ClientSession session, long correlationId, long requestId, byte[] cmData) {
+        begin(new ChangeConnectionCommand(
+            context, session, correlationId, () -> session.progress().session().reject(requestId, cmData)));
+    }
+
+    void onShutdown(ClientSession session, long correlationId, long endpointId) {
+        EndpointResource endpoint = ChangeConnectionCommand.endpoint(session, endpointId);
+        begin(new ChangeConnectionCommand(
+            context, session, correlationId, () -> endpoint.endpoint().connection().shutdown()));
     }
 
     void onQueryInfo(
@@ -444,20 +494,41 @@ public final class DriverConductor implements Agent {
 
         @Override
         public void onCompletionQueueOverrun(long clientId, long cqId) {
-            context.inbox().post(() -> {
-                ClientSession session = sessions.get(clientId);
-                if (session != null) {
-                    session.proxy().completionQueueOverrun(cqId);
-                }
-            });
+            tell(clientId, proxy -> proxy.completionQueueOverrun(cqId));
         }
 
         @Override
         public void onPeerDown(long clientId, long endpointId, long fiAddr, int errno, String address) {
+            tell(clientId, proxy -> proxy.peerDown(endpointId, fiAddr, errno, address));
+        }
+
+        @Override
+        public void onConnectionRequest(
+            long clientId, long passiveId, long requestId, String address, byte[] cmData) {
+            tell(clientId, proxy -> proxy.connectionRequested(passiveId, requestId, address, cmData));
+        }
+
+        @Override
+        public void onConnected(
+            long clientId, long endpointId, String localAddress, String peerAddress, byte[] cmData) {
+            tell(clientId, proxy -> proxy.connectionMade(endpointId, localAddress, peerAddress, cmData));
+        }
+
+        @Override
+        public void onConnectionFailed(long clientId, long objectId, int errno, byte[] cmData) {
+            tell(clientId, proxy -> proxy.connectionFailed(objectId, errno, cmData));
+        }
+
+        @Override
+        public void onConnectionEnded(long clientId, long endpointId, int errno) {
+            tell(clientId, proxy -> proxy.connectionEnded(endpointId, errno));
+        }
+
+        private void tell(long clientId, Consumer<ClientProxy> event) {
             context.inbox().post(() -> {
                 ClientSession session = sessions.get(clientId);
                 if (session != null) {
-                    session.proxy().peerDown(endpointId, fiAddr, errno, address);
+                    event.accept(session.proxy());
                 }
             });
         }

@@ -1,5 +1,6 @@
 package org.jfabric.driver.conductor;
 
+import org.jfabric.EndpointType;
 import org.jfabric.Info;
 
 /**
@@ -17,6 +18,8 @@ import org.jfabric.Info;
  * @param eventQueueId     event queue, or 0.
  * @param bufferedLimit    longest message that is shown whole, with mode FI_BUFFERED_RECV.
  * @param bufferedMin      bytes shown of a longer one.
+ * @param requestId        connection request that it will accept, or 0.
+ * @param passiveId        passive endpoint whose name it takes over, or 0.
  * @param hints            attributes.
  * @param endpointName     name for its address, or empty.
  * @param service          name to be published, or empty.
@@ -34,9 +37,20 @@ public record EndpointRequest(
     long eventQueueId,
     int bufferedLimit,
     int bufferedMin,
+    long requestId,
+    long passiveId,
     Info hints,
     String endpointName,
     String service) {
+
+    /**
+     * Whether it asks for a connection-oriented endpoint.
+     *
+     * @return true with type FI_EP_MSG.
+     */
+    public boolean connects() {
+        return hints.epAttr().type() == EndpointType.MSG;
+    }
 
     /**
      * Whether a link may be used.

@@ -24,6 +24,7 @@ public final class EndpointResource {
     private final List<CounterResource> counters;
     private final AddressVectorResource addresses;
     private final List<String> services = new ArrayList<>();
+    private boolean sharesName;
 
     /**
      * An endpoint and what it uses.
@@ -38,7 +39,7 @@ public final class EndpointResource {
      * @param activityIndex       of its activity byte.
      * @param transmitCompletions bound for sends.
      * @param receiveCompletions  bound for receives.
-     * @param addresses           bound.
+     * @param addresses           bound, or null of a connection-oriented endpoint.
      */
     public EndpointResource(
         EngineEndpoint endpoint,
@@ -180,6 +181,22 @@ public final class EndpointResource {
         transmitCompletions.unbind();
         receiveCompletions.unbind();
         counters.forEach(CounterResource::unbind);
-        addresses.unbind();
+        if (addresses != null) {
+            addresses.unbind();
+        }
+    }
+
+    /** Its name is that of the passive endpoint whose request it accepts. */
+    public void shareName() {
+        sharesName = true;
+    }
+
+    /**
+     * Whether the name is another object's, and stays when this endpoint goes.
+     *
+     * @return true of an endpoint that accepts a request.
+     */
+    public boolean sharesName() {
+        return sharesName;
     }
 }

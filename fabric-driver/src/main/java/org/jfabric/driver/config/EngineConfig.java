@@ -50,10 +50,17 @@ public final class EngineConfig {
         .why("Cycles between two looks at a quiet queue whose activity byte is not set: the safety net behind "
             + "that byte. Raise it with thousands of idle endpoints.");
 
+    /** {@code jfabric.engine.backlog}. */
+    public static final Option<Integer> BACKLOG = Option.count("jfabric.engine.backlog")
+        .defaultsTo(128)
+        .range(1, 1 << 16)
+        .why("Requests for connections that may wait for their answers at a passive endpoint that sets no backlog of "
+            + "its own; more are refused. Raise it where many connect at the same time to a slow listener.");
+
     static final OptionGroup GROUP = new OptionGroup(
         "engine", "Protocols, budgets and polling",
         List.of(EAGER_LIMIT_BYTES, UNEXPECTED_BUDGET_BYTES, CREDIT_WINDOW_BYTES, ANNOUNCEMENT_LIMIT, QUEUE_POLL_BATCH,
-            COLD_ROTATION_CYCLES));
+            COLD_ROTATION_CYCLES, BACKLOG));
 
     private final int eagerLimitBytes;
     private final long unexpectedBudgetBytes;
@@ -61,6 +68,7 @@ public final class EngineConfig {
     private final int announcementLimit;
     private final int queuePollBatch;
     private final int coldRotationCycles;
+    private final int backlog;
 
     EngineConfig(ConfigSource source) {
         eagerLimitBytes = Math.toIntExact(source.value(EAGER_LIMIT_BYTES));
@@ -77,6 +85,7 @@ public final class EngineConfig {
             unexpectedBudgetBytes >= creditWindowBytes,
             "the unexpected budget has to cover the credit of at least one peer",
             UNEXPECTED_BUDGET_BYTES, CREDIT_WINDOW_BYTES);
+        backlog = source.value(BACKLOG);
     }
 
     /**
@@ -131,5 +140,14 @@ public final class EngineConfig {
      */
     public int coldRotationCycles() {
         return coldRotationCycles;
+    }
+
+    /**
+     * Requests for connections that may wait at a passive endpoint without a backlog of its own.
+     *
+     * @return a count.
+     */
+    public int backlog() {
+        return backlog;
     }
 }

@@ -20,6 +20,7 @@ import org.jfabric.driver.link.BoundAddress;
  *                        (FI_RM_DISABLED).
  * @param authKey         only endpoints with the same key communicate; empty for none (EP-156).
  * @param slab            where its messages go with mode FI_BUFFERED_RECV, or null.
+ * @param connects        whether it has one peer by a connection (FI_EP_MSG) and not many by their addresses.
  * @param bound           what the operating system gave it as address, or null.
  */
 public record EndpointSettings(
@@ -36,9 +37,10 @@ public record EndpointSettings(
     boolean mayOverrun,
     byte[] authKey,
     ReceiveSlab slab,
+    boolean connects,
     BoundAddress bound) {
     /**
-     * Settings of an endpoint without buffered receives.
+     * Settings of a connectionless endpoint without buffered receives.
      *
      * @param id              as above.
      * @param name            as above.
@@ -67,7 +69,7 @@ public record EndpointSettings(
         boolean mayOverrun,
         byte[] authKey) {
         this(id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, null, null);
+            mayOverrun, authKey, null, false, null);
     }
 
     /**
@@ -79,7 +81,7 @@ public record EndpointSettings(
     public EndpointSettings with(ReceiveSlab newSlab) {
         return new EndpointSettings(
             id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, newSlab, bound);
+            mayOverrun, authKey, newSlab, connects, bound);
     }
 
     /**
@@ -91,7 +93,18 @@ public record EndpointSettings(
     public EndpointSettings with(BoundAddress newBound) {
         return new EndpointSettings(
             id, name, newBound.address(), context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps,
-            eagerLimitBytes, mayOverrun, authKey, slab, newBound);
+            eagerLimitBytes, mayOverrun, authKey, slab, connects, newBound);
+    }
+
+    /**
+     * The same of a connection-oriented endpoint.
+     *
+     * @return new settings.
+     */
+    public EndpointSettings connectionOriented() {
+        return new EndpointSettings(
+            id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
+            mayOverrun, authKey, slab, true, bound);
     }
 
     /**

@@ -30,6 +30,7 @@ public final class Engine {
     private Peer firstScheduled;
     private Peer lastScheduled;
     private long violations;
+    private long lastRequestId;
     private InternalError fault;
 
     /**
@@ -204,10 +205,7 @@ public final class Engine {
         CompletionWriter receiveCompletions,
         CounterWriter sendCounter,
         CounterWriter receiveCounter) {
-        List<Link> chosen = new ArrayList<>();
-        for (String name : linkNames) {
-            chosen.add(link(name));
-        }
+        List<Link> chosen = links(linkNames);
         EngineEndpoint result = new EngineEndpoint(
             this, session, endpoint, chosen, addresses, transmitCompletions, receiveCompletions, sendCounter,
             receiveCounter);
@@ -237,12 +235,40 @@ public final class Engine {
     }
 
     /**
+     * Makes a passive endpoint, which does not listen yet.
+     *
+     * @param session   of its client.
+     * @param passiveId its number.
+     * @return the endpoint.
+     */
+    public EnginePassiveEndpoint addPassiveEndpoint(EngineSession session, long passiveId) {
+        EnginePassiveEndpoint passive = new EnginePassiveEndpoint(this, session, passiveId);
+        session.passiveEndpoints().add(passive);
+        return passive;
+    }
+
+    /**
+     * Closes a passive endpoint: requests without an answer are rejected. Again does nothing.
+     *
+     * @param session of its client.
+     * @param passive from {@link #addPassiveEndpoint}, or null.
+     */
+    public void removePassiveEndpoint(EngineSession session, EnginePassiveEndpoint passive) {
+        if (session.passiveEndpoints().remove(passive)) {
+            passive.close();
+        }
+    }
+
+    /**
      * Ends a client: its endpoints and its regions.
      *
      * @param session of the client.
      */
     public void closeSession(EngineSession session) {
         session.end();
+        for (EnginePassiveEndpoint passive : List.copyOf(session.passiveEndpoints())) {
+            removePassiveEndpoint(session, passive);
+        }
         for (EngineEndpoint endpoint : List.copyOf(session.endpoints())) {
             removeEndpoint(endpoint);
         }
@@ -311,6 +337,10 @@ public final class Engine {
         return violations;
     }
 
+    long nextRequestId() {
+        return ++lastRequestId;
+    }
+
     void schedule(Peer peer) {
         if (lastScheduled == null) {
             firstScheduled = peer;
@@ -340,6 +370,21 @@ public final class Engine {
             peer = next;
         }
         return work;
+    }
+
+    /**
+     * Links by their names.
+     *
+     * @param linkNames of loaded links.
+     * @return in the same order.
+     * @throws FabricException {@code FI_ENODEV} if a link is not loaded.
+     */
+    public List<Link> links(List<String> linkNames) {
+        List<Link> chosen = new ArrayList<>();
+        for (String name : linkNames) {
+            chosen.add(link(name));
+        }
+        return chosen;
     }
 
     private Link link(String name) {

@@ -1,10 +1,13 @@
 package org.jfabric.driver.engine;
 
 import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.driver.engine.complete.CompletionWriter;
 import org.jfabric.driver.engine.complete.CounterWriter;
 import org.jfabric.driver.engine.peer.AddressTable;
+import org.jfabric.driver.engine.peer.Connection;
+import org.jfabric.driver.engine.peer.ConnectionListener;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.engine.peer.PeerContext;
 import org.jfabric.driver.engine.peer.PeerTable;
@@ -18,7 +21,7 @@ import org.jfabric.driver.link.LocalEndpoint;
 import java.util.List;
 
 /**
- * A reliable-datagram endpoint: its transmit side, its receive side and its peers, bound together.
+ * An active endpoint: its transmit side, its receive side and its peers, or its one connection, bound together.
  *
  * <p>Owner: progress agent.
  */
@@ -34,7 +37,11 @@ public final class EngineEndpoint extends EndpointPort {
     private final Receiver receiver;
     private final int transmitIndex;
     private final int receiveIndex;
+    /** Null for connectionless endpoints. */
+    private final Connection connection;
     private boolean closed;
+    /** Its connection is over: a receive that finds no message ends. */
+    private boolean ended;
 
     EngineEndpoint(
         Engine engine,
@@ -58,6 +65,7 @@ public final class EngineEndpoint extends EndpointPort {
         this.receiver = new Receiver(
             settings, engine.settings(), session.regions(), peers, receiveCompletions, receiveIndex, receiveCounter,
             engine.clock());
+        this.connection = settings.connects() ? new Connection(local, links, peers, new Connected()) : null;
     }
 
     @Override
@@ -94,7 +102,8 @@ public final class EngineEndpoint extends EndpointPort {
     @Override
     public int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
         try {
-            return closed ? -FabricErrno.EOPBADSTATE : receiver.receive(flags, buf, len, srcAddr, tag, ignore, context);
+            return ended ? receiveAfterEnd(flags, buf, len, srcAddr, tag, ignore, context)
+                : receiver.receive(flags, buf, len, srcAddr, tag, ignore, context);
         } catch (InternalError ex) {
             return inHand(ex);
         }
@@ -104,8 +113,14 @@ public final class EngineEndpoint extends EndpointPort {
     public int receiveVector(
         long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
         try {
-            return closed ? -FabricErrno.EOPBADSTATE
-                : receiver.receiveVector(flags, pieces, count, srcAddr, tag, ignore, context);
+            if (closed) {
+                return -FabricErrno.EOPBADSTATE;
+            }
+            int result = receiver.receiveVector(flags, pieces, count, srcAddr, tag, ignore, context);
+            if (ended) {
+                receiver.cancelPosted(FabricErrno.ENOTCONN);
+            }
+            return result;
         } catch (InternalError ex) {
             return inHand(ex);
         }
@@ -128,6 +143,17 @@ public final class EngineEndpoint extends EndpointPort {
         } catch (InternalError ex) {
             inHand(ex);
         }
+    }
+
+    /** What came before the end of the connection can still be received, nothing else ever will. */
+    private int receiveAfterEnd(
+        long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
+        if (closed) {
+            return -FabricErrno.EOPBADSTATE;
+        }
+        int result = receiver.receive(flags, buf, len, srcAddr, tag, ignore, context);
+        receiver.cancelPosted(FabricErrno.ENOTCONN);
+        return result;
     }
 
     @Override
@@ -199,6 +225,35 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     /**
+     * Its connection.
+     *
+     * @return the one of a connection-oriented endpoint.
+     * @throws FabricException {@code FI_EOPNOTSUPP} if the endpoint is connectionless.
+     */
+    public Connection connection() {
+        if (connection == null) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, "the endpoint " + settings.address()
+                + " is connectionless", "Open it with type FI_EP_MSG.");
+        }
+        return connection;
+    }
+
+    /**
+     * Accepts a request for a connection.
+     *
+     * @param requestId as told.
+     * @param cmData    private data of the answer.
+     * @throws FabricException {@code FI_ECONNABORTED} if the request is not there any more, or as
+     *     {@link Connection#accept}.
+     */
+    public void accept(long requestId, byte[] cmData) {
+        Connection made = connection();
+        made.requireIdle();
+        EnginePassiveEndpoint.Waiting waiting = session.requireRequest(requestId);
+        made.accept(waiting.request(), waiting.manager(), cmData);
+    }
+
+    /**
      * Its receive side.
      *
      * @return the receiver.
@@ -227,8 +282,10 @@ public final class EngineEndpoint extends EndpointPort {
 
     void open() {
         addresses.bind(peers);
-        for (Link link : links) {
-            link.attach(local);
+        if (connection == null) {
+            for (Link link : links) {
+                link.attach(local);
+            }
         }
         peers.introduceAll();
     }
@@ -256,8 +313,11 @@ public final class EngineEndpoint extends EndpointPort {
 
     void close(int errno) {
         closed = true;
-        for (Link link : links) {
-            link.detach(local);
+        ended = true;
+        if (connection == null) {
+            for (Link link : links) {
+                link.detach(local);
+            }
         }
         addresses.unbind(peers);
         boolean told = false;
@@ -329,8 +389,8 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
-        public boolean connect(Peer peer) {
-            return peers.connect(peer);
+        public void connect(Peer peer) {
+            peers.connect(peer);
         }
 
         @Override
@@ -366,6 +426,10 @@ public final class EngineEndpoint extends EndpointPort {
 
         @Override
         public void onPeerDown(Peer peer, int errno) {
+            if (connection != null) {
+                connection.onPeerDown(errno);
+                return;
+            }
             session.listener().onPeerDown(
                 session.clientId(), settings.id(), peer.sourceAddress(), errno, peer.address());
         }
@@ -373,6 +437,29 @@ public final class EngineEndpoint extends EndpointPort {
         @Override
         public void onViolation(Peer peer, String reason) {
             engine.onViolation(EngineEndpoint.this, peer, reason);
+        }
+    }
+
+    private final class Connected extends ConnectionListener {
+        @Override
+        public void onConnected(String localAddress, String peerAddress, byte[] cmData) {
+            session.listener().onConnected(session.clientId(), settings.id(), localAddress, peerAddress, cmData);
+        }
+
+        @Override
+        public void onFailed(int errno, byte[] cmData) {
+            session.listener().onConnectionFailed(session.clientId(), settings.id(), errno, cmData);
+        }
+
+        @Override
+        public void onShutdown(int errno) {
+            session.listener().onConnectionEnded(session.clientId(), settings.id(), errno);
+        }
+
+        @Override
+        public void onEnded() {
+            ended = true;
+            receiver.cancelPosted(FabricErrno.ECANCELED);
         }
     }
 }

@@ -1,5 +1,8 @@
 package org.jfabric.driver.engine;
 
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.driver.engine.peer.Connection;
 import org.jfabric.driver.resource.RegionTable;
 
 import java.util.ArrayList;
@@ -13,6 +16,7 @@ public final class EngineSession {
     private final SessionListener listener;
     private final RegionTable regions = new RegionTable();
     private final List<EngineEndpoint> endpoints = new ArrayList<>();
+    private final List<EnginePassiveEndpoint> passiveEndpoints = new ArrayList<>();
     private boolean ended;
 
     /**
@@ -51,6 +55,39 @@ public final class EngineSession {
      */
     public List<EngineEndpoint> endpoints() {
         return endpoints;
+    }
+
+    /**
+     * The client's passive endpoints.
+     *
+     * @return the live list; only {@link Engine} changes it.
+     */
+    public List<EnginePassiveEndpoint> passiveEndpoints() {
+        return passiveEndpoints;
+    }
+
+    /** Takes a connection request out to be answered. */
+    EnginePassiveEndpoint.Waiting requireRequest(long requestId) {
+        for (EnginePassiveEndpoint passive : passiveEndpoints) {
+            EnginePassiveEndpoint.Waiting taken = passive.take(requestId);
+            if (taken != null) {
+                return taken;
+            }
+        }
+        throw new FabricException(FabricErrno.ECONNABORTED, "connection request " + requestId
+            + " does not wait any more", "Answer each request once, before its passive endpoint is closed.");
+    }
+
+    /**
+     * Rejects a connection request.
+     *
+     * @param requestId as told.
+     * @param cmData    private data, cut if the link takes less.
+     * @throws FabricException {@code FI_ECONNABORTED} if it does not wait any more.
+     */
+    public void reject(long requestId, byte[] cmData) {
+        EnginePassiveEndpoint.Waiting waiting = requireRequest(requestId);
+        waiting.request().reject(Connection.cut(cmData, waiting.manager()));
     }
 
     /**

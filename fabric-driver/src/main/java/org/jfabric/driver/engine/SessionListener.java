@@ -35,4 +35,55 @@ public abstract class SessionListener {
      * @param address    the peer's address.
      */
     public abstract void onPeerDown(long clientId, long endpointId, long fiAddr, int errno, String address);
+
+    /**
+     * A peer asks one of the client's passive endpoints for a connection.
+     *
+     * @param clientId  the client.
+     * @param passiveId its passive endpoint.
+     * @param requestId to answer the request by.
+     * @param address   the peer's address.
+     * @param cmData    private data.
+     */
+    public void onConnectionRequest(
+        long clientId, long passiveId, long requestId, String address, byte[] cmData) {
+        // only where there are connection-oriented endpoints
+    }
+
+    /**
+     * A connection of one of the client's endpoints is made.
+     *
+     * @param clientId     the client.
+     * @param endpointId   its endpoint.
+     * @param localAddress of this end.
+     * @param peerAddress  of the other end.
+     * @param cmData       private data of the answer.
+     */
+    public void onConnected(
+        long clientId, long endpointId, String localAddress, String peerAddress, byte[] cmData) {
+        // only where there are connection-oriented endpoints
+    }
+
+    /**
+     * A connection of one of the client's endpoints could not be made, or a passive one listens no more.
+     *
+     * @param clientId the client.
+     * @param objectId its endpoint, or passive endpoint.
+     * @param errno    positive fabric errno.
+     * @param cmData   private data of the refusal.
+     */
+    public void onConnectionFailed(long clientId, long objectId, int errno, byte[] cmData) {
+        // only where there are connection-oriented endpoints
+    }
+
+    /**
+     * The peer of one of the client's connected endpoints has ended the connection, or is lost.
+     *
+     * @param clientId   the client.
+     * @param endpointId its endpoint.
+     * @param errno      0 for an orderly end, else why it was lost.
+     */
+    public void onConnectionEnded(long clientId, long endpointId, int errno) {
+        // only where there are connection-oriented endpoints
+    }
 }

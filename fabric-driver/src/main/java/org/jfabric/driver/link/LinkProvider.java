@@ -64,6 +64,15 @@ public abstract class LinkProvider {
     }
 
     /**
+     * Private data of a connection, if the link connects endpoints (FI_OPT_CM_DATA_SIZE).
+     *
+     * @return bytes as {@link ConnectionManager#cmDataBytes()}; 0 if {@link Link#connections()} is null.
+     */
+    public int cmDataBytes() {
+        return 0;
+    }
+
+    /**
      * Makes the link; called once, before the first cycle.
      *
      * @param services what the driver offers.

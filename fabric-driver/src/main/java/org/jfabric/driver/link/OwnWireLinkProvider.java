@@ -3,6 +3,7 @@ package org.jfabric.driver.link;
 import org.jfabric.AddressFormat;
 import org.jfabric.AddressVectorType;
 import org.jfabric.EndpointType;
+import org.jfabric.EventEntry;
 import org.jfabric.FabricAddress;
 import org.jfabric.Flags;
 import org.jfabric.Info;
@@ -26,6 +27,11 @@ import java.util.List;
  * <p>Stateless; any thread.
  */
 public abstract class OwnWireLinkProvider extends LinkProvider {
+    /** Private data of connections: what one event of an event queue carries. */
+    public static final int CM_DATA_BYTES = EventEntry.MAX_DATA_LENGTH;
+    /** Capabilities that concern several peers, of which a connection has one (REF-005). */
+    private static final long CONNECTIONLESS_CAPS = Flags.SOURCE | Flags.SOURCE_ERR | Flags.DIRECTED_RECV;
+
     private final String name;
     private final Protocol protocol;
     private final int score;
@@ -60,6 +66,11 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
             }
         }
         return new Verdict(name, reasons.isEmpty(), score, reasons);
+    }
+
+    @Override
+    public final int cmDataBytes() {
+        return CM_DATA_BYTES;
     }
 
     @Override
@@ -105,6 +116,11 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
         ChannelLimits limits = limits(config);
         long caps = Flags.MSG | Flags.TAGGED | Flags.SEND | Flags.RECV | Flags.DIRECTED_RECV | Flags.SOURCE
             | Flags.SOURCE_ERR | Flags.MULTI_RECV | Flags.FENCE | Flags.LOCAL_COMM;
+        EndpointType type = EndpointType.RDM;
+        if (hints.epAttr().type() == EndpointType.MSG) {
+            type = EndpointType.MSG;
+            caps &= ~CONNECTIONLESS_CAPS;
+        }
         long order = limits.messageOrder();
         Info info = new Info();
         info.caps(caps).mode(0).addrFormat(AddressFormat.ADDR_STR).linkName(name);
@@ -117,7 +133,7 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
         info.rxAttr().caps(caps & InfoNarrowing.RECEIVE_CAPS).msgOrder(order).compOrder(Order.NONE)
             .size(size(hints.rxAttr().size(), config.queue().rxSize())).iovLimit(PieceList.MAX_PIECES)
             .totalBufferedRecv(config.engine().unexpectedBudgetBytes());
-        info.epAttr().type(EndpointType.RDM).protocol(protocol).protocolVersion(1)
+        info.epAttr().type(type).protocol(protocol).protocolVersion(1)
             .maxMsgSize(limits.maxMessageBytes()).memTagFormat(FabricAddress.TAG_FORMAT_GENERIC)
             .txCtxCnt(1).rxCtxCnt(1);
         Progress progress = config.threading().mode().isManualProgress() ? Progress.MANUAL : Progress.AUTO;

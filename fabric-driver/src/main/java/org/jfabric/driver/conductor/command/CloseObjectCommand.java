@@ -8,6 +8,7 @@ import org.jfabric.driver.conductor.CompletionQueueResource;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.CounterResource;
 import org.jfabric.driver.conductor.EndpointResource;
+import org.jfabric.driver.conductor.PassiveEndpointResource;
 import org.jfabric.driver.conductor.RegionResource;
 import org.jfabric.driver.conductor.ServiceNames;
 import org.jfabric.driver.conductor.ViewResource;
@@ -38,6 +39,8 @@ public final class CloseObjectCommand extends Command {
     public static final int WAIT_SET = 9;
     /** Code of the kind view. */
     public static final int VIEW = 10;
+    /** Code of the kind passive endpoint. */
+    public static final int PASSIVE_ENDPOINT = 11;
 
     private enum State {
         BEGIN,
@@ -108,9 +111,10 @@ public final class CloseObjectCommand extends Command {
             case COUNTER -> closeCounter();
             case WAIT_SET -> closeWaitSet();
             case VIEW -> closeView();
+            case PASSIVE_ENDPOINT -> closePassiveEndpoint();
             default -> throw new FabricException(FabricErrno.EINVAL,
                 "objects of kind " + kind + " are not known",
-                "Known are 1 to 4: queue, vector, region, endpoint; 8 to 10: counter, wait set, view.");
+                "Known are 1 to 4: queue, vector, region, endpoint; 8 to 11: counter, wait set, view, passive endpoint.");
         }
     }
 
@@ -195,7 +199,9 @@ public final class CloseObjectCommand extends Command {
             names.removeService(service);
             afterwards(() -> ServiceNames.delete(context().directory(), service));
         }
-        names.removeEndpoint(endpoint.name());
+        if (!endpoint.sharesName()) {
+            names.removeEndpoint(endpoint.name());
+        }
         endpoint.unbind();
         onProgress(() -> {
             if (endpoint.queues() != null) {
@@ -204,6 +210,17 @@ public final class CloseObjectCommand extends Command {
             context().engine().removeEndpoint(endpoint.endpoint());
         });
         session().giveActivityIndex(endpoint.activityIndex());
+    }
+
+    private void closePassiveEndpoint() {
+        PassiveEndpointResource passive = session().passiveEndpoints().get(objectId);
+        requireOpen("passive endpoint", passive);
+        session().passiveEndpoints().remove(objectId);
+        if (passive.name() != null) {
+            names.removeEndpoint(passive.name());
+        }
+        onProgress(() -> context().engine().removePassiveEndpoint(
+            session().progress().session(), passive.endpoint()));
     }
 
     private void requireOpen(String what, Object object) {

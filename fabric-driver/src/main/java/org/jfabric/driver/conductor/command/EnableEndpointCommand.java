@@ -16,11 +16,13 @@ import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.CounterResource;
 import org.jfabric.driver.conductor.EndpointRequest;
 import org.jfabric.driver.conductor.EndpointResource;
+import org.jfabric.driver.conductor.PassiveEndpointResource;
 import org.jfabric.driver.conductor.ServiceNames;
 import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.engine.ReceiveSlab;
+import org.jfabric.driver.engine.peer.AddressTable;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.LinkProvider;
@@ -71,6 +73,10 @@ public final class EnableEndpointCommand extends Command {
     private LinkProvider binder;
     private BoundAddress boundAddress;
     private String takenName;
+    /** Its name is taken over, or null. */
+    private PassiveEndpointResource passive;
+    private boolean sharesName;
+    private boolean hasActivityIndex;
     private String takenService;
     private int activityIndex;
     private int transmitLength;
@@ -144,6 +150,12 @@ public final class EnableEndpointCommand extends Command {
                 if (!takenService().isEmpty()) {
                     resource.services().add(takenService);
                 }
+                if (sharesName) {
+                    resource.shareName();
+                }
+                if (passive != null) {
+                    passive.name(null);
+                }
                 session().endpoints().put(id, resource);
                 context().counters().add(SystemCounter.ENDPOINTS, 1);
                 session().proxy().endpointReady(correlationId(), resource);
@@ -160,10 +172,14 @@ public final class EnableEndpointCommand extends Command {
             transmitCompletions.unbind();
             receiveCompletions.unbind();
             boundCounters().forEach(CounterResource::unbind);
-            vector.unbind();
+            if (vector != null) {
+                vector.unbind();
+            }
         }
         if (takenName != null) {
             names.removeEndpoint(takenName);
+        }
+        if (hasActivityIndex) {
             session().giveActivityIndex(activityIndex);
         }
         String service = takenService();
@@ -191,8 +207,8 @@ public final class EnableEndpointCommand extends Command {
     }
 
     private void bindings() {
-        vector = session().addressVectors().get(request.avId());
-        if (vector == null) {
+        vector = request.connects() ? null : session().addressVectors().get(request.avId());
+        if (vector == null && !request.connects()) {
             throw new FabricException(FabricErrno.ENOAV,
                 "address vector " + request.avId() + " is not open, an endpoint of type RDM needs one",
                 "Bind an open address vector of this client before enabling.");
@@ -219,7 +235,9 @@ public final class EnableEndpointCommand extends Command {
         transmitCompletions.bind();
         receiveCompletions.bind();
         boundCounters().forEach(CounterResource::bind);
-        vector.bind();
+        if (vector != null) {
+            vector.bind();
+        }
         bound = true;
     }
 
@@ -337,7 +355,7 @@ public final class EnableEndpointCommand extends Command {
     }
 
     private void settle(Info offer) {
-        String name = request.endpointName().isEmpty() ? "ep-" + id : request.endpointName();
+        String name = name();
         checkName("endpoint", context().driverName(), name);
         if (!request.service().isEmpty()) {
             checkName("service", context().driverName(), request.service());
@@ -358,6 +376,9 @@ public final class EnableEndpointCommand extends Command {
                 : Math.min(context().config().engine().eagerLimitBytes(), MAX_EAGER_BYTES),
             request.hints().domainAttr().resourceManagement() == ResourceManagement.DISABLED,
             offer.epAttr().authKey());
+        if (request.connects()) {
+            settings = settings.connectionOriented();
+        }
         if (BufferedMode.isAskedFor(request.hints())) {
             slabSettings = slabSettings(config);
         }
@@ -392,29 +413,44 @@ public final class EnableEndpointCommand extends Command {
                 "Use several clients, or close endpoints.");
         }
         activityIndex = index;
-        if (!names.addEndpoint(settings.name(), id)) {
-            session().giveActivityIndex(index);
-            throw taken(settings.name());
+        hasActivityIndex = true;
+        if (passive == null && !sharesName) {
+            if (!names.addEndpoint(settings.name(), id)) {
+                throw taken(context(), settings.name());
+            }
+            takenName = settings.name();
         }
-        takenName = settings.name();
         if (!request.service().isEmpty()) {
             if (!names.addService(request.service(), id, settings.name())) {
-                throw taken(request.service());
+                throw taken(context(), request.service());
             }
             takenService = request.service();
         }
     }
 
-    private FabricException taken(String name) {
+    /** What a name is refused with that another endpoint or service has. */
+    static FabricException taken(ConductorContext context, String name) {
         return new FabricException(FabricErrno.EADDRINUSE,
-            "the name " + name + " is taken in driver " + context().driverName(),
+            "the name " + name + " is taken in driver " + context.driverName(),
             "Choose another, or close the endpoint that has it.");
+    }
+
+    /** Taken over from a passive endpoint (EP-022), shared with the one whose request is accepted, or its own. */
+    private String name() {
+        if (request.passiveId() != 0) {
+            passive = NamePassiveEndpointCommand.idle(session(), request.passiveId());
+            return passive.name();
+        }
+        String wanted = request.endpointName();
+        sharesName = request.requestId() != 0 && session().passiveEndpoints().values().stream()
+            .anyMatch(each -> wanted.equals(each.name()));
+        return wanted.isEmpty() || request.requestId() != 0 && !sharesName ? "ep-" + id : wanted;
     }
 
     private void make() throws Exception {
         if (binder != null) {
             boundAddress = binder.bind(request.hints(), context().config());
-            settings = settings.with(boundAddress);
+            settings = boundAddress == null ? settings : settings.with(boundAddress);
         }
         if (!session().isEmbedded()) {
             QueueConfig config = context().config().queue();
@@ -454,7 +490,7 @@ public final class EnableEndpointCommand extends Command {
             session().progress().session(),
             settings,
             linkNames,
-            vector.table(),
+            vector == null ? new AddressTable() : vector.table(),
             transmitCompletions.writer(),
             receiveCompletions.writer(),
             sendCounter == null ? null : sendCounter.writer(),

@@ -5,6 +5,7 @@ import org.jfabric.driver.conductor.CompletionQueueResource;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.CounterResource;
 import org.jfabric.driver.conductor.EndpointResource;
+import org.jfabric.driver.conductor.PassiveEndpointResource;
 import org.jfabric.driver.conductor.RegionResource;
 import org.jfabric.driver.conductor.ServiceNames;
 import org.jfabric.driver.conductor.ViewResource;
@@ -94,7 +95,14 @@ public final class EndClientCommand extends Command {
             unmapped.addAll(endpoint.files());
             services.addAll(endpoint.services());
             endpoint.services().forEach(names::removeService);
-            names.removeEndpoint(endpoint.name());
+            if (!endpoint.sharesName()) {
+                names.removeEndpoint(endpoint.name());
+            }
+        }
+        for (PassiveEndpointResource passive : session.passiveEndpoints().values()) {
+            if (passive.name() != null) {
+                names.removeEndpoint(passive.name());
+            }
         }
         for (CompletionQueueResource queue : session.completionQueues().values()) {
             unmapped.add(queue.file());
@@ -123,6 +131,7 @@ public final class EndClientCommand extends Command {
         counters.add(SystemCounter.COUNTERS, -session.counters().size());
         counters.add(SystemCounter.REGIONS, -session.regions().size());
         session.endpoints().clear();
+        session.passiveEndpoints().clear();
         session.completionQueues().clear();
         session.counters().clear();
         session.waitSets().clear();

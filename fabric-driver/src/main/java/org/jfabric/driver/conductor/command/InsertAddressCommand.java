@@ -3,15 +3,10 @@ package org.jfabric.driver.conductor.command;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Flags;
-import org.jfabric.SocketName;
 import org.jfabric.driver.conductor.AddressVectorResource;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.ServiceNames;
-import org.jfabric.driver.link.FabricName;
-import org.jfabric.driver.link.HostNames;
-
-import java.nio.file.Path;
 
 /**
  * {@code fi_av_insert} and {@code fi_av_insertsvc}: finds the endpoint behind a service name, or the host behind its
@@ -27,7 +22,7 @@ public final class InsertAddressCommand extends Command {
     private final long avId;
     private final String address;
     private final long flags;
-    private final ServiceNames names;
+    private final AddressResolver resolver;
     private State state = State.CHECK;
     private AddressVectorResource vector;
     private String resolved;
@@ -56,7 +51,7 @@ public final class InsertAddressCommand extends Command {
         this.avId = avId;
         this.flags = flags;
         this.address = address;
-        this.names = names;
+        this.resolver = new AddressResolver(context, names);
     }
 
     @Override
@@ -93,42 +88,14 @@ public final class InsertAddressCommand extends Command {
             throw new FabricException(FabricErrno.EBADFLAGS,
                 "flags 0x" + Long.toHexString(flags) + " of an insertion, allowed is FI_MORE", "Insert without flags.");
         }
-        if (SocketName.isName(address) || HostNames.isHost(address)) {
-            return;
-        }
-        String driver = FabricName.driverOf(address);
-        String endpoint = FabricName.endpointOf(address);
-        if (driver == null || !FabricName.isValidPart(driver) || !FabricName.isValidPart(endpoint)) {
-            throw new FabricException(FabricErrno.EINVAL,
-                "\"" + printable(address) + "\" is no address",
-                "Write " + FabricName.of("<driver>", "<endpoint or service>") + ", each of 1 to 64 letters, digits, "
-                    + "dots, hyphens and underscores, at most " + FabricName.MAX_LENGTH + " characters in all, or "
-                    + SocketName.IN_SCHEME + "<number>:<port>, or " + SocketName.HOST_SCHEME + "<host>:<port>.");
-        }
+        AddressResolver.check(address);
     }
 
     private void resolve() {
-        if (SocketName.isName(address)) {
-            // one text for each address, because peers are known by it
-            resolved = SocketName.parse(address).toString();
-            return;
-        }
-        if (HostNames.isHost(address)) {
-            background(() -> resolved = HostNames.resolve(address).toString());
-            return;
-        }
-        String driver = FabricName.driverOf(address);
-        String name = FabricName.endpointOf(address);
-        if (driver.equals(context().driverName())) {
-            resolved = FabricName.of(driver, names.resolve(name));
+        if (resolver.isLocal(address)) {
+            resolved = resolver.resolve(address);
         } else {
-            Path directory = context().directory().resolveSibling(driver);
-            background(() -> resolved = FabricName.of(driver, ServiceNames.resolve(directory, driver, name)));
+            background(() -> resolved = resolver.resolve(address));
         }
-    }
-
-    private static String printable(String text) {
-        String shown = text.length() > FabricName.MAX_LENGTH ? text.substring(0, 64) + "..." : text;
-        return shown.replaceAll("[^\\x20-\\x7e]", "?");
     }
 }

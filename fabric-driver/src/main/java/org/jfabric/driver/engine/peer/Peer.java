@@ -180,8 +180,8 @@ public final class Peer extends ChannelHandler {
         outbox.add(operation);
         if (state == UP) {
             schedule();
-        } else if (state == DOWN && !context.connect(this)) {
-            fail(FabricErrno.EHOSTUNREACH);
+        } else if (state == DOWN) {
+            context.connect(this);
         }
     }
 
@@ -586,7 +586,7 @@ public final class Peer extends ChannelHandler {
         }
     }
 
-    private void fail(int errno) {
+    void fail(int errno) {
         state = DOWN;
         channel = null;
         pulls.clearControl();

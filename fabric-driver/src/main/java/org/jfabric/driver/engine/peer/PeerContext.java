@@ -41,12 +41,11 @@ public abstract class PeerContext {
     public abstract int eagerLimitBytes();
 
     /**
-     * Begins a channel to a peer that has none.
+     * Begins a channel to a peer that has none, or fails it.
      *
      * @param peer down or new.
-     * @return true if a link took it.
      */
-    public abstract boolean connect(Peer peer);
+    public abstract void connect(Peer peer);
 
     /**
      * Asks for {@link Peer#flush()} in this or the next cycle.

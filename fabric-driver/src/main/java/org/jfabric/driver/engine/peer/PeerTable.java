@@ -1,5 +1,6 @@
 package org.jfabric.driver.engine.peer;
 
+import org.jfabric.FabricErrno;
 import org.jfabric.driver.engine.view.QueueVisitor;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LocalEndpoint;
@@ -20,6 +21,8 @@ public final class PeerTable {
     private final PeerContext context;
     private final PeerList known = new PeerList();
     private Peer[] byFiAddr = new Peer[16];
+    /** Of a connection-oriented endpoint: everything goes there. */
+    private Peer only;
 
     /**
      * A table without peers.
@@ -79,19 +82,35 @@ public final class PeerTable {
     }
 
     /**
-     * Begins a channel to a peer that has none.
+     * Begins a channel to a peer that has none, or fails it: that of a connection is not made again by a send.
      *
      * @param peer down or new.
-     * @return true if a link took it.
      */
-    public boolean connect(Peer peer) {
+    public void connect(Peer peer) {
+        if (peer == only) {
+            peer.fail(FabricErrno.ENOTCONN);
+            return;
+        }
         for (Link link : links) {
             if (link.reaches(peer.address())) {
                 peer.connecting(link.connect(local, peer.address(), peer));
-                return true;
+                return;
             }
         }
-        return false;
+        peer.fail(FabricErrno.EHOSTUNREACH);
+    }
+
+    /** Makes the peer of a connection: sends go there whatever destination they name, and it has no source address. */
+    Peer only(String address) {
+        only = new Peer(address, Peer.UNKNOWN_SOURCE, context);
+        known.add(only);
+        return only;
+    }
+
+    /** The peer of a connection that was not made. */
+    void drop(Peer peer) {
+        known.remove(peer);
+        only = null;
     }
 
     /**
@@ -186,6 +205,9 @@ public final class PeerTable {
     }
 
     private Peer resolve(long fiAddr) {
+        if (only != null) {
+            return only;
+        }
         String address = addresses.address(fiAddr);
         if (address == null) {
             return null;

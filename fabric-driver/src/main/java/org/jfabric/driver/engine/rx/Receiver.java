@@ -343,6 +343,15 @@ public final class Receiver {
     }
 
     /**
+     * Ends all receives that wait for a message, because none will come.
+     *
+     * @param errno positive fabric errno.
+     */
+    public void cancelPosted(int errno) {
+        sources.cancelPosted(errno);
+    }
+
+    /**
      * Credit for a new channel.
      *
      * @return bytes.

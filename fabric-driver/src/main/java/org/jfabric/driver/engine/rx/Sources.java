@@ -75,6 +75,16 @@ final class Sources {
         }
     }
 
+    /** Ends the posted receives. */
+    void cancelPosted(int errno) {
+        for (TagMatcher matcher : matchers) {
+            for (PostedReceive first = matcher.firstPosted(); first != null; first = matcher.firstPosted()) {
+                matcher.cancel(first);
+                receiver.fail((ReceiveOperation) first, 0, errno);
+            }
+        }
+    }
+
     /** Ends the posted receives that name a source; one that is unknown has none. */
     void failDirected(int source, int errno) {
         if (!directed || source < 0) {

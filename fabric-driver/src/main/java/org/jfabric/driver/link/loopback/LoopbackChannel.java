@@ -22,6 +22,7 @@ final class LoopbackChannel extends Channel {
     private final RemotePayload payload = new RemotePayload();
     private final long gatherAddress;
     private LoopbackChannel twin;
+    private boolean closed;
 
     LoopbackChannel(ChannelLimits limits, ChannelHandler handler, long gatherAddress) {
         super(limits, handler);
@@ -30,6 +31,11 @@ final class LoopbackChannel extends Channel {
 
     void join(LoopbackChannel other) {
         twin = other;
+    }
+
+    /** Whether its handler has given it up, perhaps before it was joined. */
+    boolean isClosed() {
+        return closed;
     }
 
     @Override
@@ -140,6 +146,7 @@ final class LoopbackChannel extends Channel {
     public void close(int errno) {
         LoopbackChannel other = twin;
         twin = null;
+        closed = true;
         if (other != null && other != this) {
             other.twin = null;
             other.handler().onDown(errno);

@@ -4,6 +4,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.ConnectionManager;
 import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LocalEndpoint;
@@ -29,6 +30,7 @@ final class LoopbackLink extends Link {
     private final MemorySegment gathered;
     private final Map<String, LocalEndpoint> endpoints = new HashMap<>();
     private final List<Opening> openings = new ArrayList<>();
+    private final LoopbackConnections connections;
 
     /** A channel that waits for the next cycle to be joined. */
     private record Opening(LocalEndpoint local, String remoteAddress, LoopbackChannel channel) {
@@ -38,6 +40,7 @@ final class LoopbackLink extends Link {
         this.driverName = driverName;
         this.limits = limits;
         this.gathered = Arena.ofAuto().allocate(Math.max(Long.BYTES, limits.eagerLimitBytes()), LINE);
+        this.connections = new LoopbackConnections(limits, gathered.address());
     }
 
     @Override
@@ -75,18 +78,25 @@ final class LoopbackLink extends Link {
 
     @Override
     public int poll(int limit) {
-        return openings.isEmpty() ? 0 : join();
+        int work = openings.isEmpty() ? 0 : join();
+        return connections.isIdle() ? work : work + connections.poll();
     }
 
     @Override
     public boolean arm() {
-        return openings.isEmpty();
+        return openings.isEmpty() && connections.isIdle();
+    }
+
+    @Override
+    public ConnectionManager connections() {
+        return connections;
     }
 
     @Override
     public void close() {
         openings.clear();
         endpoints.clear();
+        connections.close();
     }
 
     private int join() {

@@ -72,6 +72,10 @@ final class ShmChannel extends Channel {
     boolean announced;
     int localId;
     int remoteId;
+    /** Made by a request of a connection-oriented endpoint. */
+    boolean isConnection;
+    /** What its handler has asked for, until the connection is made or given up; null of connectionless endpoints. */
+    ShmConnecting connecting;
 
     ShmChannel(
         ChannelLimits limits,

@@ -52,6 +52,7 @@ final class ShmConnection {
     private final String peerName;
     private final Map<ChannelHandler, ShmChannel> byHandler = new IdentityHashMap<>();
     private final ArrayDeque<Runnable> blocked = new ArrayDeque<>();
+    private final ShmRequests requests;
     private ShmChannel[] channels = new ShmChannel[16];
     private int uses;
     private int state;
@@ -70,6 +71,12 @@ final class ShmConnection {
         this.peerName = peerName;
         this.state = state;
         this.deadlineNs = deadlineNs;
+        this.requests = new ShmRequests(this, link);
+    }
+
+    /** What connection-oriented endpoints of both drivers ask of each other. */
+    ShmRequests requests() {
+        return requests;
     }
 
     String peerName() {
@@ -106,6 +113,11 @@ final class ShmConnection {
         return (files.peerFeatures() & ShmHello.FEATURE_VECTORS) != 0;
     }
 
+    /** Whether the peer's driver knows the frames of connection-oriented endpoints. */
+    boolean peerConnects() {
+        return (files.peerFeatures() & ShmHello.FEATURE_CONNECTS) != 0;
+    }
+
     // ---- life ----
 
     /** Both rings are mapped. */
@@ -133,7 +145,7 @@ final class ShmConnection {
         for (ShmChannel channel : channels) {
             if (channel != null) {
                 channel.ring(producer, ring);
-                sendOpen(channel);
+                announce(channel);
             }
         }
     }
@@ -241,9 +253,14 @@ final class ShmConnection {
         for (ShmChannel channel : channels.clone()) {
             if (channel != null && channel.state != ShmChannel.CLOSED) {
                 channel.state = ShmChannel.CLOSED;
-                channel.handler().onDown(errno);
+                if (channel.connecting != null) {
+                    channel.connecting.failed(errno);
+                } else {
+                    channel.handler().onDown(errno);
+                }
             }
         }
+        requests.onDown();
     }
 
     /** Gives back files and socket without telling anybody. */
@@ -292,6 +309,11 @@ final class ShmConnection {
 
     private ShmChannel add(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
         ShmChannel channel = new ShmChannel(link.limits(), handler, this, endpoint, remoteAddress);
+        add(channel);
+        return channel;
+    }
+
+    void add(ShmChannel channel) {
         int slot = 0;
         while (slot < channels.length && channels[slot] != null) {
             slot++;
@@ -302,16 +324,24 @@ final class ShmConnection {
         // a number is not used again soon, so that late frames do not reach a successor
         channel.localId = slot | (++uses << SLOT_BITS);
         channels[slot] = channel;
-        byHandler.put(handler, channel);
+        byHandler.put(channel.handler(), channel);
         if (state == UP) {
             channel.ring(producer, ring);
         }
-        return channel;
     }
 
-    private void forget(ShmChannel channel) {
+    /** The channel with that number in whatever state, or null. */
+    ShmChannel find(int id) {
+        int slot = id & SLOT_MASK;
+        ShmChannel channel = slot < channels.length ? channels[slot] : null;
+        return channel != null && channel.localId == id ? channel : null;
+    }
+
+    void forget(ShmChannel channel) {
         channel.state = ShmChannel.CLOSED;
-        channels[channel.localId & SLOT_MASK] = null;
+        if (find(channel.localId) == channel) {
+            channels[channel.localId & SLOT_MASK] = null;
+        }
         byHandler.remove(channel.handler(), channel);
     }
 
@@ -320,6 +350,8 @@ final class ShmConnection {
         forget(channel);
         if (tellPeer) {
             sendClose(channel.remoteId, errno);
+        } else if (channel.connecting != null) {
+            channel.connecting.givenUp();
         }
     }
 
@@ -361,9 +393,8 @@ final class ShmConnection {
     }
 
     void onOpenAck(int id, int grant, int source, int errno) {
-        int slot = id & SLOT_MASK;
-        ShmChannel channel = slot < channels.length ? channels[slot] : null;
-        boolean known = channel != null && channel.localId == id;
+        ShmChannel channel = find(id);
+        boolean known = channel != null && !channel.isConnection;
         if (errno == 0 && !(known && channel.state == ShmChannel.OPENING)) {
             sendClose(source, FabricErrno.ECONNRESET);
             return;
@@ -386,6 +417,33 @@ final class ShmConnection {
         if (channel != null) {
             forget(channel);
             channel.handler().onDown(positive(errno, FabricErrno.ECONNRESET));
+        }
+    }
+
+    /** Does something in the next step, or in a later one if there is no room for it. */
+    void later(Runnable step) {
+        blocked.add(step);
+    }
+
+    /** Claims room for a frame; negative if there is none now. */
+    int claim(int length) {
+        return producer.claim(length);
+    }
+
+    UnsafeBuffer ring() {
+        return ring;
+    }
+
+    void commit(int offset, int length, int type) {
+        producer.commit(offset, length, type);
+        written = true;
+    }
+
+    private void announce(ShmChannel channel) {
+        if (channel.connecting != null) {
+            requests.begin(channel);
+        } else {
+            sendOpen(channel);
         }
     }
 
@@ -495,7 +553,7 @@ final class ShmConnection {
         return true;
     }
 
-    private void sendClose(int id, int errno) {
+    void sendClose(int id, int errno) {
         int length = WORD_LENGTH + CloseEncoder.BLOCK_LENGTH;
         int offset = producer.claim(length);
         if (offset < 0) {

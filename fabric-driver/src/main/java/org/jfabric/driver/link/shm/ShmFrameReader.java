@@ -7,6 +7,8 @@ import org.jfabric.codec.wire.AcknowledgeDecoder;
 import org.jfabric.codec.wire.AnnounceDecoder;
 import org.jfabric.codec.wire.AnnounceVectorDecoder;
 import org.jfabric.codec.wire.CloseDecoder;
+import org.jfabric.codec.wire.ConnectAnswerDecoder;
+import org.jfabric.codec.wire.ConnectDecoder;
 import org.jfabric.codec.wire.CreditDecoder;
 import org.jfabric.codec.wire.EagerDataDecoder;
 import org.jfabric.codec.wire.EagerDecoder;
@@ -16,6 +18,7 @@ import org.jfabric.codec.wire.OpenAckDecoder;
 import org.jfabric.codec.wire.OpenDecoder;
 import org.jfabric.codec.wire.PullDecoder;
 import org.jfabric.codec.wire.SegmentDecoder;
+import org.jfabric.codec.wire.WithdrawDecoder;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.layout.RecordConsumer;
 
@@ -43,7 +46,10 @@ final class ShmFrameReader {
     static final int EAGER_TO_ACKNOWLEDGE = EagerToAcknowledgeDecoder.TEMPLATE_ID;
     static final int ACKNOWLEDGE = AcknowledgeDecoder.TEMPLATE_ID;
     static final int ANNOUNCE_VECTOR = AnnounceVectorDecoder.TEMPLATE_ID;
-    static final int MAX_TYPE = ANNOUNCE_VECTOR;
+    static final int CONNECT = ConnectDecoder.TEMPLATE_ID;
+    static final int CONNECT_ANSWER = ConnectAnswerDecoder.TEMPLATE_ID;
+    static final int WITHDRAW = WithdrawDecoder.TEMPLATE_ID;
+    static final int MAX_TYPE = WITHDRAW;
 
     private static final int EAGER_HEADER = WORD_LENGTH + EagerDecoder.BLOCK_LENGTH;
     private static final int EAGER_DATA_HEADER = WORD_LENGTH + EagerDataDecoder.BLOCK_LENGTH;
@@ -134,6 +140,7 @@ final class ShmFrameReader {
             case EAGER_TO_ACKNOWLEDGE -> onEagerToAcknowledge(offset, length);
             case ACKNOWLEDGE -> onAcknowledge(offset, length);
             case ANNOUNCE_VECTOR -> onAnnounceVector(offset, length);
+            case CONNECT, CONNECT_ANSWER, WITHDRAW -> connection.requests().onFrame(ring, type, offset, length);
             default -> onClose(offset, length);
         };
     }

@@ -36,6 +36,8 @@ record ShmHello(
     static final long FEATURE_ACKNOWLEDGES = 1;
     /** Takes announcements of several pieces. */
     static final long FEATURE_VECTORS = 2;
+    /** Connects connection-oriented endpoints. */
+    static final long FEATURE_CONNECTS = 4;
 
     private static final int MAX_LENGTH = 4096;
     private static final int LENGTH_PREFIX = 4;
@@ -47,7 +49,8 @@ record ShmHello(
     /** What a driver of this version says of itself. */
     static ShmHello of(OwnerId owner, String driverName, long ringNumber, long ringLength) {
         return new ShmHello(
-            owner, driverName, ringNumber, (int) ringLength, FEATURE_ACKNOWLEDGES | FEATURE_VECTORS, 0, "");
+            owner, driverName, ringNumber, (int) ringLength, FEATURE_ACKNOWLEDGES | FEATURE_VECTORS | FEATURE_CONNECTS,
+            0, "");
     }
 
     /** Sends the message; it is short, so a socket that does not take it as a whole is broken. */

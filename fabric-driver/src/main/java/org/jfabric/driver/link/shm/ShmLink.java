@@ -8,11 +8,13 @@ import org.jfabric.driver.config.ShmConfig;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.ConnectionManager;
 import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PeerAcceptor;
+import org.jfabric.driver.resource.ResourceTask;
 
 import java.util.Arrays;
 import java.util.HashMap;
@@ -33,6 +35,7 @@ final class ShmLink extends Link {
     private final Map<String, ShmConnection> byDriver = new HashMap<>();
     private final ShmConnector connector;
     private final PeerAcceptor acceptor = new Acceptor();
+    private final ShmConnections connections = new ShmConnections(this);
     private ShmConnection[] polled = new ShmConnection[0];
     private boolean closed;
 
@@ -67,13 +70,23 @@ final class ShmLink extends Link {
 
     @Override
     public Channel connect(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
+        return connection(remoteAddress).open(endpoint, remoteAddress, handler);
+    }
+
+    /** The connection to the driver of an address, made if there is none. */
+    ShmConnection connection(String remoteAddress) {
         String driver = FabricName.driverOf(remoteAddress);
         ShmConnection connection = byDriver.get(driver);
         if (connection == null) {
             connection = add(driver, ShmConnection.DIALING);
             connector.dial(connection);
         }
-        return connection.open(endpoint, remoteAddress, handler);
+        return connection;
+    }
+
+    @Override
+    public ConnectionManager connections() {
+        return connections;
     }
 
     @Override
@@ -115,6 +128,41 @@ final class ShmLink extends Link {
         polled = new ShmConnection[0];
         byDriver.clear();
         endpoints.clear();
+        connections.close();
+    }
+
+    /** Hands a request to the endpoint that listens there; 0, or why it is refused. */
+    int offer(String address, byte[] authKey, ShmIncoming request) {
+        return connections.offer(address, authKey, request);
+    }
+
+    int cmDataBytes() {
+        return connections.cmDataBytes();
+    }
+
+    /**
+     * Does something in a later cycle that belongs to no living connection. It takes the way over the resource thread,
+     * so that the duty cycle need not look for what hardly ever is there.
+     */
+    void later(Runnable step) {
+        services.submit(new ResourceTask() {
+            @Override
+            protected void execute() {
+                // nothing slow
+            }
+
+            @Override
+            protected void onDone() {
+                if (!closed) {
+                    step.run();
+                }
+            }
+
+            @Override
+            protected void onFailed(Throwable cause) {
+                services.onError(cause);
+            }
+        });
     }
 
     boolean isClosed() {

@@ -1,0 +1,142 @@
+package org.jfabric;
+
+import org.jfabric.client.ClientConductor;
+import org.jfabric.client.DriverEvent;
+
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Hands events of the driver to the application; what its listener throws must not end the client's thread.
+ *
+ * <p>Owner: the client's thread, or the one that uses an embedded driver.
+ */
+final class FabricEvents implements ClientConductor.Listener {
+    private static final byte[] NO_DATA = {};
+
+    private final FabricListener listener;
+    /** Enabled ones; the live map. */
+    private final Map<Long, Endpoint> endpoints;
+    /** Open ones; the live list. */
+    private final List<EventQueue> eventQueues;
+    private volatile PassiveEndpoints passiveEndpoints;
+
+    FabricEvents(FabricListener listener, Map<Long, Endpoint> endpoints, List<EventQueue> eventQueues) {
+        this.listener = listener;
+        this.endpoints = endpoints;
+        this.eventQueues = eventQueues;
+    }
+
+    /** Before the first event. */
+    void passiveEndpoints(PassiveEndpoints all) {
+        passiveEndpoints = all;
+    }
+
+    @Override
+    public void onPeerDown(DriverEvent.PeerDown event) {
+        Endpoint endpoint = endpoints.get(event.endpointId());
+        if (endpoint != null) {
+            EventQueue queue = endpoint.bindings().eventQueue();
+            if (queue != null) {
+                guarded(() -> queue.reportError(
+                    endpoint, endpoint.context(), event.fiAddr(), event.errno(), event.address()));
+            }
+            guarded(() -> listener.onPeerDown(endpoint, event.fiAddr(), event.errno(), event.address()));
+        }
+    }
+
+    @Override
+    public void onCompletionQueueOverrun(long cqId) {
+        Set<EventQueue> told = new HashSet<>();
+        for (Endpoint endpoint : endpoints.values()) {
+            CompletionQueue overrun = endpoint.bindings().completionQueue(cqId);
+            EventQueue queue = endpoint.bindings().eventQueue();
+            if (overrun != null && queue != null && told.add(queue)) {
+                guarded(() -> queue.reportError(overrun, overrun.context(), 0, FabricErrno.EOVERRUN, ""));
+            }
+        }
+    }
+
+    @Override
+    public void onConnectionEvent(DriverEvent.OfConnection event) {
+        switch (event) {
+            case DriverEvent.ConnectionRequested requested -> {
+                PassiveEndpoint passive = passiveEndpoints.find(requested.passiveId());
+                if (passive != null) {
+                    guarded(() -> passive.onRequest(
+                        requested.requestId(), requested.peerAddress(), requested.cmData()));
+                }
+            }
+            case DriverEvent.ConnectionMade made -> {
+                Endpoint endpoint = endpoints.get(made.endpointId());
+                if (endpoint != null) {
+                    endpoint.onConnected(made);
+                    guarded(() -> endpoint.bindings().eventQueue().report(
+                        EventType.CONNECTED, endpoint, null, 0, made.cmData()));
+                }
+            }
+            case DriverEvent.ConnectionFailed failed -> onConnectionFailed(failed);
+            case DriverEvent.ConnectionEnded ended -> {
+                Endpoint endpoint = endpoints.get(ended.endpointId());
+                if (endpoint != null && endpoint.onConnectionEnded()) {
+                    guarded(() -> endpoint.bindings().eventQueue().report(
+                        EventType.SHUTDOWN, endpoint, null, ended.errno(), NO_DATA));
+                }
+            }
+        }
+    }
+
+    private void onConnectionFailed(DriverEvent.ConnectionFailed failed) {
+        Endpoint endpoint = endpoints.get(failed.objectId());
+        if (endpoint != null) {
+            endpoint.onConnectionFailed();
+            guarded(() -> endpoint.bindings().eventQueue().reportError(
+                endpoint, endpoint.context(), 0, failed.errno(), failed.cmData()));
+            return;
+        }
+        PassiveEndpoint passive = passiveEndpoints.find(failed.objectId());
+        if (passive != null) {
+            guarded(() -> passive.eventQueue().reportError(
+                passive, passive.context(), 0, failed.errno(), failed.cmData()));
+        }
+    }
+
+    @Override
+    public void onPaused(long pauseNs) {
+        guarded(() -> listener.onPaused(pauseNs));
+    }
+
+    @Override
+    public void onDriverGone(FabricException why) {
+        for (Endpoint endpoint : endpoints.values()) {
+            tellGone(endpoint.bindings().eventQueue(), endpoint, why.errno());
+        }
+        Collection<PassiveEndpoint> passive = passiveEndpoints.all();
+        passive.forEach(each -> tellGone(each.eventQueue(), each, why.errno()));
+        for (EventQueue queue : eventQueues) {
+            guarded(queue::onDriverGone);
+        }
+        guarded(() -> listener.onDriverGone(why));
+    }
+
+    private void tellGone(EventQueue queue, Fid object, int errno) {
+        if (queue != null) {
+            guarded(() -> queue.reportError(object, object.context(), 0, errno, NO_DATA));
+        }
+    }
+
+    private void guarded(Runnable call) {
+        try {
+            call.run();
+        } catch (RuntimeException | Error failed) {
+            try {
+                listener.onError(failed);
+            } catch (RuntimeException | Error again) {
+                failed.addSuppressed(again);
+            }
+        }
+    }
+}

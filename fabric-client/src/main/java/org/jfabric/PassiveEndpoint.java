@@ -1,0 +1,355 @@
+package org.jfabric;
+
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * An endpoint that transfers nothing: it listens for requests of connections, or keeps an address for an active
+ * endpoint (fi_passive_ep, EP-001, EP-002).
+ *
+ * <p>Use: {@link Fabric#openPassiveEndpoint(Info)}, {@link #bind(EventQueue, long)}, {@link #listen()}. Each request is
+ * an {@link EventType#CONNREQ} in the event queue, with the peer's private data and an {@link Info} to open an endpoint
+ * with, which then accepts. It has its address from the start. To keep an address only: set this object as
+ * {@link Info#handle()}, open an endpoint with that info, close this object (EP-022 to EP-024).
+ *
+ * <p>Every call is a control call and may come from any thread. Source: fi_cm, fi_endpoint; EP-033, EP-059, EP-078,
+ * REF-025, REF-027.
+ */
+public final class PassiveEndpoint implements Fid {
+    private static final int OPEN = 0;
+    private static final int LISTENING = 1;
+    private static final int TAKEN_OVER = 2;
+    private static final int CLOSED = 3;
+    private static final int DEFAULT_BACKLOG = -1;
+    private static final UnsafeBuffer NO_DATA = new UnsafeBuffer(0, 0);
+
+    private final PassiveEndpoints owner;
+    private final Info info;
+    private final long context;
+    private final long id;
+    private String name;
+    private int backlog = DEFAULT_BACKLOG;
+    private volatile EventQueue eventQueue;
+    private volatile int state = OPEN;
+
+    PassiveEndpoint(PassiveEndpoints owner, Info info, long context, long id, String name) {
+        this.owner = owner;
+        this.info = info;
+        this.context = context;
+        this.id = id;
+        this.name = name;
+    }
+
+    /**
+     * Binds the event queue that tells of requests, before it listens (fi_pep_bind, EP-059).
+     *
+     * @param queue of the same fabric.
+     * @param flags 0; no bits are defined.
+     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#EINVAL} if there is one
+     *     already or for another fabric's, {@link FabricErrno#EOPBADSTATE} once it listens, was taken over, or if one of
+     *     both is closed.
+     */
+    public void bind(EventQueue queue, long flags) {
+        Codes.required(queue, "queue");
+        synchronized (owner.lock()) {
+            requireIdle();
+            if (flags != 0) {
+                throw new FabricException(FabricErrno.EBADFLAGS,
+                    "bind flags are " + Codes.hex(flags) + ", an event queue has none", "Bind it with flags 0.");
+            }
+            if (queue.fabric() != owner.fabric() || eventQueue != null) {
+                throw new FabricException(FabricErrno.EINVAL, eventQueue != null ? "an event queue is bound already"
+                    : "an event queue of another fabric cannot be bound", "Bind one of the same fabric, once.");
+            }
+            if (!queue.isOpen()) {
+                throw new FabricException(FabricErrno.EOPBADSTATE, "an event queue that is closed cannot be bound",
+                    "Open another one.");
+            }
+            eventQueue = queue;
+            queue.users().add(this);
+        }
+    }
+
+    @Override
+    public void bind(Fid object, long flags) {
+        if (Codes.required(object, "object") instanceof EventQueue queue) {
+            bind(queue, flags);
+        } else {
+            throw new FabricException(FabricErrno.EINVAL, "an object of class " + object.fidClass()
+                + " cannot be bound to a passive endpoint", "Bind an event queue.");
+        }
+    }
+
+    /**
+     * Requests that may wait for their answers (FI_BACKLOG, EP-078, REF-027); more are refused with
+     * {@link FabricErrno#ECONNREFUSED}. Without this call the driver's option {@code jfabric.engine.backlog} holds.
+     *
+     * @param requests 0 or more.
+     * @throws FabricException {@link FabricErrno#EINVAL} for less, {@link FabricErrno#EOPBADSTATE} once it listens, was
+     *     taken over, or is closed (AMB-73).
+     */
+    public void setBacklog(int requests) {
+        synchronized (owner.lock()) {
+            requireIdle();
+            if (requests < 0) {
+                throw new FabricException(
+                    FabricErrno.EINVAL, "the backlog is " + requests, "Use 0 or more requests.");
+            }
+            backlog = requests;
+        }
+    }
+
+    /**
+     * Begins to take requests (fi_listen).
+     *
+     * @throws FabricException {@link FabricErrno#ENOEQ} without an event queue (EP-033), {@link FabricErrno#EOPBADSTATE}
+     *     if it listens already, was taken over (EP-023), or is closed, {@link FabricErrno#EADDRINUSE} if a link cannot
+     *     listen at the address, or what else the driver answers.
+     */
+    public void listen() {
+        synchronized (owner.lock()) {
+            requireIdle();
+            if (eventQueue == null) {
+                throw new FabricException(FabricErrno.ENOEQ, "no event queue is bound, which requests are told by",
+                    "Bind one before listen().");
+            }
+            name = owner.commands().listen(id, backlog);
+            state = LISTENING;
+        }
+    }
+
+    /**
+     * Rejects a request without private data.
+     *
+     * @param request as told by a CONNREQ event.
+     * @throws FabricException as {@link #reject(ConnectionRequest, DirectBuffer, int, int)}.
+     */
+    public void reject(ConnectionRequest request) {
+        reject(request, NO_DATA, 0, 0);
+    }
+
+    /**
+     * Rejects a request (fi_reject): the peer's event queue gets an error entry with
+     * {@link FabricErrno#ECONNREFUSED} and the data. Nothing happens if the peer is gone.
+     *
+     * @param request as told by a CONNREQ event of this passive endpoint.
+     * @param param   private data for the peer; what exceeds {@link EndpointOption#CM_DATA_SIZE} is cut off.
+     * @param offset  of the data.
+     * @param length  of the data in bytes.
+     * @throws FabricException {@link FabricErrno#EINVAL} for the request of another passive endpoint or a range outside
+     *     of the buffer, {@link FabricErrno#EOPBADSTATE} if it has an answer, or this object is closed.
+     */
+    public void reject(ConnectionRequest request, DirectBuffer param, int offset, int length) {
+        Codes.required(request, "request");
+        byte[] data = ConnectionData.take(param, offset, length, owner.cmDataSize());
+        synchronized (owner.lock()) {
+            if (request.passive() != this) {
+                throw new FabricException(FabricErrno.EINVAL, request + " is one of another passive endpoint",
+                    "Reject it there: ConnectionRequest.passive().");
+            }
+            request.answer();
+            owner.commands().reject(request.id(), data);
+        }
+    }
+
+    /**
+     * Its address, under which peers connect (fi_getname).
+     *
+     * @return for example {@code jfabric://default/pep-1}.
+     * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed.
+     */
+    public String name() {
+        synchronized (owner.lock()) {
+            if (state == CLOSED) {
+                throw closed();
+            }
+            return name;
+        }
+    }
+
+    /**
+     * As {@link #name()}, into memory (fi_getname).
+     *
+     * @param addr    receives the address in ASCII, without an end mark; as much as there is room for.
+     * @param offset  of the address.
+     * @param addrlen on the way in element 0 is the room in bytes, on the way out the length of the address (REF-021).
+     * @return 0, {@code -FI_ETOOSMALL} if there is less room than needed, {@code -FI_EINVAL} for a range outside of the
+     *     buffer, {@code -FI_EOPBADSTATE} if closed.
+     */
+    public int getname(MutableDirectBuffer addr, int offset, int[] addrlen) {
+        try {
+            return ConnectionData.put(name(), addr, offset, addrlen);
+        } catch (FabricException refused) {
+            return -refused.errno();
+        }
+    }
+
+    /**
+     * Gives it another address, before it listens (fi_setname).
+     *
+     * @param address for example {@code jfabric://default/quotes}, of this driver.
+     * @throws FabricException {@link FabricErrno#EADDRINUSE} if it is taken, {@link FabricErrno#EADDRNOTAVAIL} for an
+     *     address of another driver, {@link FabricErrno#EINVAL} for what is no address,
+     *     {@link FabricErrno#EOPBADSTATE} once it listens, was taken over, or is closed.
+     */
+    public void setname(String address) {
+        Codes.required(address, "address");
+        synchronized (owner.lock()) {
+            requireIdle();
+            name = owner.commands().namePassiveEndpoint(id, address);
+        }
+    }
+
+    /**
+     * The value of an option (fi_getopt).
+     *
+     * @param option {@link EndpointOption#CM_DATA_SIZE}: most private data of a request (EP-094).
+     * @return bytes.
+     * @throws FabricException {@link FabricErrno#ENOPROTOOPT} for another option, {@link FabricErrno#EOPBADSTATE} if
+     *     closed.
+     */
+    public long getopt(EndpointOption option) {
+        requireOpen();
+        if (Codes.required(option, "option") != EndpointOption.CM_DATA_SIZE) {
+            throw unsupported(option, "read");
+        }
+        return owner.cmDataSize();
+    }
+
+    /**
+     * Sets an option (fi_setopt): a passive endpoint has none that can be set (EP-095).
+     *
+     * @param option any.
+     * @param value  any.
+     * @throws FabricException {@link FabricErrno#ENOPROTOOPT}, or {@link FabricErrno#EOPBADSTATE} if closed.
+     */
+    public void setopt(EndpointOption option, long value) {
+        requireOpen();
+        throw unsupported(Codes.required(option, "option"), "set");
+    }
+
+    /**
+     * What it was opened with.
+     *
+     * @return a copy.
+     */
+    public Info info() {
+        return info.copy();
+    }
+
+    @Override
+    public FidClass fidClass() {
+        return FidClass.PEP;
+    }
+
+    @Override
+    public long context() {
+        return context;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return state != CLOSED;
+    }
+
+    /**
+     * Closes it: it listens no more, and requests without an answer are rejected. Connections that it has led to go on,
+     * and so does an endpoint that has taken over its address. Again does nothing.
+     */
+    @Override
+    public void close() {
+        synchronized (owner.lock()) {
+            if (state != CLOSED) {
+                markClosed();
+                owner.closeInDriver(this);
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "PassiveEndpoint{" + name + switch (state) {
+            case LISTENING -> ", listening";
+            case TAKEN_OVER -> ", taken over";
+            case CLOSED -> ", closed";
+            default -> "";
+        } + '}';
+    }
+
+    Fabric fabric() {
+        return owner.fabric();
+    }
+
+    long id() {
+        return id;
+    }
+
+    /** Null before one is bound. Any thread. */
+    EventQueue eventQueue() {
+        return eventQueue;
+    }
+
+    /** An active endpoint gets its address; under the fabric's lock. */
+    void takeOver() {
+        requireIdle();
+        state = TAKEN_OVER;
+        unbind();
+    }
+
+    /** Forgets what it was bound to; under the fabric's lock. */
+    void markClosed() {
+        state = CLOSED;
+        unbind();
+    }
+
+    void closeRequest(ConnectionRequest request) {
+        synchronized (owner.lock()) {
+            if (request.isOpen()) {
+                request.answer();
+                owner.commands().reject(request.id(), new byte[0]);
+            }
+        }
+    }
+
+    /** The event of a request, on the client's thread. */
+    void onRequest(long requestId, String peerAddress, byte[] cmData) {
+        EventQueue queue = eventQueue;
+        if (queue != null && state == LISTENING) {
+            Info offered = info.copy();
+            String address = name;
+            offered.srcAddr(address).destAddr(peerAddress)
+                .handle(new ConnectionRequest(this, requestId, address, peerAddress));
+            queue.report(EventType.CONNREQ, this, offered, 0, cmData);
+        }
+    }
+
+    private void unbind() {
+        if (eventQueue != null) {
+            eventQueue.users().remove(this);
+        }
+    }
+
+    private void requireOpen() {
+        if (state == CLOSED) {
+            throw closed();
+        }
+    }
+
+    private void requireIdle() {
+        requireOpen();
+        if (state != OPEN) {
+            throw new FabricException(FabricErrno.EOPBADSTATE, "the passive endpoint "
+                + (state == LISTENING ? "listens" : "was taken over by an active one"), "Open another one.");
+        }
+    }
+
+    private static FabricException closed() {
+        return new FabricException(FabricErrno.EOPBADSTATE, "the passive endpoint is closed", "Open another one.");
+    }
+
+    private static FabricException unsupported(EndpointOption option, String what) {
+        return new FabricException(FabricErrno.ENOPROTOOPT, "option " + option + " of a passive endpoint cannot be "
+            + what, "The only option is CM_DATA_SIZE, which can be read.");
+    }
+}

@@ -1,0 +1,80 @@
+package org.jfabric;
+
+import org.jfabric.client.ClientConductor;
+import org.jfabric.client.ConnectionCommands;
+import org.jfabric.client.DriverEvent;
+import org.jfabric.client.DriverState;
+import org.jfabric.codec.control.ObjectKind;
+
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The passive endpoints of a fabric.
+ *
+ * <p>Owner: control calls, under the fabric's lock; the client's thread looks them up for events.
+ */
+final class PassiveEndpoints {
+    private final Fabric fabric;
+    private final ClientConductor conductor;
+    private final DriverState driver;
+    private final Map<Long, PassiveEndpoint> open = new ConcurrentHashMap<>();
+
+    PassiveEndpoints(Fabric fabric, ClientConductor conductor, DriverState driver) {
+        this.fabric = fabric;
+        this.conductor = conductor;
+        this.driver = driver;
+    }
+
+    PassiveEndpoint open(Info wanted, long context) {
+        if (!wanted.connects()) {
+            throw new FabricException(FabricErrno.EINVAL, "ep_attr.type is " + wanted.epAttr().type(),
+                "Ask Fabric.info for EndpointType.MSG, and open the passive endpoint with a match.");
+        }
+        driver.requireAlive();
+        DriverEvent.PassiveEndpointReady ready = conductor.connections().openPassiveEndpoint(
+            wanted.srcAddr(), wanted.linkName(), wanted.epAttr().authKey());
+        PassiveEndpoint passive = new PassiveEndpoint(this, wanted, context, ready.passiveId(), ready.address());
+        open.put(passive.id(), passive);
+        return passive;
+    }
+
+    Fabric fabric() {
+        return fabric;
+    }
+
+    Object lock() {
+        return fabric.lock();
+    }
+
+    ConnectionCommands commands() {
+        return conductor.connections();
+    }
+
+    /** Most private data of a request. */
+    int cmDataSize() {
+        return conductor.connection().attachment().cmDataSize();
+    }
+
+    void closeInDriver(PassiveEndpoint passive) {
+        open.remove(passive.id());
+        fabric.closeInDriver(ObjectKind.PASSIVE_ENDPOINT, passive.id());
+    }
+
+    /** The fabric goes, and the driver closes its side by itself. */
+    void markAllClosed() {
+        open.values().forEach(PassiveEndpoint::markClosed);
+        open.clear();
+    }
+
+    /** Null if it is closed. Any thread. */
+    PassiveEndpoint find(long id) {
+        return open.get(id);
+    }
+
+    /** Those that are open. Any thread. */
+    Collection<PassiveEndpoint> all() {
+        return open.values();
+    }
+}

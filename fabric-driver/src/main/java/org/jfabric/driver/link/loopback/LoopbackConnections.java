@@ -1,0 +1,184 @@
+package org.jfabric.driver.link.loopback;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.ConnectionHandler;
+import org.jfabric.driver.link.ConnectionManager;
+import org.jfabric.driver.link.IncomingConnection;
+import org.jfabric.driver.link.Listener;
+import org.jfabric.driver.link.ListenerHandler;
+import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.OwnWireLinkProvider;
+
+import java.security.MessageDigest;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Connections between endpoints of this driver. What a call begins is a step that the next cycle makes; at each step
+ * the other side may have given up.
+ *
+ * <p>Owner: progress agent.
+ */
+final class LoopbackConnections extends ConnectionManager {
+    private static final byte[] NO_DATA = {};
+
+    private final ChannelLimits limits;
+    private final long gatherAddress;
+    private final Map<String, Listening> listeners = new HashMap<>();
+    private final ArrayDeque<Runnable> steps = new ArrayDeque<>();
+
+    LoopbackConnections(ChannelLimits limits, long gatherAddress) {
+        this.limits = limits;
+        this.gatherAddress = gatherAddress;
+    }
+
+    boolean isIdle() {
+        return steps.isEmpty();
+    }
+
+    /** Makes the steps that were there at its begin. */
+    int poll() {
+        int work = steps.size();
+        for (int i = 0; i < work; i++) {
+            steps.removeFirst().run();
+        }
+        return work;
+    }
+
+    void close() {
+        listeners.clear();
+        steps.clear();
+    }
+
+    @Override
+    public int cmDataBytes() {
+        return OwnWireLinkProvider.CM_DATA_BYTES;
+    }
+
+    @Override
+    public Listener listen(String address, byte[] authKey, int backlog, ListenerHandler handler) {
+        Listening listening = new Listening(address, authKey, handler);
+        if (listeners.putIfAbsent(address, listening) == null) {
+            steps.add(listening::begin);
+        } else {
+            steps.add(() -> handler.onFailed(FabricErrno.EADDRINUSE));
+        }
+        return listening;
+    }
+
+    @Override
+    public Channel connect(LocalEndpoint endpoint, String remoteAddress, byte[] cmData, ConnectionHandler handler) {
+        LoopbackChannel channel = new LoopbackChannel(limits, handler.channelHandler(), gatherAddress);
+        Incoming request = new Incoming(endpoint, remoteAddress, cmData, handler, channel);
+        steps.add(request::offer);
+        return channel;
+    }
+
+    private final class Listening extends Listener {
+        private final String address;
+        private final byte[] authKey;
+        private final ListenerHandler handler;
+
+        Listening(String address, byte[] authKey, ListenerHandler handler) {
+            this.address = address;
+            this.authKey = authKey;
+            this.handler = handler;
+        }
+
+        void begin() {
+            if (listeners.get(address) == this) {
+                handler.onListening(address);
+            }
+        }
+
+        @Override
+        public void close() {
+            listeners.remove(address, this);
+        }
+    }
+
+    /** A request on its way, then at its listener; it knows both sides. */
+    private final class Incoming extends IncomingConnection {
+        private final LocalEndpoint from;
+        private final String toAddress;
+        private final byte[] cmData;
+        private final ConnectionHandler handler;
+        private final LoopbackChannel channel;
+
+        Incoming(
+            LocalEndpoint from, String toAddress, byte[] cmData, ConnectionHandler handler, LoopbackChannel channel) {
+            this.from = from;
+            this.toAddress = toAddress;
+            this.cmData = cmData;
+            this.handler = handler;
+            this.channel = channel;
+        }
+
+        void offer() {
+            if (channel.isClosed()) {
+                return;
+            }
+            Listening listening = listeners.get(toAddress);
+            if (listening == null) {
+                handler.onFailed(FabricErrno.ECONNREFUSED, NO_DATA);
+            } else if (!MessageDigest.isEqual(listening.authKey, from.authKey())) {
+                handler.onFailed(FabricErrno.EKEYREJECTED, NO_DATA);
+            } else if (!listening.handler.onRequest(this)) {
+                handler.onFailed(FabricErrno.ECONNREFUSED, NO_DATA);
+            }
+        }
+
+        @Override
+        public String remoteAddress() {
+            return from.address();
+        }
+
+        @Override
+        public byte[] cmData() {
+            return cmData;
+        }
+
+        @Override
+        public Channel accept(LocalEndpoint endpoint, byte[] answer, ConnectionHandler acceptor) {
+            LoopbackChannel there = new LoopbackChannel(limits, acceptor.channelHandler(), gatherAddress);
+            steps.add(() -> join(endpoint, answer, acceptor, there));
+            return there;
+        }
+
+        @Override
+        public void reject(byte[] answer) {
+            steps.add(() -> {
+                if (!channel.isClosed()) {
+                    handler.onFailed(FabricErrno.ECONNREFUSED, answer);
+                }
+            });
+        }
+
+        private void join(
+            LocalEndpoint endpoint, byte[] answer, ConnectionHandler acceptor, LoopbackChannel there) {
+            if (there.isClosed()) {
+                if (!channel.isClosed()) {
+                    handler.onFailed(FabricErrno.ECONNREFUSED, NO_DATA);
+                }
+                return;
+            }
+            if (channel.isClosed()) {
+                acceptor.onFailed(FabricErrno.ECONNABORTED, NO_DATA);
+                return;
+            }
+            channel.join(there);
+            there.join(channel);
+            int grantHere = channel.handler().onOpening();
+            int grantThere = there.handler().onOpening();
+            channel.handler().onGrant(grantThere);
+            there.handler().onGrant(grantHere);
+            handler.onConnected(from.address(), endpoint.address(), answer);
+            channel.handler().onUp(channel);
+            acceptor.onConnected(endpoint.address(), from.address(), NO_DATA);
+            there.handler().onUp(there);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package org.jfabric.driver.link.shm;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ConnectionHandler;
+import org.jfabric.driver.link.ConnectionManager;
+import org.jfabric.driver.link.Listener;
+import org.jfabric.driver.link.ListenerHandler;
+import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.OwnWireLinkProvider;
+
+import java.security.MessageDigest;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Connections to endpoints of other drivers, by frames between the two drivers ({@link ShmRequests}).
+ *
+ * <p>Owner: progress agent.
+ */
+final class ShmConnections extends ConnectionManager {
+    private final ShmLink link;
+    private final Map<String, Listening> listeners = new HashMap<>();
+
+    ShmConnections(ShmLink link) {
+        this.link = link;
+    }
+
+    void close() {
+        listeners.clear();
+    }
+
+    @Override
+    public int cmDataBytes() {
+        return OwnWireLinkProvider.CM_DATA_BYTES;
+    }
+
+    @Override
+    public Listener listen(String address, byte[] authKey, int backlog, ListenerHandler handler) {
+        Listening listening = new Listening(address, authKey, handler);
+        boolean taken = listeners.putIfAbsent(address, listening) != null;
+        link.later(() -> {
+            if (taken) {
+                handler.onFailed(FabricErrno.EADDRINUSE);
+            } else if (listeners.get(address) == listening) {
+                handler.onListening(address);
+            }
+        });
+        return listening;
+    }
+
+    @Override
+    public Channel connect(LocalEndpoint endpoint, String remoteAddress, byte[] cmData, ConnectionHandler handler) {
+        return link.connection(remoteAddress).requests().connect(endpoint, remoteAddress, cmData, handler);
+    }
+
+    /** Hands a request to its listener; 0, or why it is refused. */
+    int offer(String address, byte[] authKey, ShmIncoming request) {
+        Listening listening = listeners.get(address);
+        if (listening == null) {
+            return FabricErrno.ECONNREFUSED;
+        }
+        if (!MessageDigest.isEqual(listening.authKey, authKey)) {
+            return FabricErrno.EKEYREJECTED;
+        }
+        return listening.handler.onRequest(request) ? 0 : FabricErrno.ECONNREFUSED;
+    }
+
+    private final class Listening extends Listener {
+        private final String address;
+        private final byte[] authKey;
+        private final ListenerHandler handler;
+
+        Listening(String address, byte[] authKey, ListenerHandler handler) {
+            this.address = address;
+            this.authKey = authKey;
+            this.handler = handler;
+        }
+
+        @Override
+        public void close() {
+            listeners.remove(address, this);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package org.jfabric.driver.link.shm;
+
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ConnectionHandler;
+import org.jfabric.driver.link.IncomingConnection;
+import org.jfabric.driver.link.LocalEndpoint;
+
+/** A request of another driver's endpoint. Owner: progress agent. */
+final class ShmIncoming extends IncomingConnection {
+    private final ShmRequests requests;
+    private final int source;
+    private final int grant;
+    private final String remoteAddress;
+    private final byte[] cmData;
+    private boolean gone;
+
+    ShmIncoming(ShmRequests requests, int source, int grant, String remoteAddress, byte[] cmData) {
+        this.requests = requests;
+        this.source = source;
+        this.grant = grant;
+        this.remoteAddress = remoteAddress;
+        this.cmData = cmData;
+    }
+
+    /** The peer's number of its channel. */
+    int source() {
+        return source;
+    }
+
+    /** Credit that came with the request. */
+    int grant() {
+        return grant;
+    }
+
+    /** Whether its peer has given up, or its driver is gone. */
+    boolean isGone() {
+        return gone;
+    }
+
+    void gone() {
+        gone = true;
+    }
+
+    @Override
+    public String remoteAddress() {
+        return remoteAddress;
+    }
+
+    @Override
+    public byte[] cmData() {
+        return cmData;
+    }
+
+    @Override
+    public Channel accept(LocalEndpoint endpoint, byte[] answer, ConnectionHandler handler) {
+        return requests.accept(this, endpoint, answer, handler);
+    }
+
+    @Override
+    public void reject(byte[] answer) {
+        requests.reject(this, answer);
+    }
+}
