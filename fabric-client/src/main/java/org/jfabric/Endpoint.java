@@ -485,6 +485,7 @@ public final class Endpoint extends ConnectionCalls implements Fid {
             bindings.rxCq().slabs().remove(slab);
             slab.close();
         }
+        closeGroups();
         bindings.unbind();
     }
 

@@ -33,6 +33,7 @@ final class OperationFlags {
 
     private final long multiReceive;
     private final boolean isDatagram;
+    private final long multicast;
     private long transmit;
     private long receive;
 
@@ -42,6 +43,7 @@ final class OperationFlags {
         this.receive = info.rxAttr().opFlags();
         this.multiReceive = info.caps() & Flags.MULTI_RECV;
         this.isDatagram = info.epAttr().type() == EndpointType.DGRAM;
+        this.multicast = info.caps() & Flags.MULTICAST;
     }
 
     /** The flags of one direction, without its bit (AMB-70). */
@@ -53,7 +55,7 @@ final class OperationFlags {
     void set(long flags) {
         boolean isTransmit = isTransmit(flags & DIRECTIONS);
         long operation = flags & ~DIRECTIONS;
-        long offered = isTransmit ? SEND_DEFAULT & sendCall() : RECV_DEFAULT | multiReceive;
+        long offered = isTransmit ? (SEND_DEFAULT | multicast) & sendCall() : RECV_DEFAULT | multiReceive;
         if ((operation & ~offered) != 0) {
             throw new FabricException(FabricErrno.EBADFLAGS, "operation flags are "
                 + Flags.toString(flags, Flags.Kind.OPERATION_DEFAULT) + ", offered as default are "
@@ -68,7 +70,7 @@ final class OperationFlags {
 
     /** What a send call with flags of its own may carry. */
     long sendCall() {
-        return isDatagram ? DATAGRAM_SEND_CALL : SEND_CALL;
+        return isDatagram ? DATAGRAM_SEND_CALL | multicast : SEND_CALL;
     }
 
     /** What a receive call may carry that looks at messages which wait; datagrams wait where nobody can look. */
@@ -78,7 +80,7 @@ final class OperationFlags {
 
     /** What each send without flags of its own carries. */
     long sendDefault(boolean selective) {
-        return transmit & SEND_DEFAULT | always(selective);
+        return transmit & (SEND_DEFAULT | multicast) | always(selective);
     }
 
     /** What each receive without flags of its own carries. */

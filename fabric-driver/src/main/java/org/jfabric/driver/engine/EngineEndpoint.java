@@ -254,6 +254,32 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     /**
+     * Joins a multicast group.
+     *
+     * @param address of the group.
+     * @param group   what receives its messages, or null for one that only sends; taken over.
+     * @return the group's {@code fi_addr}, or a negative fabric errno.
+     */
+    public long join(String address, BoundAddress group) {
+        if (group != null) {
+            links.forEach(link -> link.join(local, group));
+        }
+        return addresses.insert(address);
+    }
+
+    /**
+     * Leaves a multicast group; its {@code fi_addr} stays, for sends.
+     *
+     * @param fiAddr from {@link #join}.
+     */
+    public void leave(long fiAddr) {
+        String address = addresses.address(fiAddr);
+        if (address != null) {
+            links.forEach(link -> link.leave(local, address));
+        }
+    }
+
+    /**
      * Its receive side.
      *
      * @return the receiver.

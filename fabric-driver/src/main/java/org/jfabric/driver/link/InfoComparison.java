@@ -105,7 +105,8 @@ public final class InfoComparison {
 
     private void transmit(TxAttr hints, TxAttr offered, long levels) {
         bits("tx_attr.caps", hints.caps(), offered.caps(), Flags.Kind.CAPABILITY);
-        bits("tx_attr.op_flags", hints.opFlags(), offered.opFlags() | Flags.COMPLETION | Flags.INJECT | levels,
+        bits("tx_attr.op_flags", hints.opFlags(), offered.opFlags() | Flags.COMPLETION | Flags.INJECT | levels
+                | offered.caps() & Flags.MULTICAST,
             Flags.Kind.OPERATION);
         order("tx_attr.msg_order", hints.msgOrder(), offered.msgOrder());
         order("tx_attr.comp_order", hints.compOrder(), offered.compOrder());

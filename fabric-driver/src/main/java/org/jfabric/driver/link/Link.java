@@ -59,6 +59,26 @@ public abstract class Link {
     }
 
     /**
+     * Lets an endpoint receive what is sent to a group.
+     *
+     * @param endpoint attached.
+     * @param group    from {@link BoundAddress#join}; the link closes it when the endpoint leaves or is detached.
+     */
+    public void join(LocalEndpoint endpoint, BoundAddress group) {
+        throw new IllegalStateException("link " + name() + " has no multicast groups");
+    }
+
+    /**
+     * Ends what {@link #join} began.
+     *
+     * @param endpoint attached.
+     * @param group    address of the group; one that was not joined is passed over.
+     */
+    public void leave(LocalEndpoint endpoint, String group) {
+        // a link without groups has nothing to leave
+    }
+
+    /**
      * Reads a channel again whose {@link Placement} said pause.
      *
      * @param channel that was paused.

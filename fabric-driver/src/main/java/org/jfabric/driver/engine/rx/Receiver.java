@@ -28,7 +28,7 @@ import java.util.List;
  * <p>Owner: progress agent.
  */
 public final class Receiver {
-    static final long MESSAGE_BITS = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA;
+    static final long MESSAGE_BITS = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA | Flags.MULTICAST;
 
     /** Peers that wait, or are awaited by name, with untagged messages at once; more let a hash grow. */
     private static final int USUAL_SOURCES = 128;

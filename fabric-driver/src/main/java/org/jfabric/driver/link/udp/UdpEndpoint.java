@@ -43,14 +43,15 @@ final class UdpEndpoint {
     private final Map<String, UdpChannel> byAddress = new HashMap<>();
     private final List<UdpChannel> openings = new ArrayList<>();
     private final UdpChannel strangers;
+    /** One object, so that falling asleep allocates nothing. */
+    private final Runnable onArrival = () -> emptyPolls = 0;
 
     private TransmitOperation[] waiting = new TransmitOperation[64];
     private UdpChannel[] waitingFor = new UdpChannel[64];
     private long head;
     private long tail;
     private int emptyPolls;
-    private boolean watched;
-    private boolean armed;
+    private UdpPort[] groups = new UdpPort[0];
 
     UdpEndpoint(LocalEndpoint local, UdpPort port, LinkServices services, ChannelLimits limits, int batch) {
         this.local = local;
@@ -115,10 +116,41 @@ final class UdpEndpoint {
             return work;
         }
         int received = receiver.receive(port, sources, strangers, Flags.MSG, Math.min(limit, posted));
+        if (groups.length != 0) {
+            received += receiveGroups(receiver, limit);
+        }
         if (received != 0) {
             emptyPolls = 0;
         }
         return work + received;
+    }
+
+    private int receiveGroups(UdpReceiver receiver, int limit) {
+        int received = 0;
+        for (UdpPort group : groups) {
+            int posted = local.postedReceives();
+            if (posted != 0) {
+                received += receiver.receive(
+                    group, sources, strangers, Flags.MSG | Flags.MULTICAST, Math.min(limit, posted));
+            }
+        }
+        return received;
+    }
+
+    void join(UdpPort group) {
+        groups = Arrays.copyOf(groups, groups.length + 1);
+        groups[groups.length - 1] = group;
+        emptyPolls = 0;
+    }
+
+    void leave(String address) {
+        for (UdpPort group : groups) {
+            if (group.address().equals(address)) {
+                groups = Arrays.stream(groups).filter(other -> other != group).toArray(UdpPort[]::new);
+                group.close(services);
+                return;
+            }
+        }
     }
 
     /** Hands what waits to the kernel; what it does not take now goes on waiting. */
@@ -148,34 +180,22 @@ final class UdpEndpoint {
         if (head != tail || !openings.isEmpty()) {
             return false;
         }
-        if (local.postedReceives() == 0 || armed) {
+        if (local.postedReceives() == 0) {
             return true;
         }
-        int fd = port.fd();
-        if (fd < 0) {
-            return false;
+        boolean armed = port.arm(services, onArrival);
+        for (UdpPort group : groups) {
+            armed &= group.arm(services, onArrival);
         }
-        armed = true;
-        if (watched) {
-            services.rearm(fd);
-        } else {
-            watched = true;
-            services.watch(fd, this::onReadable);
-        }
-        return true;
+        return armed;
     }
 
     void close() {
         head = tail;
-        if (watched) {
-            services.unwatch(port.fd());
+        port.close(services);
+        for (UdpPort group : groups) {
+            group.close(services);
         }
-        port.close();
-    }
-
-    private void onReadable(int fd) {
-        armed = false;
-        emptyPolls = 0;
     }
 
     private int openAll() {

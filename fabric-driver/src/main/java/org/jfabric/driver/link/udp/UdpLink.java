@@ -4,6 +4,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.SocketName;
 import org.jfabric.driver.config.UdpConfig;
+import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
@@ -72,6 +73,24 @@ final class UdpLink extends Link {
         UdpEndpoint found = find(endpoint);
         if (found != null && SocketName.isName(address)) {
             found.introduce(SocketName.parse(address));
+        }
+    }
+
+    @Override
+    public void join(LocalEndpoint endpoint, BoundAddress group) {
+        UdpEndpoint found = find(endpoint);
+        if (found == null) {
+            group.close();
+        } else {
+            found.join((UdpPort) group);
+        }
+    }
+
+    @Override
+    public void leave(LocalEndpoint endpoint, String group) {
+        UdpEndpoint found = find(endpoint);
+        if (found != null) {
+            found.leave(group);
         }
     }
 

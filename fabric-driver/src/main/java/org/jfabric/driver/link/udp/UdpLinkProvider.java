@@ -39,8 +39,8 @@ public final class UdpLinkProvider extends LinkProvider {
     public static final String NAME = "udp";
 
     private static final int SCORE = 10;
-    private static final long CAPS = Flags.MSG | Flags.SEND | Flags.RECV | Flags.SOURCE | Flags.LOCAL_COMM
-        | Flags.REMOTE_COMM;
+    private static final long CAPS = Flags.MSG | Flags.SEND | Flags.RECV | Flags.SOURCE | Flags.MULTICAST
+        | Flags.LOCAL_COMM | Flags.REMOTE_COMM;
     private static final long LEVELS = Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE;
 
     /** A provider; it has no state. */

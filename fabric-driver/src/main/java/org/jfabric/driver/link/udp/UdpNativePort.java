@@ -11,13 +11,11 @@ import java.net.InetAddress;
 
 /** A socket whose datagrams move many at a time. Owner: as {@link UdpPort}. */
 final class UdpNativePort extends UdpPort {
-    private final InetAddress local;
     private int fd;
 
-    private UdpNativePort(int fd, SocketName name, InetAddress local) {
-        super(name);
+    private UdpNativePort(int fd, SocketName name, InetAddress local, UdpConfig config) {
+        super(name, local, config);
         this.fd = fd;
-        this.local = local;
     }
 
     /**
@@ -39,7 +37,7 @@ final class UdpNativePort extends UdpPort {
             if (!wanted.isIn6() && !local.isAnyLocalAddress()) {
                 UdpSocket.multicastInterface(fd, local.getAddress());
             }
-            UdpNativePort port = new UdpNativePort(fd, SocketName.ofBytes(UdpSocket.name(fd)), local);
+            UdpNativePort port = new UdpNativePort(fd, SocketName.ofBytes(UdpSocket.name(fd)), local, config);
             open = true;
             return port;
         } finally {
@@ -65,8 +63,8 @@ final class UdpNativePort extends UdpPort {
     }
 
     @Override
-    int join(SocketName group) {
-        return UdpSocket.join(fd, group.inetAddress().getAddress(), local.getAddress());
+    int joinGroup(SocketName group) {
+        return UdpSocket.join(fd, group.inetAddress().getAddress(), local().getAddress());
     }
 
     @Override

@@ -27,14 +27,12 @@ final class UdpNioPort extends UdpPort {
     private static final int MAX_DATAGRAM_BYTES = 65536;
 
     private final DatagramChannel channel;
-    private final InetAddress local;
     private final ByteBuffer buffer = BufferUtil.allocateDirectAligned(MAX_DATAGRAM_BYTES, BitUtil.CACHE_LINE_LENGTH);
     private final long bufferAddress = BufferUtil.address(buffer);
 
-    private UdpNioPort(DatagramChannel channel, SocketName name, InetAddress local) {
-        super(name);
+    private UdpNioPort(DatagramChannel channel, SocketName name, InetAddress local, UdpConfig config) {
+        super(name, local, config);
         this.channel = channel;
-        this.local = local;
     }
 
     /** As {@link UdpNativePort#open}. */
@@ -51,7 +49,7 @@ final class UdpNioPort extends UdpPort {
                 channel.setOption(StandardSocketOptions.IP_MULTICAST_IF, NetworkInterface.getByInetAddress(local));
             }
             channel.bind(new InetSocketAddress(wanted.inetAddress(), wanted.port()));
-            return new UdpNioPort(channel, SocketName.of((InetSocketAddress) channel.getLocalAddress()), local);
+            return new UdpNioPort(channel, SocketName.of((InetSocketAddress) channel.getLocalAddress()), local, config);
         } catch (IOException ex) {
             closeQuietly(channel);
             throw new NativeCallException("bind", FabricErrno.EADDRNOTAVAIL,
@@ -121,9 +119,9 @@ final class UdpNioPort extends UdpPort {
     }
 
     @Override
-    int join(SocketName group) {
+    int joinGroup(SocketName group) {
         try {
-            NetworkInterface networkInterface = NetworkInterface.getByInetAddress(local);
+            NetworkInterface networkInterface = NetworkInterface.getByInetAddress(local());
             if (networkInterface == null) {
                 return -FabricErrno.ENODEV;
             }
