@@ -384,7 +384,7 @@ public final class EngineEndpoint extends EndpointPort {
 
         @Override
         public int postedReceives() {
-            return receiver.postedReceives();
+            return receiver.scan().postedUntagged();
         }
 
         @Override

@@ -83,7 +83,7 @@ public final class Receiver {
         this.multi = new MultiReceives(this, settings, pool, untagged, entries, completions.driverShare());
         this.store = new UnexpectedStore(
             engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes(), clock);
-        this.scan = new ReceiveScan(pool, store);
+        this.scan = new ReceiveScan(pool, store, untagged);
         this.pulls = new Pulls(this);
         this.streams = new Streams(this, pool, store);
         this.levels = new ReachedLevels(this, store);
@@ -386,15 +386,6 @@ public final class Receiver {
      */
     public int outstanding() {
         return pool.inUse();
-    }
-
-    /**
-     * Untagged receives that wait for a message.
-     *
-     * @return a count.
-     */
-    public int postedReceives() {
-        return untagged.postedCount();
     }
 
     /**
