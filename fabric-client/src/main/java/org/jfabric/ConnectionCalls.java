@@ -15,12 +15,13 @@ import java.util.List;
  * <p>These are control calls. connect and accept begin something and return; how it goes is told by the event queue of
  * the endpoint: {@link EventType#CONNECTED} with the private data of the answer, or an error entry with that of the
  * refusal; later {@link EventType#SHUTDOWN} when the peer has ended the connection, closed its endpoint, or is lost
- * ({@link EventEntry#data()} is 0, or the errno of the loss). Sends are taken from CONNECTED to the end, receives always
- * once the endpoint is enabled; those without a message end with {@link FabricErrno#ECANCELED} when the connection ends.
- * What came before the end can still be received. After a refusal an endpoint may connect again; after a connection it
- * is used up.
+ * ({@link EventEntry#data()} is 0, or the errno of the loss). Sends are taken from CONNECTED to the end, receives
+ * always once the endpoint is enabled; those without a message end with {@link FabricErrno#ECANCELED} when the
+ * connection ends. What came before the end can still be received. After a refusal an endpoint may connect again; after
+ * a connection it is used up.
  *
- * <p>Owner: control calls under the fabric's lock; events on the client's thread, or in the cycle of an embedded driver.
+ * <p>Owner: control calls under the fabric's lock; events on the client's thread, or in the cycle of an embedded
+ * driver.
  */
 abstract sealed class ConnectionCalls extends TaggedCalls permits Endpoint {
     private static final int IDLE = 0;
@@ -96,8 +97,8 @@ abstract sealed class ConnectionCalls extends TaggedCalls permits Endpoint {
     }
 
     /**
-     * Accepts the request that the endpoint was opened for (fi_accept, EP-021); enables it if it is not (EP-009). If the
-     * peer has given up meanwhile an error entry tells {@link FabricErrno#ECONNABORTED}.
+     * Accepts the request that the endpoint was opened for (fi_accept, EP-021); enables it if it is not (EP-009). If
+     * the peer has given up meanwhile an error entry tells {@link FabricErrno#ECONNABORTED}.
      *
      * @param param  private data for the peer; what exceeds {@link EndpointOption#CM_DATA_SIZE} is cut off.
      * @param offset of the data.

@@ -74,8 +74,8 @@ public final class EventError {
 
     /**
      * View of the error data; index 0 is its first byte and its capacity is how many there are. With the errors of
-     * endpoints and address vectors it is the address of the peer, in ASCII; of a connection that was rejected it is the
-     * private data of the refusal.
+     * endpoints and address vectors it is the address of the peer, in ASCII; of a connection that was rejected it is
+     * the private data of the refusal.
      *
      * @return the same view object each time; it moves with the next {@code readErr}.
      */

@@ -235,8 +235,8 @@ public final class Fabric implements Fid {
     /**
      * Opens a passive endpoint (fi_passive_ep, EP-019). Like an event queue it belongs to the fabric.
      *
-     * @param info    a match of {@link #info(Info)} for {@link EndpointType#MSG}; its {@code srcAddr} is the address, if
-     *                it has one, else the driver chooses.
+     * @param info    a match of {@link #info(Info)} for {@link EndpointType#MSG}; its {@code srcAddr} is the address,
+     *                if it has one, else the driver chooses.
      * @param context of the passive endpoint itself, told by {@link PassiveEndpoint#context()}.
      * @return the passive endpoint; it has an address and does not listen.
      * @throws FabricException {@link FabricErrno#EINVAL} for an info of another type, or an address that is none,

@@ -66,8 +66,7 @@ final class FabricEvents implements ClientConductor.Listener {
             case DriverEvent.ConnectionRequested requested -> {
                 PassiveEndpoint passive = passiveEndpoints.find(requested.passiveId());
                 if (passive != null) {
-                    guarded(() -> passive.onRequest(
-                        requested.requestId(), requested.peerAddress(), requested.cmData()));
+                    guarded(() -> passive.onRequest(requested));
                 }
             }
             case DriverEvent.ConnectionMade made -> {

@@ -190,8 +190,8 @@ public final class Info {
     public String toString() {
         return "Info{caps=" + Flags.toString(caps, Flags.Kind.CAPABILITY) + ", mode=" + Mode.toString(mode)
             + ", addrFormat=" + addrFormat + ", srcAddr=" + srcAddr + ", destAddr=" + destAddr
-            + ", linkName=" + linkName + ", handle=" + handle + ", txAttr=" + txAttr + ", rxAttr=" + rxAttr + ", epAttr=" + epAttr
-            + ", domainAttr=" + domainAttr + ", fabricAttr=" + fabricAttr + '}';
+            + ", linkName=" + linkName + ", handle=" + handle + ", txAttr=" + txAttr + ", rxAttr=" + rxAttr
+            + ", epAttr=" + epAttr + ", domainAttr=" + domainAttr + ", fabricAttr=" + fabricAttr + '}';
     }
 
     /** Whether a connection-oriented endpoint is meant. */

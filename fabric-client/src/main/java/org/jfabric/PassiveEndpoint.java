@@ -3,6 +3,7 @@ package org.jfabric;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.client.DriverEvent;
 
 /**
  * An endpoint that transfers nothing: it listens for requests of connections, or keeps an address for an active
@@ -47,8 +48,8 @@ public final class PassiveEndpoint implements Fid {
      * @param queue of the same fabric.
      * @param flags 0; no bits are defined.
      * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#EINVAL} if there is one
-     *     already or for another fabric's, {@link FabricErrno#EOPBADSTATE} once it listens, was taken over, or if one of
-     *     both is closed.
+     *     already or for another fabric's, {@link FabricErrno#EOPBADSTATE} once it listens, was taken over, or if one
+     *     of both is closed.
      */
     public void bind(EventQueue queue, long flags) {
         Codes.required(queue, "queue");
@@ -103,9 +104,9 @@ public final class PassiveEndpoint implements Fid {
     /**
      * Begins to take requests (fi_listen).
      *
-     * @throws FabricException {@link FabricErrno#ENOEQ} without an event queue (EP-033), {@link FabricErrno#EOPBADSTATE}
-     *     if it listens already, was taken over (EP-023), or is closed, {@link FabricErrno#EADDRINUSE} if a link cannot
-     *     listen at the address, or what else the driver answers.
+     * @throws FabricException {@link FabricErrno#ENOEQ} without an event queue (EP-033),
+     *     {@link FabricErrno#EOPBADSTATE} if it listens already, was taken over (EP-023), or is closed,
+     *     {@link FabricErrno#EADDRINUSE} if a link cannot listen at the address, or what else the driver answers.
      */
     public void listen() {
         synchronized (owner.lock()) {
@@ -313,14 +314,21 @@ public final class PassiveEndpoint implements Fid {
     }
 
     /** The event of a request, on the client's thread. */
-    void onRequest(long requestId, String peerAddress, byte[] cmData) {
+    void onRequest(DriverEvent.ConnectionRequested requested) {
         EventQueue queue = eventQueue;
-        if (queue != null && state == LISTENING) {
+        if (queue != null && state != CLOSED) {
             Info offered = info.copy();
+            if (!requested.linkName().equals(offered.linkName())) {
+                // it came by another link than the info was made for: endpoints of this driver always come by loopback
+                offered.linkName(requested.linkName());
+                offered.epAttr().protocol(Protocol.UNSPEC).protocolVersion(0);
+                offered.fabricAttr().provName(null);
+            }
             String address = name;
+            String peerAddress = requested.peerAddress();
             offered.srcAddr(address).destAddr(peerAddress)
-                .handle(new ConnectionRequest(this, requestId, address, peerAddress));
-            queue.report(EventType.CONNREQ, this, offered, 0, cmData);
+                .handle(new ConnectionRequest(this, requested.requestId(), address, peerAddress));
+            queue.report(EventType.CONNREQ, this, offered, 0, requested.cmData());
         }
     }
 

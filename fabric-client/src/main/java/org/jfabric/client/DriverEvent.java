@@ -225,10 +225,11 @@ public sealed interface DriverEvent {
      *
      * @param passiveId   the passive endpoint.
      * @param requestId   to answer it by.
+     * @param linkName    link by which it came.
      * @param peerAddress who asks.
      * @param cmData      private data.
      */
-    record ConnectionRequested(long passiveId, long requestId, String peerAddress, byte[] cmData)
+    record ConnectionRequested(long passiveId, long requestId, String linkName, String peerAddress, byte[] cmData)
         implements OfConnection {
     }
 

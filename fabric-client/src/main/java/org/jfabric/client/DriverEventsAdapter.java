@@ -204,7 +204,8 @@ public final class DriverEventsAdapter {
                 VarDataReader texts = texts(block, ConnectionRequestedDecoder.BLOCK_LENGTH, end);
                 connectionRequested.wrap(ring, block, ConnectionRequestedDecoder.BLOCK_LENGTH, 0);
                 return new DriverEvent.ConnectionRequested(
-                    connectionRequested.passiveId(), connectionRequested.requestId(), texts.ascii(), texts.bytes());
+                    connectionRequested.passiveId(), connectionRequested.requestId(), texts.ascii(), texts.ascii(),
+                    texts.bytes());
             }
             case ConnectionMadeDecoder.TEMPLATE_ID: {
                 VarDataReader texts = texts(block, ConnectionMadeDecoder.BLOCK_LENGTH, end);

@@ -289,12 +289,15 @@ public final class ClientProxy {
      *
      * @param passiveId   the passive endpoint.
      * @param requestId   to answer it by.
+     * @param linkName    link by which it came.
      * @param peerAddress who asks.
      * @param cmData      private data.
      */
-    public void connectionRequested(long passiveId, long requestId, String peerAddress, byte[] cmData) {
+    public void connectionRequested(
+        long passiveId, long requestId, String linkName, String peerAddress, byte[] cmData) {
         ConnectionRequestedEncoder encoder = new ConnectionRequestedEncoder().wrap(buffer, Long.BYTES)
-            .passiveId(passiveId).requestId(requestId).peerAddress(peerAddress).putCmData(cmData, 0, cmData.length);
+            .passiveId(passiveId).requestId(requestId).linkName(linkName).peerAddress(peerAddress)
+            .putCmData(cmData, 0, cmData.length);
         send(ConnectionRequestedEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 

@@ -514,8 +514,8 @@ public final class DriverConductor implements Agent {
 
         @Override
         public void onConnectionRequest(
-            long clientId, long passiveId, long requestId, String address, byte[] cmData) {
-            tell(clientId, proxy -> proxy.connectionRequested(passiveId, requestId, address, cmData));
+            long clientId, long passiveId, long requestId, String linkName, String address, byte[] cmData) {
+            tell(clientId, proxy -> proxy.connectionRequested(passiveId, requestId, linkName, address, cmData));
         }
 
         @Override

@@ -1,6 +1,5 @@
 package org.jfabric.driver.engine;
 
-import org.agrona.collections.Long2ObjectHashMap;
 import org.jfabric.driver.link.ConnectionManager;
 import org.jfabric.driver.link.IncomingConnection;
 import org.jfabric.driver.link.Link;
@@ -8,7 +7,9 @@ import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A passive endpoint: listens at one or more links and keeps the requests that have no answer yet.
@@ -44,7 +45,8 @@ public final class EnginePassiveEndpoint {
     private final EngineSession session;
     private final Engine engine;
     private final List<Listener> listeners = new ArrayList<>();
-    private final Long2ObjectHashMap<Waiting> waiting = new Long2ObjectHashMap<>();
+    /** In the order of asking. */
+    private final Map<Long, Waiting> waiting = new LinkedHashMap<>();
     private int backlog;
     private int awaited;
     private Listening listening;
@@ -71,7 +73,7 @@ public final class EnginePassiveEndpoint {
         awaited = links.size();
         for (Link link : links) {
             ConnectionManager manager = link.connections();
-            listeners.add(manager.listen(address, authKey, newBacklog, new Handler(manager)));
+            listeners.add(manager.listen(address, authKey, newBacklog, new Handler(link.name(), manager)));
         }
     }
 
@@ -95,9 +97,11 @@ public final class EnginePassiveEndpoint {
     }
 
     private final class Handler extends ListenerHandler {
+        private final String linkName;
         private final ConnectionManager manager;
 
-        Handler(ConnectionManager manager) {
+        Handler(String linkName, ConnectionManager manager) {
+            this.linkName = linkName;
             this.manager = manager;
         }
 
@@ -134,7 +138,7 @@ public final class EnginePassiveEndpoint {
             long requestId = engine.nextRequestId();
             waiting.put(requestId, new Waiting(request, manager));
             session.listener().onConnectionRequest(
-                session.clientId(), id, requestId, request.remoteAddress(), request.cmData());
+                session.clientId(), id, requestId, linkName, request.remoteAddress(), request.cmData());
             return true;
         }
     }

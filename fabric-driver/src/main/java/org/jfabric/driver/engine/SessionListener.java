@@ -42,11 +42,12 @@ public abstract class SessionListener {
      * @param clientId  the client.
      * @param passiveId its passive endpoint.
      * @param requestId to answer the request by.
+     * @param linkName  link by which it came.
      * @param address   the peer's address.
      * @param cmData    private data.
      */
     public void onConnectionRequest(
-        long clientId, long passiveId, long requestId, String address, byte[] cmData) {
+        long clientId, long passiveId, long requestId, String linkName, String address, byte[] cmData) {
         // only where there are connection-oriented endpoints
     }
 

@@ -306,6 +306,37 @@ class PassiveEndpointTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
+    void shouldTakeRequestsByEveryLink(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            ConnectionSide a = new ConnectionSide(pair, pair.a);
+            ConnectionSide b = new ConnectionSide(pair, pair.b);
+            // a match of one link takes its own driver's requests besides, one without link those of all
+            for (Info with : new Info[] {b.info, b.info.copy().linkName(null)}) {
+                PassiveEndpoint passive = pair.b.fabric.openPassiveEndpoint(with);
+                passive.bind(b.events, 0);
+                passive.listen();
+                for (ConnectionSide from : new ConnectionSide[] {a, b}) {
+                    Endpoint asking = from.open(1);
+                    asking.connect(passive.name());
+                    ConnectionSide.Event request = b.next(EventType.CONNREQ, passive);
+                    assertEquals(from == b ? "loopback" : setup.link, request.info().linkName());
+                    Endpoint accepting = b.open(request.info(), 2);
+                    accepting.accept();
+                    List<Endpoint> connected = new ArrayList<>();
+                    connected.add((Endpoint) b.next().fid());
+                    connected.add((Endpoint) from.next().fid());
+                    assertTrue(connected.containsAll(List.of(asking, accepting)));
+                    assertEquals(asking.name(), accepting.peer());
+                    asking.close();
+                    b.next(EventType.SHUTDOWN, accepting);
+                    accepting.close();
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Setup.class)
     void shouldAnswerEachRequestOnce(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             ConnectionSide a = new ConnectionSide(pair, pair.a);

@@ -333,7 +333,7 @@ class QueueGarbageTest {
                     body.putLong(at, random.nextBoolean()
                         ? random.nextLong() : BOUNDARIES[random.nextInt(BOUNDARIES.length)]);
                 }
-                int type = random.nextInt(20) == 0 ? random.nextInt(256) : 1 + random.nextInt(16);
+                int type = random.nextInt(20) == 0 ? random.nextInt(256) : 1 + random.nextInt(37);
                 if (client.commands.claim(8 + length) < 0) {
                     break;
                 }

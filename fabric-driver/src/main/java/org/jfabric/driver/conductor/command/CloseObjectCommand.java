@@ -114,7 +114,8 @@ public final class CloseObjectCommand extends Command {
             case PASSIVE_ENDPOINT -> closePassiveEndpoint();
             default -> throw new FabricException(FabricErrno.EINVAL,
                 "objects of kind " + kind + " are not known",
-                "Known are 1 to 4: queue, vector, region, endpoint; 8 to 11: counter, wait set, view, passive endpoint.");
+                "Known are 1 to 4: queue, vector, region, endpoint; 8 to 11: counter, wait set, view, passive"
+                    + " endpoint.");
         }
     }
 

@@ -1,6 +1,5 @@
 package org.jfabric.driver.conductor.command;
 
-import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.ConductorContext;

@@ -71,7 +71,8 @@ public final class Connection extends ConnectionHandler {
             }
         }
         throw new FabricException(FabricErrno.EHOSTUNREACH, "no link of the endpoint " + local.address()
-            + " connects to " + address, "Open it with a link that reaches the address; fabric info --why shows which.");
+            + " connects to " + address,
+            "Open it with a link that reaches the address; fabric info --why shows which.");
     }
 
     /**

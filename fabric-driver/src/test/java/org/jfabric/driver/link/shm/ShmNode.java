@@ -7,6 +7,7 @@ import org.jfabric.driver.config.ShmConfig;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.Engine;
 import org.jfabric.driver.engine.EngineEndpoint;
+import org.jfabric.driver.engine.EnginePassiveEndpoint;
 import org.jfabric.driver.engine.EngineSession;
 import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.engine.SessionListener;
@@ -42,6 +43,9 @@ final class ShmNode implements AutoCloseable {
     final long regionNumber;
     final long memory;
     final List<String> peersDown = new ArrayList<>();
+    /** What connections of this node's endpoints and passive endpoints told, oldest first. */
+    final List<String> connectionEvents = new ArrayList<>();
+    long lastRequest;
     private final List<Region> addedRegions = new ArrayList<>();
     private final int region;
     private final CompletionWriter writer;
@@ -76,6 +80,29 @@ final class ShmNode implements AutoCloseable {
             @Override
             public void onPeerDown(long clientId, long endpointId, long fiAddr, int errno, String address) {
                 peersDown.add(address + ' ' + errno);
+            }
+
+            @Override
+            public void onConnectionRequest(
+                long clientId, long passiveId, long requestId, String linkName, String address, byte[] cmData) {
+                lastRequest = requestId;
+                connectionEvents.add("request of " + address);
+            }
+
+            @Override
+            public void onConnected(
+                long clientId, long endpointId, String localAddress, String peerAddress, byte[] cmData) {
+                connectionEvents.add("connected to " + peerAddress);
+            }
+
+            @Override
+            public void onConnectionFailed(long clientId, long objectId, int errno, byte[] cmData) {
+                connectionEvents.add("failed " + errno);
+            }
+
+            @Override
+            public void onConnectionEnded(long clientId, long endpointId, int errno) {
+                connectionEvents.add("ended " + errno);
             }
         });
         regionNumber = services.nextFileNumber();
@@ -123,6 +150,36 @@ final class ShmNode implements AutoCloseable {
             addresses,
             writer,
             writer);
+    }
+
+    /** A connection-oriented endpoint. */
+    EngineEndpoint addConnecting(int id, String endpointName) {
+        return engine.addEndpoint(
+            session,
+            new EndpointSettings(id, endpointName, FabricName.of(services.driverName(), endpointName), 0, 256, 256, 128,
+                1L << 40, 0, 8192, false, new byte[0]).connectionOriented(),
+            List.of(ShmLinkProvider.NAME),
+            new AddressTable(),
+            writer,
+            writer);
+    }
+
+    /** A passive endpoint that listens. */
+    EnginePassiveEndpoint listen(int id, String name, int backlog) {
+        EnginePassiveEndpoint passive = engine.addPassiveEndpoint(session, id);
+        passive.listen(List.of(link), FabricName.of(services.driverName(), name), new byte[0], backlog,
+            new EnginePassiveEndpoint.Listening() {
+                @Override
+                public void onListening(String address) {
+                    connectionEvents.add("listening at " + address);
+                }
+
+                @Override
+                public void onFailed(int errno) {
+                    connectionEvents.add("not listening " + errno);
+                }
+            });
+        return passive;
     }
 
     static String address(String driver) {
