@@ -108,15 +108,33 @@ final class FiPingPongCommand implements Callable<Integer> {
         try (FiPingPongEndpoint endpoint = FiPingPongEndpoint.open(plan, directory.path().resolve("driver"),
             source(isClient, control), remote, TimeUnit.SECONDS.toNanos(timeoutSeconds))) {
             control.meanwhile(endpoint::cycle);
-            control.sendName(endpoint.name());
-            if (!isClient) {
-                remote = control.receiveName();
+            if (plan.type() == EndpointType.MSG) {
+                connect(isClient, control, endpoint, remote);
+            } else {
+                control.sendName(endpoint.name());
+                remote = isClient ? remote : control.receiveName();
+                tell("here " + endpoint.name() + ", there " + remote);
+                endpoint.peer(remote);
             }
-            if (verbose) {
-                spec.commandLine().getErr().println("here " + endpoint.name() + ", there " + remote);
-            }
-            endpoint.peer(remote);
             new FiPingPongRun(plan, isClient, control, endpoint, spec.commandLine().getOut()).run();
+        }
+    }
+
+    /** Only the server has an address to tell. */
+    private void connect(boolean isClient, FiPingPongControl control, FiPingPongEndpoint endpoint, String remote) {
+        if (isClient) {
+            tell("there " + remote);
+            endpoint.connect(remote);
+        } else {
+            control.sendName(endpoint.name());
+            tell("here " + endpoint.name());
+            endpoint.accept();
+        }
+    }
+
+    private void tell(String line) {
+        if (verbose) {
+            spec.commandLine().getErr().println(line);
         }
     }
 

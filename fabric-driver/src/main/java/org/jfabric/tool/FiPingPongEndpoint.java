@@ -23,8 +23,8 @@ import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 
 /**
- * The data path of a run: a driver of its own that the calling thread moves on, an endpoint without connection, and its
- * memory. Everything but the driver is the public interface. Owner: one thread.
+ * The data path of a run: a driver of its own that the calling thread moves on, an endpoint and its memory. Everything
+ * but the driver is the public interface. Owner: one thread.
  */
 final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
     private static final long RECEIVE = 1;
@@ -40,10 +40,16 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
     private final long timeoutNs;
     private final FabricDriver driver;
     private final CompletionQueue queue;
-    private final AddressVector addresses;
+    private final Domain domain;
+    private final Info info;
     private final MemoryRegion receiveRegion;
     private final MemoryRegion sendRegion;
-    private final Endpoint endpoint;
+    /** Without connection, else null. */
+    private final AddressVector addresses;
+    /** With connection, else null. */
+    private final FiPingPongConnection connection;
+    /** One with connection comes later. */
+    private Endpoint endpoint;
     private long peer;
     private long receivesDone;
     private long receivesAwaited;
@@ -51,19 +57,26 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
     private long sendsPosted;
     private long lastLength;
 
-    private FiPingPongEndpoint(FiPingPongPlan plan, FabricDriver driver, Info hints, long timeoutNs) {
+    private FiPingPongEndpoint(
+        FiPingPongPlan plan, FabricDriver driver, Info hints, boolean isServer, long timeoutNs) {
         this.tagged = plan.tagged();
         this.timeoutNs = timeoutNs;
         this.driver = driver;
         Fabric fabric = driver.fabric();
-        Info match = fabric.info(hints).best();
-        Domain domain = fabric.domain(match);
-        long longest = Math.min(match.epAttr().maxMsgSize(), plan.sizes().stream().mapToLong(s -> s).max().orElse(0));
+        info = fabric.info(hints).best();
+        domain = fabric.domain(info);
+        long longest = Math.min(info.epAttr().maxMsgSize(), plan.sizes().stream().mapToLong(s -> s).max().orElse(0));
         receiveRegion = domain.allocate(Math.max(LEAST_BYTES, longest));
         sendRegion = domain.allocate(Math.max(LEAST_BYTES, longest));
         queue = domain.openCompletionQueue(new CompletionQueueAttr().size(2 * QUEUE_SIZE));
+        if (plan.type() == EndpointType.MSG) {
+            addresses = null;
+            connection = new FiPingPongConnection(fabric, info, isServer, timeoutNs);
+            return;
+        }
+        connection = null;
         addresses = domain.openAddressVector(new AddressVectorAttr());
-        endpoint = domain.openEndpoint(match);
+        endpoint = domain.openEndpoint(info);
         endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
         endpoint.bind(addresses);
         endpoint.enable();
@@ -76,15 +89,11 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
      * @param plan      what is exchanged.
      * @param directory of the driver.
      * @param source    host that the endpoint shall be bound to, or null.
-     * @param remote    address of the other side if it is known, or null.
+     * @param remote    address of the other side, or null of a server, which does not know it yet.
      * @param timeoutNs how long a message may take.
      */
     static FiPingPongEndpoint open(
         FiPingPongPlan plan, Path directory, String source, String remote, long timeoutNs) {
-        if (plan.type() == EndpointType.MSG) {
-            throw new ToolException("Endpoints of type msg need connections, which this version does not have; use -e"
-                + " dgram or -e rdm.");
-        }
         FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder().directory(directory)
             .threadingMode(ThreadingMode.INVOKER).set("jfabric.link.enabled", plan.link()).build());
         boolean open = false;
@@ -92,7 +101,7 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
             Info hints = plan.hints().srcAddr(source).destAddr(remote);
             hints.txAttr().size(QUEUE_SIZE);
             hints.rxAttr().size(QUEUE_SIZE);
-            FiPingPongEndpoint result = new FiPingPongEndpoint(plan, driver, hints, timeoutNs);
+            FiPingPongEndpoint result = new FiPingPongEndpoint(plan, driver, hints, remote == null, timeoutNs);
             open = true;
             return result;
         } finally {
@@ -102,14 +111,29 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         }
     }
 
-    /** Address that the other side inserts. */
+    /** Address that the other side inserts or connects to. */
     String name() {
-        return endpoint.name();
+        return connection != null ? connection.name() : endpoint.name();
     }
 
     /** Whom messages go to from now on. */
     void peer(String name) {
         peer = addresses.insert(name);
+    }
+
+    /** Waits for the client's connection. */
+    void accept() {
+        connection.accept(domain, queue, this::armed);
+    }
+
+    /** Connects to the server. */
+    void connect(String name) {
+        connection.connect(domain, info, name, queue, this::armed);
+    }
+
+    private void armed(Endpoint enabled) {
+        endpoint = enabled;
+        postReceive();
     }
 
     /** Longest message in bytes. */
@@ -193,7 +217,7 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
 
     @Override
     public String toString() {
-        return endpoint.toString();
+        return String.valueOf(endpoint);
     }
 
     /** A call of the data path. */

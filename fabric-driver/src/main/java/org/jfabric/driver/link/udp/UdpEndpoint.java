@@ -31,7 +31,7 @@ import java.util.Map;
 final class UdpEndpoint {
     /** Polls without a datagram after which a socket is quiet. */
     private static final int QUIET_POLLS = 2048;
-    /** A quiet socket is asked once in so many polls. */
+    /** A quiet socket is asked once in so many polls; a power of two. */
     private static final int QUIET_STRIDE = 32;
 
     private final LocalEndpoint local;
@@ -51,6 +51,7 @@ final class UdpEndpoint {
     private long head;
     private long tail;
     private int emptyPolls;
+    private int quietPolls;
     private UdpPort[] groups = new UdpPort[0];
 
     UdpEndpoint(LocalEndpoint local, UdpPort port, LinkServices services, ChannelLimits limits, int batch) {
@@ -112,7 +113,7 @@ final class UdpEndpoint {
             work += flush();
         }
         int posted = local.postedReceives();
-        if (posted == 0 || ++emptyPolls > QUIET_POLLS && emptyPolls % QUIET_STRIDE != 0) {
+        if (posted == 0 || !isDue()) {
             return work;
         }
         int received = receiver.receive(port, sources, strangers, Flags.MSG, Math.min(limit, posted));
@@ -123,6 +124,14 @@ final class UdpEndpoint {
             emptyPolls = 0;
         }
         return work + received;
+    }
+
+    private boolean isDue() {
+        if (emptyPolls < QUIET_POLLS) {
+            emptyPolls++;
+            return true;
+        }
+        return (++quietPolls & QUIET_STRIDE - 1) == 0;
     }
 
     private int receiveGroups(UdpReceiver receiver, int limit) {
