@@ -58,7 +58,7 @@ abstract sealed class ConnectionCalls extends TaggedCalls permits Endpoint {
     /**
      * Asks a passive endpoint for a connection (fi_connect); enables the endpoint if it is not (EP-009).
      *
-     * @param address where it listens, or a service name published for it.
+     * @param address where it listens.
      * @param param   private data for the listener; what exceeds {@link EndpointOption#CM_DATA_SIZE} is cut off.
      * @param offset  of the data.
      * @param length  of the data in bytes.

@@ -18,6 +18,9 @@ import org.jfabric.client.TransmitQueue;
  * <p>Use: open by {@link Domain#openEndpoint(Info)}, {@link #bind(CompletionQueue, long)} queues and
  * {@link #bind(AddressVector)} the vector, {@link #enable()}, transfer, {@link #close()}.
  *
+ * <p>One of type {@link EndpointType#MSG} has no address vector and one peer: bind an event queue instead, then
+ * {@link #connect(String)}, or {@link #accept()} a request (see {@code docs/connections.md}).
+ *
  * <p>Data-path calls (send, recv, inject, their tagged and vector forms and {@link #cancel(long)}) never throw, block
  * or allocate. They return 0, or a negative fabric errno and then nothing was posted:
  *
@@ -113,8 +116,9 @@ public final class Endpoint extends ConnectionCalls implements Fid {
      * Binds the address vector, before the endpoint is enabled (EP-034).
      *
      * @param vector of the same domain.
-     * @throws FabricException {@link FabricErrno#EINVAL} if there is one already, {@link FabricErrno#EOPBADSTATE} once
-     *     enabled (AMB-59) or if one of both is closed, {@link FabricErrno#EDOMAIN} for another domain's (AMB-61).
+     * @throws FabricException {@link FabricErrno#EINVAL} if there is one already or for a connection-oriented endpoint,
+     *     {@link FabricErrno#EOPBADSTATE} once enabled (AMB-59) or if one of both is closed,
+     *     {@link FabricErrno#EDOMAIN} for another domain's (AMB-61).
      */
     public void bind(AddressVector vector) {
         bind(vector, 0);

@@ -29,7 +29,8 @@ public final class PassiveEndpoint implements Fid {
     private final Info info;
     private final long context;
     private final long id;
-    private String name;
+    /** Written under the fabric's lock, also read for events. */
+    private volatile String name;
     private int backlog = DEFAULT_BACKLOG;
     private volatile EventQueue eventQueue;
     private volatile int state = OPEN;

@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
+import org.jfabric.samples.connections.AskAndAccept;
 import org.jfabric.samples.counters.CountedQuotes;
 import org.jfabric.samples.errors.CompletionErrors;
 import org.jfabric.samples.futures.FutureTransfers;
@@ -29,6 +30,7 @@ public final class Samples {
         add("ping", "[COUNT] asks pong; start pong first", Ping::main);
         add("tags", "receives that choose by tag, with wildcards", TagMatching::main);
         add("levels", "what a completion tells, and a fence", CompletionLevels::main);
+        add("connect", "a connection that is asked for, accepted and ended", AskAndAccept::main);
         add("counters", "messages that are counted, not reported one by one", CountedQuotes::main);
         add("errors", "transfers that fail, and what the program sees", CompletionErrors::main);
         add("futures", "transfers as futures, which may allocate", FutureTransfers::main);

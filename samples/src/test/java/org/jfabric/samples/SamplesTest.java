@@ -1,5 +1,6 @@
 package org.jfabric.samples;
 
+import org.jfabric.samples.connections.AskAndAccept;
 import org.jfabric.samples.counters.CountedQuotes;
 import org.jfabric.samples.errors.CompletionErrors;
 import org.jfabric.samples.futures.FutureTransfers;
@@ -57,6 +58,17 @@ class SamplesTest {
     }
 
     @Test
+    void shouldTellBothSidesOfAConnectionWhatHappens() throws Exception {
+        List<String> lines = run(() -> AskAndAccept.main(new String[0]));
+
+        assertEquals(List.of(
+            "asked by desk 7",
+            "received: over the connection",
+            "the accepting side was told the end: true",
+            "a send without connection: FI_ENOTCONN"), lines);
+    }
+
+    @Test
     void shouldCountQuotesInsteadOfReadingAnEntryForEach() throws Exception {
         List<String> lines = run(() -> CountedQuotes.main(new String[0]));
 
@@ -86,7 +98,7 @@ class SamplesTest {
         List<String> lines = run(() -> Samples.main(new String[0]));
 
         assertEquals("usage: java -jar samples.jar SAMPLE [ARGUMENTS]", lines.get(0));
-        assertEquals(List.of("hello", "pong", "ping", "tags", "levels", "counters", "errors", "futures"),
+        assertEquals(List.of("hello", "pong", "ping", "tags", "levels", "connect", "counters", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 

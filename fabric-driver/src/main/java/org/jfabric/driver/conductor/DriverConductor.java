@@ -11,10 +11,10 @@ import org.jfabric.codec.control.OpenCompletionQueueDecoder;
 import org.jfabric.codec.control.OpenCounterDecoder;
 import org.jfabric.codec.control.OpenWaitSetDecoder;
 import org.jfabric.codec.control.RegisterRegionDecoder;
+import org.jfabric.driver.conductor.command.AddressCheck;
 import org.jfabric.driver.conductor.command.ChangeConnectionCommand;
 import org.jfabric.driver.conductor.command.CloseObjectCommand;
 import org.jfabric.driver.conductor.command.Command;
-import org.jfabric.driver.conductor.command.ConnectEndpointCommand;
 import org.jfabric.driver.conductor.command.EnableEndpointCommand;
 import org.jfabric.driver.conductor.command.EndClientCommand;
 import org.jfabric.driver.conductor.command.InsertAddressCommand;
@@ -318,7 +318,10 @@ public final class DriverConductor implements Agent {
     }
 
     void onConnect(ClientSession session, long correlationId, long endpointId, String address, byte[] cmData) {
-        begin(new ConnectEndpointCommand(context, session, correlationId, endpointId, address, cmData, names));
+        EndpointResource endpoint = ChangeConnectionCommand.endpoint(session, endpointId);
+        AddressCheck.requireIfOurs(address);
+        begin(new ChangeConnectionCommand(
+            context, session, correlationId, () -> endpoint.endpoint().connection().connect(address, cmData)));
     }
 
     void onAccept(ClientSession session, long correlationId, long endpointId, long requestId, byte[] cmData) {

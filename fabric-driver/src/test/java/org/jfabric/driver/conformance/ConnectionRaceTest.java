@@ -265,6 +265,37 @@ class ConnectionRaceTest {
     }
 
     @ParameterizedTest(name = "{0}")
+    @EnumSource(value = Setup.class, names = ".*_DAEMON", mode = EnumSource.Mode.MATCH_ALL)
+    void shouldTellOfAListeningClientThatIsGone(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            ConnectionSide a = new ConnectionSide(pair, pair.a);
+            ConnectionSide b = new ConnectionSide(pair, pair.b);
+            PassiveEndpoint passive = b.listen(-1);
+            String name = passive.name();
+            Endpoint connected = a.open(1);
+            connected.connect(name);
+            Endpoint accepting = b.open(b.next(EventType.CONNREQ, passive).info(), 2);
+            accepting.accept();
+            a.next(EventType.CONNECTED, connected);
+            b.next(EventType.CONNECTED, accepting);
+            Endpoint asking = a.open(3);
+            asking.connect(name);
+            b.next(EventType.CONNREQ, passive);
+            pair.b.fabric.close(0);
+            boolean refused = false;
+            boolean ended = false;
+            for (int i = 0; i < 2; i++) {
+                ConnectionSide.Event event = a.next();
+                refused |= event.fid() == asking && event.err() == FabricErrno.ECONNREFUSED;
+                ended |= event.fid() == connected && event.type() == EventType.SHUTDOWN;
+            }
+            assertTrue(refused && ended);
+            asking.connect(name);
+            a.nextError(FabricErrno.ECONNREFUSED, asking);
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
     @EnumSource(value = Setup.class, names = "SHM_DAEMON")
     void shouldTellOfADriverThatDiesAtEveryStep(Setup setup) {
         try (FabricPair pair = FabricPair.withOwnDaemons(setup)) {

@@ -7,8 +7,8 @@ import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.EndpointResource;
 
 /**
- * {@code fi_accept}, {@code fi_reject}, {@code fi_shutdown}: one change on the progress thread. How a connection goes
- * on is an event. Owner: conductor.
+ * {@code fi_connect}, {@code fi_accept}, {@code fi_reject}, {@code fi_shutdown}: one change on the progress thread. How
+ * a connection goes on is an event. Owner: conductor.
  */
 public final class ChangeConnectionCommand extends Command {
     private final Runnable change;

@@ -3,10 +3,15 @@ package org.jfabric.driver.conductor.command;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Flags;
+import org.jfabric.SocketName;
 import org.jfabric.driver.conductor.AddressVectorResource;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.ServiceNames;
+import org.jfabric.driver.link.FabricName;
+import org.jfabric.driver.link.HostNames;
+
+import java.nio.file.Path;
 
 /**
  * {@code fi_av_insert} and {@code fi_av_insertsvc}: finds the endpoint behind a service name, or the host behind its
@@ -22,7 +27,7 @@ public final class InsertAddressCommand extends Command {
     private final long avId;
     private final String address;
     private final long flags;
-    private final AddressResolver resolver;
+    private final ServiceNames names;
     private State state = State.CHECK;
     private AddressVectorResource vector;
     private String resolved;
@@ -51,7 +56,7 @@ public final class InsertAddressCommand extends Command {
         this.avId = avId;
         this.flags = flags;
         this.address = address;
-        this.resolver = new AddressResolver(context, names);
+        this.names = names;
     }
 
     @Override
@@ -88,14 +93,26 @@ public final class InsertAddressCommand extends Command {
             throw new FabricException(FabricErrno.EBADFLAGS,
                 "flags 0x" + Long.toHexString(flags) + " of an insertion, allowed is FI_MORE", "Insert without flags.");
         }
-        AddressResolver.check(address);
+        AddressCheck.require(address);
     }
 
     private void resolve() {
-        if (resolver.isLocal(address)) {
-            resolved = resolver.resolve(address);
+        if (SocketName.isName(address)) {
+            // one text for each address, because peers are known by it
+            resolved = SocketName.parse(address).toString();
+            return;
+        }
+        if (HostNames.isHost(address)) {
+            background(() -> resolved = HostNames.resolve(address).toString());
+            return;
+        }
+        String driver = FabricName.driverOf(address);
+        String name = FabricName.endpointOf(address);
+        if (driver.equals(context().driverName())) {
+            resolved = FabricName.of(driver, names.resolve(name));
         } else {
-            background(() -> resolved = resolver.resolve(address));
+            Path directory = context().directory().resolveSibling(driver);
+            background(() -> resolved = FabricName.of(driver, ServiceNames.resolve(directory, driver, name)));
         }
     }
 }

@@ -53,7 +53,7 @@ public final class NamePassiveEndpointCommand extends Command {
 
     /** The name within this driver that an address asks for. */
     static String nameOf(ConductorContext context, String address) {
-        AddressResolver.check(address);
+        AddressCheck.require(address);
         if (!context.driverName().equals(FabricName.driverOf(address))) {
             throw new FabricException(FabricErrno.EADDRNOTAVAIL, address + " is an address of another driver",
                 "Use an address of this one: " + FabricName.of(context.driverName(), "<endpoint>") + '.');

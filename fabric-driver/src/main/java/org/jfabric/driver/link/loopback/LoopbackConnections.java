@@ -25,21 +25,24 @@ import java.util.Map;
 final class LoopbackConnections extends ConnectionManager {
     private static final byte[] NO_DATA = {};
 
+    private final LoopbackLink link;
     private final ChannelLimits limits;
     private final long gatherAddress;
     private final Map<String, Listening> listeners = new HashMap<>();
     private final ArrayDeque<Runnable> steps = new ArrayDeque<>();
 
-    LoopbackConnections(ChannelLimits limits, long gatherAddress) {
+    LoopbackConnections(LoopbackLink link, ChannelLimits limits, long gatherAddress) {
+        this.link = link;
         this.limits = limits;
         this.gatherAddress = gatherAddress;
     }
 
-    boolean isIdle() {
-        return steps.isEmpty();
+    private void later(Runnable step) {
+        steps.add(step);
+        link.pending();
     }
 
-    /** Makes the steps that were there at its begin. */
+    /** Makes the steps that were there at its begin; what they add is for the next cycle. */
     int poll() {
         int work = steps.size();
         for (int i = 0; i < work; i++) {
@@ -62,9 +65,9 @@ final class LoopbackConnections extends ConnectionManager {
     public Listener listen(String address, byte[] authKey, int backlog, ListenerHandler handler) {
         Listening listening = new Listening(address, authKey, handler);
         if (listeners.putIfAbsent(address, listening) == null) {
-            steps.add(listening::begin);
+            later(listening::begin);
         } else {
-            steps.add(() -> handler.onFailed(FabricErrno.EADDRINUSE));
+            later(() -> handler.onFailed(FabricErrno.EADDRINUSE));
         }
         return listening;
     }
@@ -73,7 +76,7 @@ final class LoopbackConnections extends ConnectionManager {
     public Channel connect(LocalEndpoint endpoint, String remoteAddress, byte[] cmData, ConnectionHandler handler) {
         LoopbackChannel channel = new LoopbackChannel(limits, handler.channelHandler(), gatherAddress);
         Incoming request = new Incoming(endpoint, remoteAddress, cmData, handler, channel);
-        steps.add(request::offer);
+        later(request::offer);
         return channel;
     }
 
@@ -144,13 +147,13 @@ final class LoopbackConnections extends ConnectionManager {
         @Override
         public Channel accept(LocalEndpoint endpoint, byte[] answer, ConnectionHandler acceptor) {
             LoopbackChannel there = new LoopbackChannel(limits, acceptor.channelHandler(), gatherAddress);
-            steps.add(() -> join(endpoint, answer, acceptor, there));
+            later(() -> join(endpoint, answer, acceptor, there));
             return there;
         }
 
         @Override
         public void reject(byte[] answer) {
-            steps.add(() -> {
+            later(() -> {
                 if (!channel.isClosed()) {
                     handler.onFailed(FabricErrno.ECONNREFUSED, answer);
                 }

@@ -31,6 +31,8 @@ final class LoopbackLink extends Link {
     private final Map<String, LocalEndpoint> endpoints = new HashMap<>();
     private final List<Opening> openings = new ArrayList<>();
     private final LoopbackConnections connections;
+    /** Whether anything waits for the next cycle: all that most cycles look at. */
+    private boolean pending;
 
     /** A channel that waits for the next cycle to be joined. */
     private record Opening(LocalEndpoint local, String remoteAddress, LoopbackChannel channel) {
@@ -40,7 +42,7 @@ final class LoopbackLink extends Link {
         this.driverName = driverName;
         this.limits = limits;
         this.gathered = Arena.ofAuto().allocate(Math.max(Long.BYTES, limits.eagerLimitBytes()), LINE);
-        this.connections = new LoopbackConnections(limits, gathered.address());
+        this.connections = new LoopbackConnections(this, limits, gathered.address());
     }
 
     @Override
@@ -68,6 +70,7 @@ final class LoopbackLink extends Link {
     public Channel connect(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
         LoopbackChannel channel = new LoopbackChannel(limits, handler, gathered.address());
         openings.add(new Opening(endpoint, remoteAddress, channel));
+        pending();
         return channel;
     }
 
@@ -78,13 +81,22 @@ final class LoopbackLink extends Link {
 
     @Override
     public int poll(int limit) {
-        int work = openings.isEmpty() ? 0 : join();
-        return connections.isIdle() ? work : work + connections.poll();
+        return pending ? step() : 0;
+    }
+
+    /** There is something to do in the next cycle. */
+    void pending() {
+        pending = true;
+    }
+
+    private int step() {
+        pending = false;
+        return join() + connections.poll();
     }
 
     @Override
     public boolean arm() {
-        return openings.isEmpty() && connections.isIdle();
+        return !pending;
     }
 
     @Override

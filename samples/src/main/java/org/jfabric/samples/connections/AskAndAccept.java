@@ -1,0 +1,122 @@
+package org.jfabric.samples.connections;
+
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.CompletionQueue;
+import org.jfabric.CompletionQueueAttr;
+import org.jfabric.Domain;
+import org.jfabric.Endpoint;
+import org.jfabric.EndpointType;
+import org.jfabric.EventEntry;
+import org.jfabric.EventQueue;
+import org.jfabric.EventQueueAttr;
+import org.jfabric.EventType;
+import org.jfabric.Fabric;
+import org.jfabric.FabricAddress;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.MemoryRegion;
+import org.jfabric.PassiveEndpoint;
+import org.jfabric.WaitObject;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.DriverConfig;
+
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Both sides of a connection: one asks, and says who it is; the other accepts, and says welcome; a message goes over
+ * it; one side ends it, and the other one is told. What happens is told by an event queue, in order.
+ */
+public final class AskAndAccept {
+    private static final int WAIT_MS = 10_000;
+
+    private final Domain domain;
+    private final Info info;
+    private final CompletionQueue queue;
+    private final EventQueue events;
+    private final EventEntry event = new EventEntry();
+
+    private AskAndAccept(Fabric fabric) {
+        Info hints = new Info().caps(Flags.TAGGED);
+        hints.epAttr().type(EndpointType.MSG);
+        info = fabric.info(hints).best();
+        domain = fabric.domain(info);
+        queue = domain.openCompletionQueue(new CompletionQueueAttr());
+        events = fabric.openEventQueue(new EventQueueAttr().waitObject(WaitObject.UNSPEC));
+    }
+
+    /**
+     * Runs it.
+     *
+     * @param args not used.
+     */
+    public static void main(String[] args) {
+        DriverConfig config = DriverConfig.builder()
+            .set("jfabric.dir.name", "connections-" + ProcessHandle.current().pid())
+            .threadingMode(ThreadingMode.INVOKER).build();
+        try (FabricDriver driver = FabricDriver.launchEmbedded(config); Fabric fabric = driver.fabric()) {
+            new AskAndAccept(fabric).run(fabric);
+        }
+    }
+
+    private void run(Fabric fabric) {
+        PassiveEndpoint passive = fabric.openPassiveEndpoint(info);
+        passive.bind(events, 0);
+        passive.listen();
+
+        Endpoint asking = open(info);
+        DirectBuffer who = bytes("desk 7");
+        asking.connect(passive.name(), who, 0, who.capacity());
+
+        await(EventType.CONNREQ);
+        System.out.println("asked by " + text(event.bytes()));
+        Endpoint accepting = open(event.info());
+        DirectBuffer welcome = bytes("welcome");
+        accepting.accept(welcome, 0, welcome.capacity());
+
+        await(EventType.CONNECTED);
+        await(EventType.CONNECTED);
+        exchange(asking, accepting);
+
+        asking.shutdown(0);
+        await(EventType.SHUTDOWN);
+        System.out.println("the accepting side was told the end: " + (event.fid() == accepting));
+        System.out.println("a send without connection: " + FabricErrno.name(asking.tsend(0, 0, 0, 1, 1)));
+    }
+
+    /** There is one peer, so a send needs no destination. */
+    private void exchange(Endpoint asking, Endpoint accepting) {
+        MemoryRegion memory = domain.allocate(4096);
+        accepting.trecv(memory.address(0), 64, FabricAddress.ADDR_UNSPEC, 1, 0, 1);
+        memory.buffer().putStringWithoutLengthAscii(1024, "over the connection");
+        asking.tsend(memory.address(1024), 19, 0, 1, 2);
+        for (int ended = 0; ended < 2;) {
+            ended += Math.max(0, queue.poll(entry -> { }, 2));
+        }
+        System.out.println("received: " + memory.buffer().getStringWithoutLengthAscii(0, 19));
+    }
+
+    private Endpoint open(Info with) {
+        Endpoint endpoint = domain.openEndpoint(with);
+        endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
+        endpoint.bind(events, 0);
+        return endpoint;
+    }
+
+    private void await(EventType type) {
+        int result = events.sread(event, WAIT_MS, 0);
+        if (result != 1 || event.type() != type) {
+            throw new IllegalStateException("expected was the event " + type + ", the last one is " + event);
+        }
+    }
+
+    private static DirectBuffer bytes(String text) {
+        return new UnsafeBuffer(text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private static String text(DirectBuffer bytes) {
+        return bytes.getStringWithoutLengthAscii(0, bytes.capacity());
+    }
+}
