@@ -34,6 +34,8 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
     private static final int LEAST_BYTES = 64;
     /** The clock is read once in so many empty polls. */
     private static final int CLOCK_POLLS = 1024;
+    /** The other side may need this core: it is offered once in so many empty polls. */
+    private static final int YIELD_POLLS = 32;
     private static final byte[] LAST = {'f', 'i', 'n', 0};
 
     private final boolean tagged;
@@ -253,6 +255,8 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
                         + TimeUnit.NANOSECONDS.toSeconds(timeoutNs) + " s after " + receivesDone
                         + " messages; datagrams may be lost on their way, and both sides need the same options.");
                 }
+            }
+            if (polls % YIELD_POLLS == YIELD_POLLS - 1) {
                 Thread.yield();
             }
         }
