@@ -6,8 +6,11 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
- * Connection management of an active endpoint (fi_cm): connect, accept, shut down, names.
+ * Connection management of an active endpoint (fi_cm): connect, accept, shut down, names; multicast groups.
  *
  * <p>These are control calls. connect and accept begin something and return; how it goes is told by the event queue of
  * the endpoint: {@link EventType#CONNECTED} with the private data of the answer, or an error entry with that of the
@@ -33,6 +36,8 @@ abstract sealed class ConnectionCalls extends TaggedCalls permits Endpoint {
     private final Object connectionLock = new Object();
     private int connection = IDLE;
     private String peer;
+    /** Under the fabric's lock. */
+    private final List<MulticastGroup> groups = new ArrayList<>();
 
     ConnectionCalls(Domain domain, Info info, long context, DriverState driver) {
         super(context, driver);
@@ -155,6 +160,48 @@ abstract sealed class ConnectionCalls extends TaggedCalls permits Endpoint {
                 }
             }
         }
+    }
+
+    /**
+     * Joins a multicast group (fi_join). When the call returns the endpoint is a member, and its event queue, if one is
+     * bound, has a {@link EventType#JOIN_COMPLETE} with the group and the context. Closing the group leaves it.
+     *
+     * @param address multicast address as a {@link SocketName}; with port 0 messages are received at the endpoint's own
+     *                port, so that all members have to have the same.
+     * @param flags   {@link Flags#SEND} to send only, {@link Flags#RECV}, or 0 for both.
+     * @param opContext of the group, and of the event.
+     * @return the group, whose {@link MulticastGroup#fiAddr()} is the destination of sends.
+     * @throws FabricException {@link FabricErrno#EOPNOTSUPP} without {@link Flags#MULTICAST} among the endpoint's
+     *     capabilities, {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#EINVAL} for what is no group,
+     *     {@link FabricErrno#EOPBADSTATE} if not enabled or closed, or why the system does not let it join.
+     */
+    public MulticastGroup join(String address, long flags, long opContext) {
+        Codes.required(address, "address");
+        synchronized (domain.lock()) {
+            if (state != ENABLED) {
+                throw badState("is not enabled", "Enable it first.");
+            }
+            Endpoint self = (Endpoint) this;
+            DriverEvent.AddressReady ready = domain.connections().join(id(), flags, address);
+            AddressVector vector = self.bindings().addressVector();
+            vector.onInserted(ready.fiAddr(), ready.address());
+            MulticastGroup group = new MulticastGroup(domain, self, ready.address(), ready.fiAddr(), opContext);
+            groups.add(group);
+            EventQueue events = self.bindings().eventQueue();
+            if (events != null) {
+                events.report(EventType.JOIN_COMPLETE, group, opContext, 0);
+            }
+            return group;
+        }
+    }
+
+    void onLeft(MulticastGroup group) {
+        groups.remove(group);
+    }
+
+    void closeGroups() {
+        groups.forEach(MulticastGroup::markClosed);
+        groups.clear();
     }
 
     /**

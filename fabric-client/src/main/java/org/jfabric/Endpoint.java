@@ -78,7 +78,7 @@ public final class Endpoint extends ConnectionCalls implements Fid {
         super(domain, info, context, driver);
         this.domain = domain;
         this.info = info;
-        this.opFlags = new OperationFlags(info.txAttr().opFlags(), info.rxAttr().opFlags(), info.caps());
+        this.opFlags = new OperationFlags(info);
         this.options = new EndpointOptions(info, domain.connection().attachment());
     }
 
@@ -471,6 +471,8 @@ public final class Endpoint extends ConnectionCalls implements Fid {
         recvFlags = opFlags.recvDefault(bindings.rxSelective());
         untaggedRecvFlags = opFlags.untaggedRecvDefault();
         untaggedRecvCall = opFlags.untaggedRecvCall();
+        sendCall = opFlags.sendCall();
+        peekCall = opFlags.peekCall();
     }
 
     /** Forgets what it was bound to; under the fabric's lock. */
@@ -487,6 +489,7 @@ public final class Endpoint extends ConnectionCalls implements Fid {
             bindings.rxCq().slabs().remove(slab);
             slab.close();
         }
+        closeGroups();
         bindings.unbind();
     }
 

@@ -33,6 +33,10 @@ abstract sealed class EndpointCalls permits MessageCalls {
     long untaggedRecvFlags;
     /** What untagged receives with flags of their own may carry. */
     long untaggedRecvCall;
+    /** What sends with flags of their own may carry. */
+    long sendCall = OperationFlags.SEND_CALL;
+    /** What receives may carry that look at messages which wait. */
+    long peekCall = OperationFlags.PEEK_CALL;
     /** Least free room of multi-receive buffers that are posted from now on. */
     long minMultiRecvBytes = EndpointOptions.DEFAULT_MIN_MULTI_RECV;
     /** Carried by sends with flags of their own, besides these. */
@@ -163,7 +167,7 @@ abstract sealed class EndpointCalls permits MessageCalls {
 
     /** A receive with one of {@link PeekFlags#ANY}: what cannot be is refused, what is not looked at is not sent. */
     final int postPeek(long flags, long buf, long len, long srcAddr, long tag, long ignore, long opContext, long kind) {
-        if ((flags & ~OperationFlags.PEEK_CALL) != 0) {
+        if ((flags & ~peekCall) != 0) {
             return badFlags();
         }
         if (slab != null) {
@@ -189,7 +193,7 @@ abstract sealed class EndpointCalls permits MessageCalls {
             return postPeek(flags, onePiece ? iov.firstAddress() : 0, onePiece ? iov.lengthBytes() : 0, srcAddr, tag,
                 ignore, opContext, kind);
         }
-        if ((flags & ~OperationFlags.PEEK_CALL) != 0) {
+        if ((flags & ~peekCall) != 0) {
             return badFlags();
         }
         if (slab != null) {

@@ -9,7 +9,7 @@ package org.jfabric;
  */
 public sealed interface Fid extends AutoCloseable
     permits Fabric, Domain, Endpoint, PassiveEndpoint, ConnectionRequest, CompletionQueue, Counter, EventQueue,
-    AddressVector, MemoryRegion, WaitSet, PollSet {
+    AddressVector, MemoryRegion, MulticastGroup, WaitSet, PollSet {
     /**
      * Which kind of object it is.
      *

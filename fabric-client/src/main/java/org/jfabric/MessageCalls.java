@@ -66,7 +66,7 @@ abstract sealed class MessageCalls extends EndpointCalls permits TaggedCalls {
      * @return 0 or a negative errno of this class.
      */
     public int sendmsg(long buf, long len, long destAddr, long data, long opContext, long flags) {
-        return (flags & ~OperationFlags.SEND_CALL) != 0 ? badFlags()
+        return (flags & ~sendCall) != 0 ? badFlags()
             : post(flags | alwaysForSends | Flags.MSG, buf, len, destAddr, 0, data, opContext);
     }
 
@@ -81,7 +81,7 @@ abstract sealed class MessageCalls extends EndpointCalls permits TaggedCalls {
      * @return 0 or a negative errno of this class.
      */
     public int sendmsg(IoVec iov, long destAddr, long data, long opContext, long flags) {
-        return (flags & ~OperationFlags.SEND_CALL) != 0 ? badFlags()
+        return (flags & ~sendCall) != 0 ? badFlags()
             : post(flags | alwaysForSends | Flags.MSG, iov, destAddr, 0, data, opContext);
     }
 

@@ -23,19 +23,27 @@ final class OperationFlags {
     /** What a receive call may carry that looks at messages which wait. */
     static final long PEEK_CALL = Flags.COMPLETION | Flags.MORE | PeekFlags.ANY;
 
+    /** What a send call of a datagram endpoint may carry: nobody there can tell that a message was delivered. */
+    private static final long DATAGRAM_SEND_CALL = Flags.COMPLETION | Flags.MORE | Flags.INJECT
+        | Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE;
+
     private static final long SEND_DEFAULT = Flags.COMPLETION | Flags.INJECT | LEVELS;
     private static final long RECV_DEFAULT = Flags.COMPLETION;
     private static final long DIRECTIONS = Flags.TRANSMIT | Flags.RECV;
 
     private final long multiReceive;
+    private final boolean isDatagram;
+    private final long multicast;
     private long transmit;
     private long receive;
 
-    /** The flags of an endpoint with these capabilities. */
-    OperationFlags(long transmit, long receive, long caps) {
-        this.transmit = transmit;
-        this.receive = receive;
-        this.multiReceive = caps & Flags.MULTI_RECV;
+    /** The flags of an endpoint that was opened with these attributes. */
+    OperationFlags(Info info) {
+        this.transmit = info.txAttr().opFlags();
+        this.receive = info.rxAttr().opFlags();
+        this.multiReceive = info.caps() & Flags.MULTI_RECV;
+        this.isDatagram = info.epAttr().type() == EndpointType.DGRAM;
+        this.multicast = info.caps() & Flags.MULTICAST;
     }
 
     /** The flags of one direction, without its bit (AMB-70). */
@@ -47,7 +55,7 @@ final class OperationFlags {
     void set(long flags) {
         boolean isTransmit = isTransmit(flags & DIRECTIONS);
         long operation = flags & ~DIRECTIONS;
-        long offered = isTransmit ? SEND_DEFAULT : RECV_DEFAULT | multiReceive;
+        long offered = isTransmit ? (SEND_DEFAULT | multicast) & sendCall() : RECV_DEFAULT | multiReceive;
         if ((operation & ~offered) != 0) {
             throw new FabricException(FabricErrno.EBADFLAGS, "operation flags are "
                 + Flags.toString(flags, Flags.Kind.OPERATION_DEFAULT) + ", offered as default are "
@@ -60,9 +68,19 @@ final class OperationFlags {
         }
     }
 
+    /** What a send call with flags of its own may carry. */
+    long sendCall() {
+        return isDatagram ? DATAGRAM_SEND_CALL | multicast : SEND_CALL;
+    }
+
+    /** What a receive call may carry that looks at messages which wait; datagrams wait where nobody can look. */
+    long peekCall() {
+        return isDatagram ? 0 : PEEK_CALL;
+    }
+
     /** What each send without flags of its own carries. */
     long sendDefault(boolean selective) {
-        return transmit & SEND_DEFAULT | always(selective);
+        return transmit & (SEND_DEFAULT | multicast) | always(selective);
     }
 
     /** What each receive without flags of its own carries. */

@@ -80,7 +80,7 @@ public final class SendClaim {
         if (owner == null) {
             return -FabricErrno.EINVAL;
         }
-        return (flags & ~OperationFlags.SEND_CALL) != 0 ? -FabricErrno.EBADFLAGS
+        return (flags & ~owner.sendCall) != 0 ? -FabricErrno.EBADFLAGS
             : commit(owner, flags | owner.alwaysForSends, lengthBytes, destAddr, tag, data, opContext);
     }
 

@@ -74,7 +74,7 @@ abstract sealed class TaggedCalls extends MessageCalls permits ConnectionCalls {
      *     link gives, and for every other flag.
      */
     public int tsendmsg(long buf, long len, long destAddr, long tag, long data, long opContext, long flags) {
-        return (flags & ~OperationFlags.SEND_CALL) != 0 ? badFlags()
+        return (flags & ~sendCall) != 0 ? badFlags()
             : post(flags | alwaysForSends | Flags.TAGGED, buf, len, destAddr, tag, data, opContext);
     }
 
@@ -90,7 +90,7 @@ abstract sealed class TaggedCalls extends MessageCalls permits ConnectionCalls {
      * @return 0 or a negative errno of this class.
      */
     public int tsendmsg(IoVec iov, long destAddr, long tag, long data, long opContext, long flags) {
-        return (flags & ~OperationFlags.SEND_CALL) != 0 ? badFlags()
+        return (flags & ~sendCall) != 0 ? badFlags()
             : post(flags | alwaysForSends | Flags.TAGGED, iov, destAddr, tag, data, opContext);
     }
 

@@ -85,6 +85,29 @@ public final class ConnectionCommands {
     }
 
     /**
+     * Joins a multicast group.
+     *
+     * @param endpointId the endpoint, enabled.
+     * @param flags      of the call.
+     * @param address    of the group.
+     * @return its number and its address with a port.
+     */
+    public DriverEvent.AddressReady join(long endpointId, long flags, String address) {
+        return (DriverEvent.AddressReady) conductor.call(
+            "joining " + address, id -> proxy.join(id, endpointId, flags, address));
+    }
+
+    /**
+     * Leaves a multicast group.
+     *
+     * @param endpointId the endpoint.
+     * @param fiAddr     number of the group.
+     */
+    public void leave(long endpointId, long fiAddr) {
+        conductor.call("leaving a group", id -> proxy.leave(id, endpointId, fiAddr));
+    }
+
+    /**
      * Ends a connection.
      *
      * @param endpointId the endpoint.

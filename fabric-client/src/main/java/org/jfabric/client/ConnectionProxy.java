@@ -3,6 +3,8 @@ package org.jfabric.client;
 import org.agrona.ExpandableArrayBuffer;
 import org.jfabric.codec.control.AcceptConnectionEncoder;
 import org.jfabric.codec.control.ConnectEndpointEncoder;
+import org.jfabric.codec.control.JoinGroupEncoder;
+import org.jfabric.codec.control.LeaveGroupEncoder;
 import org.jfabric.codec.control.ListenEncoder;
 import org.jfabric.codec.control.NamePassiveEndpointEncoder;
 import org.jfabric.codec.control.OpenPassiveEndpointEncoder;
@@ -59,6 +61,18 @@ final class ConnectionProxy {
         RejectConnectionEncoder encoder = new RejectConnectionEncoder().wrap(body, 0).correlationId(correlationId)
             .requestId(requestId).putCmData(cmData, 0, cmData.length);
         return proxy.submit(RejectConnectionEncoder.TEMPLATE_ID, body, encoder.encodedLength());
+    }
+
+    int join(long correlationId, long endpointId, long flags, String address) {
+        new JoinGroupEncoder().wrap(body, 0).correlationId(correlationId).endpointId(endpointId).flags(flags);
+        return proxy.submit(JoinGroupEncoder.TEMPLATE_ID, body,
+            InfoCodec.putText(body, JoinGroupEncoder.BLOCK_LENGTH, "address", address));
+    }
+
+    int leave(long correlationId, long endpointId, long fiAddr) {
+        LeaveGroupEncoder encoder = new LeaveGroupEncoder().wrap(body, 0).correlationId(correlationId)
+            .endpointId(endpointId).fiAddr(fiAddr);
+        return proxy.submit(LeaveGroupEncoder.TEMPLATE_ID, body, encoder.encodedLength());
     }
 
     int shutdown(long correlationId, long endpointId) {

@@ -3,6 +3,8 @@ package org.jfabric.driver.conductor;
 import org.agrona.DirectBuffer;
 import org.jfabric.codec.control.AcceptConnectionDecoder;
 import org.jfabric.codec.control.ConnectEndpointDecoder;
+import org.jfabric.codec.control.JoinGroupDecoder;
+import org.jfabric.codec.control.LeaveGroupDecoder;
 import org.jfabric.codec.control.ListenDecoder;
 import org.jfabric.codec.control.NamePassiveEndpointDecoder;
 import org.jfabric.codec.control.OpenPassiveEndpointDecoder;
@@ -22,6 +24,8 @@ final class ConnectionCommandAdapter {
     private final AcceptConnectionDecoder accept = new AcceptConnectionDecoder();
     private final RejectConnectionDecoder reject = new RejectConnectionDecoder();
     private final ShutdownEndpointDecoder shutdown = new ShutdownEndpointDecoder();
+    private final JoinGroupDecoder join = new JoinGroupDecoder();
+    private final LeaveGroupDecoder leave = new LeaveGroupDecoder();
 
     /** Decodes what lies in private memory, from its start. */
     ConnectionCommandAdapter(DriverConductor conductor, DirectBuffer body) {
@@ -39,6 +43,8 @@ final class ConnectionCommandAdapter {
             case AcceptConnectionDecoder.TEMPLATE_ID -> AcceptConnectionDecoder.BLOCK_LENGTH;
             case RejectConnectionDecoder.TEMPLATE_ID -> RejectConnectionDecoder.BLOCK_LENGTH;
             case ShutdownEndpointDecoder.TEMPLATE_ID -> ShutdownEndpointDecoder.BLOCK_LENGTH;
+            case JoinGroupDecoder.TEMPLATE_ID -> JoinGroupDecoder.BLOCK_LENGTH;
+            case LeaveGroupDecoder.TEMPLATE_ID -> LeaveGroupDecoder.BLOCK_LENGTH;
             default -> 0;
         };
     }
@@ -49,7 +55,7 @@ final class ConnectionCommandAdapter {
             case OpenPassiveEndpointDecoder.TEMPLATE_ID -> 3;
             case ConnectEndpointDecoder.TEMPLATE_ID -> 2;
             case NamePassiveEndpointDecoder.TEMPLATE_ID, AcceptConnectionDecoder.TEMPLATE_ID,
-                RejectConnectionDecoder.TEMPLATE_ID -> 1;
+                RejectConnectionDecoder.TEMPLATE_ID, JoinGroupDecoder.TEMPLATE_ID -> 1;
             default -> 0;
         };
     }
@@ -87,6 +93,14 @@ final class ConnectionCommandAdapter {
             case ShutdownEndpointDecoder.TEMPLATE_ID -> {
                 shutdown.wrap(body, 0, ShutdownEndpointDecoder.BLOCK_LENGTH, VERSION);
                 conductor.onShutdown(session, shutdown.correlationId(), shutdown.endpointId());
+            }
+            case JoinGroupDecoder.TEMPLATE_ID -> {
+                join.wrap(body, 0, JoinGroupDecoder.BLOCK_LENGTH, VERSION);
+                conductor.onJoin(session, join.correlationId(), join.endpointId(), join.flags(), join.address());
+            }
+            case LeaveGroupDecoder.TEMPLATE_ID -> {
+                leave.wrap(body, 0, LeaveGroupDecoder.BLOCK_LENGTH, VERSION);
+                conductor.onLeave(session, leave.correlationId(), leave.endpointId(), leave.fiAddr());
             }
             default -> throw new IllegalStateException("template " + type + " was checked");
         }

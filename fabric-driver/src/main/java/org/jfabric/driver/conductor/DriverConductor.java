@@ -18,6 +18,8 @@ import org.jfabric.driver.conductor.command.Command;
 import org.jfabric.driver.conductor.command.EnableEndpointCommand;
 import org.jfabric.driver.conductor.command.EndClientCommand;
 import org.jfabric.driver.conductor.command.InsertAddressCommand;
+import org.jfabric.driver.conductor.command.JoinGroupCommand;
+import org.jfabric.driver.conductor.command.LeaveGroupCommand;
 import org.jfabric.driver.conductor.command.ListenCommand;
 import org.jfabric.driver.conductor.command.NamePassiveEndpointCommand;
 import org.jfabric.driver.conductor.command.OpenClientCommand;
@@ -326,6 +328,14 @@ public final class DriverConductor implements Agent {
         EndpointResource endpoint = ChangeConnectionCommand.endpoint(session, endpointId);
         begin(new ChangeConnectionCommand(
             context, session, correlationId, () -> endpoint.endpoint().accept(requestId, cmData)));
+    }
+
+    void onJoin(ClientSession session, long correlationId, long endpointId, long flags, String address) {
+        begin(new JoinGroupCommand(context, session, correlationId, endpointId, flags, address));
+    }
+
+    void onLeave(ClientSession session, long correlationId, long endpointId, long fiAddr) {
+        begin(new LeaveGroupCommand(context, session, correlationId, endpointId, fiAddr));
     }
 
     void onReject(ClientSession session, long correlationId, long requestId, byte[] cmData) {

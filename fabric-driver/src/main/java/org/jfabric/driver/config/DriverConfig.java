@@ -25,6 +25,7 @@ public final class DriverConfig {
     private final QueueConfig queue;
     private final EngineConfig engine;
     private final ShmConfig shm;
+    private final UdpConfig udp;
     private final LivenessConfig liveness;
     private final CncConfig cnc;
     private final LinkConfig link;
@@ -36,6 +37,7 @@ public final class DriverConfig {
         queue = new QueueConfig(source);
         engine = new EngineConfig(source);
         shm = new ShmConfig(source);
+        udp = new UdpConfig(source);
         liveness = new LivenessConfig(source);
         cnc = new CncConfig(source);
         link = new LinkConfig(source);
@@ -104,6 +106,15 @@ public final class DriverConfig {
      */
     public ShmConfig shm() {
         return shm;
+    }
+
+    /**
+     * The udp link.
+     *
+     * @return options {@code jfabric.udp.*}.
+     */
+    public UdpConfig udp() {
+        return udp;
     }
 
     /**

@@ -1,6 +1,7 @@
 package org.jfabric.driver.engine;
 
 import org.jfabric.Flags;
+import org.jfabric.driver.link.BoundAddress;
 
 /**
  * What an endpoint was enabled with, after all checks.
@@ -20,6 +21,7 @@ import org.jfabric.Flags;
  * @param authKey         only endpoints with the same key communicate; empty for none (EP-156).
  * @param slab            where its messages go with mode FI_BUFFERED_RECV, or null.
  * @param connects        whether it has one peer by a connection (FI_EP_MSG) and not many by their addresses.
+ * @param bound           what the operating system gave it as address, or null.
  */
 public record EndpointSettings(
     long id,
@@ -35,7 +37,8 @@ public record EndpointSettings(
     boolean mayOverrun,
     byte[] authKey,
     ReceiveSlab slab,
-    boolean connects) {
+    boolean connects,
+    BoundAddress bound) {
     /**
      * Settings of a connectionless endpoint without buffered receives.
      *
@@ -66,7 +69,7 @@ public record EndpointSettings(
         boolean mayOverrun,
         byte[] authKey) {
         this(id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, null, false);
+            mayOverrun, authKey, null, false, null);
     }
 
     /**
@@ -78,7 +81,19 @@ public record EndpointSettings(
     public EndpointSettings with(ReceiveSlab newSlab) {
         return new EndpointSettings(
             id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, newSlab, connects);
+            mayOverrun, authKey, newSlab, connects, bound);
+    }
+
+    /**
+     * The same with an address of the operating system's.
+     *
+     * @param newBound the address.
+     * @return new settings.
+     */
+    public EndpointSettings with(BoundAddress newBound) {
+        return new EndpointSettings(
+            id, name, newBound.address(), context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps,
+            eagerLimitBytes, mayOverrun, authKey, slab, connects, newBound);
     }
 
     /**
@@ -89,7 +104,7 @@ public record EndpointSettings(
     public EndpointSettings connectionOriented() {
         return new EndpointSettings(
             id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, slab, true);
+            mayOverrun, authKey, slab, true, bound);
     }
 
     /**

@@ -13,6 +13,7 @@ import org.jfabric.driver.engine.peer.PeerContext;
 import org.jfabric.driver.engine.peer.PeerTable;
 import org.jfabric.driver.engine.rx.Receiver;
 import org.jfabric.driver.engine.tx.Sender;
+import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LocalEndpoint;
@@ -253,6 +254,32 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     /**
+     * Joins a multicast group.
+     *
+     * @param address of the group.
+     * @param group   what receives its messages, or null for one that only sends; taken over.
+     * @return the group's {@code fi_addr}, or a negative fabric errno.
+     */
+    public long join(String address, BoundAddress group) {
+        if (group != null) {
+            links.forEach(link -> link.join(local, group));
+        }
+        return addresses.insert(address);
+    }
+
+    /**
+     * Leaves a multicast group; its {@code fi_addr} stays, for sends.
+     *
+     * @param fiAddr from {@link #join}.
+     */
+    public void leave(long fiAddr) {
+        String address = addresses.address(fiAddr);
+        if (address != null) {
+            links.forEach(link -> link.leave(local, address));
+        }
+    }
+
+    /**
      * Its receive side.
      *
      * @return the receiver.
@@ -286,6 +313,7 @@ public final class EngineEndpoint extends EndpointPort {
                 link.attach(local);
             }
         }
+        peers.introduceAll();
     }
 
     /** Ends the operations that were in hand when an access to shared memory failed, and looks at every peer. */
@@ -347,6 +375,16 @@ public final class EngineEndpoint extends EndpointPort {
         @Override
         public byte[] authKey() {
             return settings.authKey();
+        }
+
+        @Override
+        public BoundAddress bound() {
+            return settings.bound();
+        }
+
+        @Override
+        public int postedReceives() {
+            return receiver.scan().postedUntagged();
         }
 
         @Override

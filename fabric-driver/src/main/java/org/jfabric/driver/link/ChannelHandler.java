@@ -47,7 +47,8 @@ public abstract class ChannelHandler {
     /**
      * A whole message is here.
      *
-     * @param flags   {@code Flags.TAGGED} or {@code Flags.MSG}, with {@code Flags.REMOTE_CQ_DATA} if data counts.
+     * @param flags   {@code Flags.TAGGED} or {@code Flags.MSG}, with {@code Flags.REMOTE_CQ_DATA} if data counts, and
+     *                {@code Flags.MULTICAST} if it was sent to a group.
      * @param tag     the tag, 0 for untagged messages.
      * @param data    remote CQ data.
      * @param address native address of the payload, valid during the call.

@@ -48,6 +48,37 @@ public abstract class Link {
     public abstract Channel connect(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler);
 
     /**
+     * An address vector of an endpoint has got an address, or the endpoint is opened with it. A link without
+     * connections learns here whose messages it has to recognize, and may bring the channel up inside of this call.
+     *
+     * @param endpoint attached.
+     * @param address  of a remote endpoint.
+     */
+    public void onInserted(LocalEndpoint endpoint, String address) {
+        // most links hear of a peer when it connects
+    }
+
+    /**
+     * Lets an endpoint receive what is sent to a group.
+     *
+     * @param endpoint attached.
+     * @param group    from {@link BoundAddress#join}; the link closes it when the endpoint leaves or is detached.
+     */
+    public void join(LocalEndpoint endpoint, BoundAddress group) {
+        throw new IllegalStateException("link " + name() + " has no multicast groups");
+    }
+
+    /**
+     * Ends what {@link #join} began.
+     *
+     * @param endpoint attached.
+     * @param group    address of the group; one that was not joined is passed over.
+     */
+    public void leave(LocalEndpoint endpoint, String group) {
+        // a link without groups has nothing to leave
+    }
+
+    /**
      * Reads a channel again whose {@link Placement} said pause.
      *
      * @param channel that was paused.

@@ -2,27 +2,33 @@ package org.jfabric.driver.conductor.command;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.SocketName;
 import org.jfabric.driver.link.FabricName;
+import org.jfabric.driver.link.HostNames;
 
-/** Whether a text is an address of our own wire. Stateless; any thread. */
+/** Whether a text is an address, of our own wire or of a socket. Stateless; any thread. */
 public final class AddressCheck {
     private AddressCheck() {
     }
 
     /**
-     * Refuses what is no address.
+     * Refuses what is no address; that of a socket may have a host's name.
      *
      * @param address any text.
      * @throws FabricException {@code FI_EINVAL}.
      */
     static void require(String address) {
+        if (SocketName.isName(address) || HostNames.isHost(address)) {
+            return;
+        }
         String driver = FabricName.driverOf(address);
         String endpoint = FabricName.endpointOf(address);
         if (driver == null || !FabricName.isValidPart(driver) || !FabricName.isValidPart(endpoint)) {
             throw new FabricException(FabricErrno.EINVAL,
                 "\"" + printable(address) + "\" is no address",
                 "Write " + FabricName.of("<driver>", "<endpoint or service>") + ", each of 1 to 64 letters, digits, "
-                    + "dots, hyphens and underscores, at most " + FabricName.MAX_LENGTH + " characters in all.");
+                    + "dots, hyphens and underscores, at most " + FabricName.MAX_LENGTH + " characters in all, or "
+                    + SocketName.IN_SCHEME + "<number>:<port>, or " + SocketName.HOST_SCHEME + "<host>:<port>.");
         }
     }
 

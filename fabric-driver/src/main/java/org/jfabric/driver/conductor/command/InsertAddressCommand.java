@@ -3,17 +3,19 @@ package org.jfabric.driver.conductor.command;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Flags;
+import org.jfabric.SocketName;
 import org.jfabric.driver.conductor.AddressVectorResource;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.ServiceNames;
 import org.jfabric.driver.link.FabricName;
+import org.jfabric.driver.link.HostNames;
 
 import java.nio.file.Path;
 
 /**
- * {@code fi_av_insert} and {@code fi_av_insertsvc}: finds the endpoint behind a service name, then inserts its own
- * address. Owner: conductor.
+ * {@code fi_av_insert} and {@code fi_av_insertsvc}: finds the endpoint behind a service name, or the host behind its
+ * name, then inserts its own address. Owner: conductor.
  */
 public final class InsertAddressCommand extends Command {
     private enum State {
@@ -95,6 +97,15 @@ public final class InsertAddressCommand extends Command {
     }
 
     private void resolve() {
+        if (SocketName.isName(address)) {
+            // one text for each address, because peers are known by it
+            resolved = SocketName.parse(address).toString();
+            return;
+        }
+        if (HostNames.isHost(address)) {
+            background(() -> resolved = HostNames.resolve(address).toString());
+            return;
+        }
         String driver = FabricName.driverOf(address);
         String name = FabricName.endpointOf(address);
         if (driver.equals(context().driverName())) {

@@ -1,6 +1,7 @@
 package org.jfabric.driver.engine.rx;
 
 import org.jfabric.Flags;
+import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.view.QueueVisitor;
 
 /**
@@ -10,10 +11,21 @@ import org.jfabric.driver.engine.view.QueueVisitor;
 public final class ReceiveScan {
     private final ReceivePool pool;
     private final UnexpectedStore store;
+    private final TagMatcher untagged;
 
-    ReceiveScan(ReceivePool pool, UnexpectedStore store) {
+    ReceiveScan(ReceivePool pool, UnexpectedStore store, TagMatcher untagged) {
         this.pool = pool;
         this.store = store;
+        this.untagged = untagged;
+    }
+
+    /**
+     * Untagged receives that wait for a message.
+     *
+     * @return a count.
+     */
+    public int postedUntagged() {
+        return untagged.postedCount();
     }
 
     /**

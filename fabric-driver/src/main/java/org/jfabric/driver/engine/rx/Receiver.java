@@ -28,7 +28,7 @@ import java.util.List;
  * <p>Owner: progress agent.
  */
 public final class Receiver {
-    static final long MESSAGE_BITS = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA;
+    static final long MESSAGE_BITS = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA | Flags.MULTICAST;
 
     /** Peers that wait, or are awaited by name, with untagged messages at once; more let a hash grow. */
     private static final int USUAL_SOURCES = 128;
@@ -83,7 +83,7 @@ public final class Receiver {
         this.multi = new MultiReceives(this, settings, pool, untagged, entries, completions.driverShare());
         this.store = new UnexpectedStore(
             engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes(), clock);
-        this.scan = new ReceiveScan(pool, store);
+        this.scan = new ReceiveScan(pool, store, untagged);
         this.pulls = new Pulls(this);
         this.streams = new Streams(this, pool, store);
         this.levels = new ReachedLevels(this, store);

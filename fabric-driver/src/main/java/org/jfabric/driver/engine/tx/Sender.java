@@ -29,7 +29,7 @@ import java.util.Set;
  * <p>Owner: progress agent.
  */
 public final class Sender {
-    private static final long KIND_BITS = Flags.TAGGED | Flags.MSG;
+    private static final long KIND_BITS = Flags.TAGGED | Flags.MSG | Flags.MULTICAST;
 
     private final TransmitPool pool;
     private final AcknowledgedSends acknowledged = new AcknowledgedSends(this);

@@ -1,0 +1,91 @@
+package org.jfabric;
+
+/**
+ * A multicast group that an endpoint has joined (fi_join, fid_mc): what is sent to its address reaches all members, as
+ * far as datagrams reach anybody, and so does what this endpoint sends there itself.
+ *
+ * <p>Opened by {@link Endpoint#join(String, long, long)}. Messages that came by a group are marked with
+ * {@link Flags#MULTICAST} in their entries. Control calls, from any thread; with an embedded driver from the thread
+ * that uses the domain. Source: REF-028.
+ */
+public final class MulticastGroup implements Fid {
+    private final Domain domain;
+    private final Endpoint endpoint;
+    private final String address;
+    private final long fiAddr;
+    private final long context;
+    private boolean open = true;
+
+    MulticastGroup(Domain domain, Endpoint endpoint, String address, long fiAddr, long context) {
+        this.domain = domain;
+        this.endpoint = endpoint;
+        this.address = address;
+        this.fiAddr = fiAddr;
+        this.context = context;
+    }
+
+    /**
+     * The group as destination of sends (fi_mc_addr). It is a number of the endpoint's address vector, and stays valid
+     * for sends after the group was left.
+     *
+     * @return the number.
+     */
+    public long fiAddr() {
+        return fiAddr;
+    }
+
+    /**
+     * The group's socket address, with the port that its messages go to.
+     *
+     * @return text of a {@link SocketName}.
+     */
+    public String address() {
+        return address;
+    }
+
+    /**
+     * The member.
+     *
+     * @return the endpoint that has joined.
+     */
+    public Endpoint endpoint() {
+        return endpoint;
+    }
+
+    @Override
+    public FidClass fidClass() {
+        return FidClass.MC;
+    }
+
+    @Override
+    public long context() {
+        return context;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return open;
+    }
+
+    /** Leaves the group; also when its endpoint is closed. Again does nothing. */
+    @Override
+    public void close() {
+        synchronized (domain.lock()) {
+            if (open) {
+                open = false;
+                endpoint.onLeft(this);
+                domain.connections().leave(endpoint.id(), fiAddr);
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "MulticastGroup{" + address + (open ? "" : ", closed") + '}';
+    }
+
+    /** Its endpoint is closed, and with it the membership. */
+    void markClosed() {
+        open = false;
+    }
+}

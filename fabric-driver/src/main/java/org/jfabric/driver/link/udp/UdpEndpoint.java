@@ -1,0 +1,292 @@
+package org.jfabric.driver.link.udp;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.SocketName;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.ffi.MessageVector;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One endpoint's socket: what waits to be sent, and whose messages are received.
+ *
+ * <p><b>Sending.</b> Messages posted in one cycle leave with one system call in the next poll, in the order of posting,
+ * and end when the kernel has taken them; it reads from the sender's memory. <b>Receiving.</b> No more datagrams are
+ * taken than receives are posted: the others wait in the kernel's buffer, and what does not fit there is lost, as with
+ * libfabric's provider. A socket where nothing came for a while is not asked in every cycle, because asking costs more
+ * than a message between drivers of one host.
+ *
+ * <p>Owner: progress agent.
+ */
+final class UdpEndpoint {
+    /** Polls without a datagram after which a socket is quiet. */
+    private static final int QUIET_POLLS = 2048;
+    /** A quiet socket is asked once in so many polls; a power of two. */
+    private static final int QUIET_STRIDE = 32;
+
+    private final LocalEndpoint local;
+    private final UdpPort port;
+    private final LinkServices services;
+    private final ChannelLimits limits;
+    private final MessageVector outgoing;
+    private final UdpSources sources = new UdpSources();
+    private final Map<String, UdpChannel> byAddress = new HashMap<>();
+    private final List<UdpChannel> openings = new ArrayList<>();
+    private final UdpChannel strangers;
+    /** One object, so that falling asleep allocates nothing. */
+    private final Runnable onArrival = () -> emptyPolls = 0;
+
+    private TransmitOperation[] waiting = new TransmitOperation[64];
+    private UdpChannel[] waitingFor = new UdpChannel[64];
+    private long head;
+    private long tail;
+    private int emptyPolls;
+    private int quietPolls;
+    private UdpPort[] groups = new UdpPort[0];
+
+    UdpEndpoint(LocalEndpoint local, UdpPort port, LinkServices services, ChannelLimits limits, int batch) {
+        this.local = local;
+        this.port = port;
+        this.services = services;
+        this.limits = limits;
+        this.outgoing = new MessageVector(batch, PieceList.MAX_PIECES);
+        this.strangers = UdpChannel.ofStrangers(limits, local.handlerFor(UdpLink.STRANGERS), this);
+        strangers.up();
+    }
+
+    LocalEndpoint local() {
+        return local;
+    }
+
+    /**
+     * An address was inserted: its channel is up at once, so that sends to it need not wait while later ones to others
+     * go on (TX-035).
+     */
+    void introduce(SocketName remote) {
+        if (remote.isIn6() == port.name().isIn6() && !byAddress.containsKey(remote.toString())) {
+            UdpChannel channel = new UdpChannel(limits, local.handlerFor(remote.toString()), this, remote);
+            byAddress.put(remote.toString(), channel);
+            up(channel);
+        }
+    }
+
+    /** The channel to an address that has none; it is up in the next poll, or down if the socket cannot reach it. */
+    UdpChannel open(SocketName remote, ChannelHandler handler) {
+        UdpChannel channel = new UdpChannel(limits, handler, this, remote);
+        byAddress.put(remote.toString(), channel);
+        openings.add(channel);
+        return channel;
+    }
+
+    /** A message begins to wait for the next poll. */
+    void add(UdpChannel channel, TransmitOperation operation) {
+        int mask = waiting.length - 1;
+        if (tail - head > mask) {
+            grow();
+            mask = waiting.length - 1;
+        }
+        waiting[(int) tail & mask] = operation;
+        waitingFor[(int) tail & mask] = channel;
+        tail++;
+    }
+
+    /** A channel is closed; messages for it that wait end with the endpoint's own records. */
+    void remove(UdpChannel channel) {
+        sources.remove(channel);
+        openings.remove(channel);
+        byAddress.values().remove(channel);
+    }
+
+    int poll(UdpReceiver receiver, int limit) {
+        int work = openings.isEmpty() ? 0 : openAll();
+        if (head != tail) {
+            work += flush();
+        }
+        int posted = local.postedReceives();
+        if (posted == 0 || !isDue()) {
+            return work;
+        }
+        int received = receiver.receive(port, sources, strangers, Flags.MSG, Math.min(limit, posted));
+        if (groups.length != 0) {
+            received += receiveGroups(receiver, limit);
+        }
+        if (received != 0) {
+            emptyPolls = 0;
+        }
+        return work + received;
+    }
+
+    private boolean isDue() {
+        if (emptyPolls < QUIET_POLLS) {
+            emptyPolls++;
+            return true;
+        }
+        return (++quietPolls & QUIET_STRIDE - 1) == 0;
+    }
+
+    private int receiveGroups(UdpReceiver receiver, int limit) {
+        int received = 0;
+        for (UdpPort group : groups) {
+            int posted = local.postedReceives();
+            if (posted != 0) {
+                received += receiver.receive(
+                    group, sources, strangers, Flags.MSG | Flags.MULTICAST, Math.min(limit, posted));
+            }
+        }
+        return received;
+    }
+
+    void join(UdpPort group) {
+        groups = Arrays.copyOf(groups, groups.length + 1);
+        groups[groups.length - 1] = group;
+        emptyPolls = 0;
+    }
+
+    void leave(String address) {
+        for (UdpPort group : groups) {
+            if (group.address().equals(address)) {
+                groups = Arrays.stream(groups).filter(other -> other != group).toArray(UdpPort[]::new);
+                group.close(services);
+                return;
+            }
+        }
+    }
+
+    /** Hands what waits to the kernel; what it does not take now goes on waiting. */
+    int flush() {
+        int work = 0;
+        emptyPolls = 0;
+        while (head != tail) {
+            int count = gather();
+            if (count == 0) {
+                break;
+            }
+            int sent = port.send(outgoing, count);
+            if (sent == -FabricErrno.EAGAIN) {
+                break;
+            }
+            int ended = Math.max(1, sent);
+            for (int i = 0; i < ended; i++) {
+                end(sent < 0 ? -sent : 0);
+            }
+            work += ended;
+        }
+        return work;
+    }
+
+    /** Whether the thread may sleep; arriving datagrams wake it if somebody waits for them. */
+    boolean arm() {
+        if (head != tail || !openings.isEmpty()) {
+            return false;
+        }
+        if (local.postedReceives() == 0) {
+            return true;
+        }
+        boolean armed = port.arm(services, onArrival);
+        for (UdpPort group : groups) {
+            armed &= group.arm(services, onArrival);
+        }
+        return armed;
+    }
+
+    void close() {
+        head = tail;
+        port.close(services);
+        for (UdpPort group : groups) {
+            group.close(services);
+        }
+    }
+
+    private int openAll() {
+        int work = 0;
+        while (!openings.isEmpty()) {
+            UdpChannel channel = openings.removeFirst();
+            if (channel.isIn6() == port.name().isIn6()) {
+                up(channel);
+            } else {
+                remove(channel);
+                channel.handler().onDown(FabricErrno.ENETUNREACH);
+            }
+            work++;
+        }
+        return work;
+    }
+
+    private void up(UdpChannel channel) {
+        sources.put(channel);
+        channel.up();
+    }
+
+    /** Describes the oldest messages to the kernel; those of closed channels are dropped. */
+    private int gather() {
+        int mask = waiting.length - 1;
+        while (head != tail && waitingFor[(int) head & mask].isClosed()) {
+            drop();
+        }
+        int count = 0;
+        for (long at = head; at != tail && count < outgoing.capacity(); at++) {
+            UdpChannel channel = waitingFor[(int) at & mask];
+            if (channel.isClosed()) {
+                break;
+            }
+            describe(count++, channel, waiting[(int) at & mask]);
+        }
+        return count;
+    }
+
+    private void describe(int index, UdpChannel channel, TransmitOperation operation) {
+        outgoing.name(index, channel.nameAddress(), channel.nameLength());
+        PieceList pieces = operation.pieces;
+        if (pieces == null) {
+            outgoing.piece(index, 0, operation.address, operation.length);
+            outgoing.pieceCount(index, operation.length == 0 ? 0 : 1);
+            return;
+        }
+        for (int i = 0; i < pieces.count(); i++) {
+            outgoing.piece(index, i, pieces.address(i), pieces.length(i));
+        }
+        outgoing.pieceCount(index, pieces.count());
+    }
+
+    private void end(int errno) {
+        int index = (int) head & waiting.length - 1;
+        TransmitOperation operation = waiting[index];
+        UdpChannel channel = waitingFor[index];
+        // before it is told: if the entry cannot be written the operation must not be ended once more
+        drop();
+        channel.onSent(operation.id(), operation.length, errno);
+    }
+
+    private void drop() {
+        int index = (int) head & waiting.length - 1;
+        waiting[index] = null;
+        waitingFor[index] = null;
+        head++;
+    }
+
+    private void grow() {
+        int count = (int) (tail - head);
+        TransmitOperation[] operations = new TransmitOperation[waiting.length * 2];
+        UdpChannel[] channels = new UdpChannel[waiting.length * 2];
+        for (int i = 0; i < count; i++) {
+            int from = (int) (head + i) & waiting.length - 1;
+            operations[i] = waiting[from];
+            channels[i] = waitingFor[from];
+        }
+        Arrays.fill(waiting, null);
+        waiting = operations;
+        waitingFor = channels;
+        head = 0;
+        tail = count;
+    }
+}
