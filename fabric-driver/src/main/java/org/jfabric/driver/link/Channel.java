@@ -165,6 +165,15 @@ public abstract class Channel {
     public abstract int sendGrant(int grant);
 
     /**
+     * Whether an operation of ours ends only when bytes of the peer have come, so that the peer must be read.
+     *
+     * @return false for links that are always read.
+     */
+    public boolean awaitsPeer() {
+        return false;
+    }
+
+    /**
      * Ends the channel; the handler is not called any more and the peer sees its end of it go down.
      *
      * @param errno reason told to the peer, a positive fabric errno.
