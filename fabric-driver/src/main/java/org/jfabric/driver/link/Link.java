@@ -82,6 +82,15 @@ public abstract class Link {
         return null;
     }
 
+    /**
+     * Makes connections of connection-oriented endpoints.
+     *
+     * @return the manager, the same always, or null if this link connects none.
+     */
+    public ConnectionManager connections() {
+        return null;
+    }
+
     /** Ends all channels and gives back what the link holds. Handlers are not called. */
     public abstract void close();
 }
