@@ -48,7 +48,7 @@ public final class FabricPair implements AutoCloseable {
     private FabricPair(Setup setup, Info hints, int cqSize, Daemons daemons) {
         this.setup = setup;
         this.daemons = daemons;
-        boolean twoDrivers = setup.link.equals("shm");
+        boolean twoDrivers = setup.hasTwoDrivers();
         Fabric first;
         Fabric second;
         if (setup.daemon) {
@@ -124,7 +124,7 @@ public final class FabricPair implements AutoCloseable {
 
     /** Directory of the driver that an endpoint belongs to. */
     Path directoryOf(FabricNode node) {
-        return directory(node.endpoint.name().split("/")[2]);
+        return directory(node.fabric.driverName());
     }
 
     /** Lets the embedded drivers go on. */
@@ -163,7 +163,8 @@ public final class FabricPair implements AutoCloseable {
 
     private FabricDriver embed(String name) {
         FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder()
-            .directory(base.resolve(name)).threadingMode(ThreadingMode.INVOKER).build());
+            .directory(base.resolve(name)).threadingMode(ThreadingMode.INVOKER).set("jfabric.tcp.interface", "lo")
+            .build());
         resources.push(driver);
         return driver;
     }

@@ -11,6 +11,8 @@ import java.util.List;
 
 /** The engine's side of a channel: keeps what it is told, and takes messages into memory of its own. */
 final class Recorder extends ChannelHandler {
+    private static final long MAX_LENGTH = 1 << 26;
+
     final List<byte[]> messages = new ArrayList<>();
     final List<Long> tags = new ArrayList<>();
     final List<Long> sent = new ArrayList<>();
@@ -111,6 +113,10 @@ final class Recorder extends ChannelHandler {
         placeCalls++;
         if (pauses) {
             placement.set(Placement.Action.PAUSE, 0, 0, 1);
+            return;
+        }
+        if (length > MAX_LENGTH) {
+            placement.set(Placement.Action.REFUSE, 0, 0, 0);
             return;
         }
         memory = UnsafeApi.allocateMemory(Math.max(1, length));
