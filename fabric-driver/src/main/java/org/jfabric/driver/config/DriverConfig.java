@@ -26,6 +26,7 @@ public final class DriverConfig {
     private final EngineConfig engine;
     private final ShmConfig shm;
     private final TcpConfig tcp;
+    private final UdpConfig udp;
     private final LivenessConfig liveness;
     private final CncConfig cnc;
     private final LinkConfig link;
@@ -38,6 +39,7 @@ public final class DriverConfig {
         engine = new EngineConfig(source);
         shm = new ShmConfig(source);
         tcp = new TcpConfig(source);
+        udp = new UdpConfig(source);
         liveness = new LivenessConfig(source);
         cnc = new CncConfig(source);
         link = new LinkConfig(source);
@@ -115,6 +117,15 @@ public final class DriverConfig {
      */
     public ShmConfig shm() {
         return shm;
+    }
+
+    /**
+     * The udp link.
+     *
+     * @return options {@code jfabric.udp.*}.
+     */
+    public UdpConfig udp() {
+        return udp;
     }
 
     /**
