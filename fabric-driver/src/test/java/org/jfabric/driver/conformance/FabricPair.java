@@ -4,6 +4,7 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.Flags;
 import org.jfabric.Info;
+import org.jfabric.SocketName;
 import org.jfabric.client.QueueSnapshot;
 import org.jfabric.client.QueueWatch;
 import org.jfabric.driver.FabricDriver;
@@ -125,6 +126,12 @@ public final class FabricPair implements AutoCloseable {
     /** Directory of the driver that an endpoint belongs to. */
     Path directoryOf(FabricNode node) {
         return directory(node.fabric.driverName());
+    }
+
+    /** An address beside that of an endpoint: valid, and perhaps nobody's. */
+    String neighbour(FabricNode node, int number) {
+        String name = node.endpoint.name();
+        return setup.link.equals("tcp") ? SocketName.parse(name).withPort(1 + number).toString() : name + '-' + number;
     }
 
     /** Lets the embedded drivers go on. */

@@ -34,6 +34,11 @@ public enum Setup {
             "libfabric's wire has no announcements: long payloads go at once, their sends end when they are written");
     }
 
+    /** Skips a test of a level that only our own wire can tell of. */
+    void assumeMatchLevel() {
+        assumeTrue(!link.equals("tcp"), "libfabric's wire cannot tell of a match: the level is refused");
+    }
+
     /** Skips a test of what only our own wire has: authorization keys. */
     void assumeKeys() {
         assumeTrue(!link.equals("tcp"), "libfabric's wire carries no authorization key: the tcp link refuses them");

@@ -239,9 +239,12 @@ final class TcpConnection extends Watched {
         return failure != 0 || output.hasWork() || state == UP && input.hasMore();
     }
 
-    /** Whether no event would tell that there is something to do: a paused one asks for a place again and again. */
+    /**
+     * Whether no event would tell that there is something to do: a paused one asks for a place again and again, one
+     * that lingers has a deadline.
+     */
     boolean mustBePolled() {
-        return hasWork() || input.isPaused();
+        return hasWork() || input.isPaused() || state == LINGERING;
     }
 
     boolean awaitsPeer() {

@@ -127,7 +127,8 @@ final class TcpInput {
 
     private int consume(int limit) {
         int taken = 0;
-        while (taken < limit && position < end && !isPaused && connection.isUp()) {
+        // a payload that is all here and not yet told of: a fault of its place has come in between
+        while (taken < limit && (position < end || inPayload && payloadLeft == 0) && !isPaused && connection.isUp()) {
             if (inPayload) {
                 takePayload();
             } else {
