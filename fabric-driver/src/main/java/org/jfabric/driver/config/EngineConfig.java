@@ -45,7 +45,7 @@ public final class EngineConfig {
 
     /** {@code jfabric.engine.coldRotationCycles}. */
     public static final Option<Integer> COLD_ROTATION_CYCLES = Option.count("jfabric.engine.coldRotationCycles")
-        .defaultsTo(1024)
+        .defaultsTo(16384)
         .range(1, 1 << 24)
         .why("Cycles between two looks at a quiet queue whose activity byte is not set: the safety net behind "
             + "that byte. Raise it with thousands of idle endpoints.");

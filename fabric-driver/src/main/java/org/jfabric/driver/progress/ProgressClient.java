@@ -16,12 +16,19 @@ import java.util.List;
  * <p>Owner: progress agent.
  */
 public final class ProgressClient {
+    /** Cycles in which each activity byte is looked at once. */
+    private static final int ROUND_CYCLES = 32;
+    /** Words of activity bytes that are looked at in every cycle: two cache lines. */
+    private static final int LEAST_LOOKS = 16;
+
     private final EngineSession session;
     private final long activityAddress;
     private final List<CompletionWriter> writers = new ArrayList<>();
     private final List<CounterWriter> counters = new ArrayList<>();
     private EndpointQueues[] queuesByActivity = new EndpointQueues[8];
     private int activityWords;
+    private int activityLooks;
+    private int nextActivityWord;
 
     /**
      * A client without endpoints.
@@ -56,6 +63,20 @@ public final class ProgressClient {
         return activityWords;
     }
 
+    /** Words to look at in one cycle: all of a few, and of many so many that all are seen in 32 cycles. */
+    int activityLooks() {
+        return activityLooks;
+    }
+
+    /** The word to begin with; perhaps the one behind the last. */
+    int nextActivityWord() {
+        return nextActivityWord;
+    }
+
+    void nextActivityWord(int word) {
+        nextActivityWord = word;
+    }
+
     /** Eight activity bytes in one read. */
     long activity(int word) {
         return UnsafeApi.getLongAcquire(null, activityAddress + ((long) word << 3));
@@ -76,6 +97,8 @@ public final class ProgressClient {
         }
         queuesByActivity[index] = queues;
         activityWords = Math.max(activityWords, (index >> 3) + 1);
+        int share = (activityWords + ROUND_CYCLES - 1) / ROUND_CYCLES;
+        activityLooks = Math.min(activityWords, Math.max(LEAST_LOOKS, share));
     }
 
     void remove(EndpointQueues queues) {

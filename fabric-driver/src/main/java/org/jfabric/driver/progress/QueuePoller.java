@@ -17,15 +17,21 @@ import java.util.List;
  * Takes work requests out of the transmit and receive queues of attached clients and posts them to the engine.
  *
  * <p>Queues that had work lately are <em>hot</em> and looked at in every cycle. The others are found by their activity
- * byte; every one of them is looked at now and then without it, because a client writes the byte without a fence.
+ * byte, of up to 128 endpoints of a client in the next cycle and in at most 32 cycles however many it has. Every queue
+ * is looked at now and then without the byte, because a client writes it without a fence.
  * Nothing in a queue is believed: what cannot be ends the client with a reason. If a file was cut, the error goes
  * through to the progress agent, which finds out whose it was.
  *
  * <p>Owner: progress agent.
  */
 public final class QueuePoller {
-    /** Cycles without work after which a queue is not looked at in every cycle any more. */
+    /** Cycles without work after which a queue's activity byte is cleared. */
     private static final int COOLING_CYCLES = 1024;
+    /**
+     * Cycles after that in which it is still looked at: a client that saw the byte set has stored its record before,
+     * and by then the store is visible.
+     */
+    private static final int LUKEWARM_CYCLES = 64;
     private static final int SEND_TYPE = 2;
     private static final int RECEIVE_TYPE = 3;
     static final int CANCEL_TYPE = 4;
@@ -119,8 +125,13 @@ public final class QueuePoller {
             if (taken > 0) {
                 queues.idleCycles = 0;
                 work += taken;
-            } else if (++queues.idleCycles >= COOLING_CYCLES) {
-                work += cool(i, queues);
+            } else if (++queues.idleCycles == COOLING_CYCLES) {
+                queues.client.clearActivity(queues.activityIndex);
+                // what was committed before the client can see the byte cleared is found from the next look on
+                UnsafeApi.fullFence();
+            } else if (queues.idleCycles == COOLING_CYCLES + LUKEWARM_CYCLES) {
+                queues.hot = false;
+                ArrayListUtil.fastUnorderedRemove(hot, i);
             }
         }
         work += rotate();
@@ -166,12 +177,18 @@ public final class QueuePoller {
     }
 
     private void warm(ProgressClient client) {
-        for (int word = 0, words = client.activityWords(); word < words; word++) {
+        int words = client.activityWords();
+        int looks = client.activityLooks();
+        int word = client.nextActivityWord();
+        for (int i = 0; i < looks; i++) {
+            word = word < words ? word : 0;
             long bytes = client.activity(word);
             if (bytes != 0) {
                 warm(client, word, bytes);
             }
+            word++;
         }
+        client.nextActivityWord(word);
     }
 
     private void warm(ProgressClient client, int word, long bytes) {
@@ -191,19 +208,6 @@ public final class QueuePoller {
             queues.hot = true;
             hot.add(queues);
         }
-    }
-
-    private int cool(int index, EndpointQueues queues) {
-        // the byte stayed set while the queue was hot, so that the client did not have to write it
-        queues.client.clearActivity(queues.activityIndex);
-        UnsafeApi.fullFence();
-        int taken = poll(queues);
-        queues.idleCycles = 0;
-        if (taken == 0) {
-            queues.hot = false;
-            ArrayListUtil.fastUnorderedRemove(hot, index);
-        }
-        return taken;
     }
 
     private int rotate() {

@@ -24,6 +24,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class ColdQueueTest {
     private static final int ENDPOINTS = 1000;
     private static final int WORKING = 3;
+    private static final int MOST_CYCLES = 64;
     private static final int RING_LENGTH = 4096;
     private static final int OUTSTANDING = 32;
     private static final int IDLE_CYCLES = 5000;
@@ -66,19 +67,24 @@ class ColdQueueTest {
     }
 
     @Test
-    void shouldTakeTheFirstRequestOfAColdEndpointInTheNextCycle() {
+    void shouldTakeTheFirstRequestOfAColdEndpointWithinSixtyFourCycles() {
         cycles(IDLE_CYCLES);
         for (int cold = WORKING; cold < ENDPOINTS - 1; cold += 37) {
             post(cold);
-            assertEquals(1, cyclesUntilTaken(cold), "endpoint " + cold);
+            assertSoon(cold);
         }
         // they have worked; what they did is long ago again
         cycles(IDLE_CYCLES);
         for (int cold = ENDPOINTS - 2; cold >= WORKING; cold -= 41) {
             post(cold);
-            assertEquals(1, cyclesUntilTaken(cold), "endpoint " + cold);
+            assertSoon(cold);
             cycles(3);
         }
+    }
+
+    private void assertSoon(int cold) {
+        int cycles = cyclesUntilTaken(cold);
+        assertTrue(cycles <= MOST_CYCLES, "endpoint " + cold + " waited for " + cycles + " cycles");
     }
 
     /** The activity byte is written without a fence, so it may be lost when a queue cools down at that very moment. */
@@ -86,10 +92,23 @@ class ColdQueueTest {
     void shouldFindARequestWithoutItsActivityByteWithinOneRotation() {
         int cold = ENDPOINTS - 1;
         for (int i = 0; i < 5; i++) {
-            cycles(IDLE_CYCLES + 111 * i);
+            cycles(IDLE_CYCLES + 1111 * i);
             post(cold);
             int cycles = cyclesUntilTaken(cold);
             assertTrue(cycles <= ROTATION_CYCLES, "taken after " + cycles + " cycles");
+        }
+    }
+
+    /** The client sees the byte set, and the driver has just cleared it: the queue is looked at for a while after. */
+    @Test
+    void shouldTakeARequestSoonWhoseByteIsLostWhileTheQueueCools() {
+        int cooling = ENDPOINTS - 1;
+        for (int idle = 1020; idle < 1080; idle += 4) {
+            post(cooling);
+            cyclesUntilTaken(cooling);
+            cycles(idle);
+            post(cooling);
+            assertSoon(cooling);
         }
     }
 
@@ -118,7 +137,7 @@ class ColdQueueTest {
         while (receives[endpoint].untaken() != 0) {
             cycle();
             cycles++;
-            assertTrue(cycles <= IDLE_CYCLES, "endpoint " + endpoint + " is not found");
+            assertTrue(cycles <= ROTATION_CYCLES, "endpoint " + endpoint + " is not found");
         }
         return cycles;
     }

@@ -59,6 +59,7 @@ final class Pulls {
     void decline(ReceiveOperation operation, RemotePayload payload) {
         Peer peer = operation.peer;
         operation.remoteOperation = payload.operation();
+        operation.received = 0;
         operation.finishErrno = 0;
         if (peer.channel() == null) {
             receiver.complete(operation);

@@ -1,7 +1,6 @@
 package org.jfabric.driver.engine.rx;
 
 import org.jfabric.Flags;
-import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.resource.RegionTable;
@@ -15,7 +14,7 @@ import org.jfabric.layout.Words;
  *
  * <p>Owner: progress agent.
  */
-public final class ReceiveOperation extends PostedReceive {
+public final class ReceiveOperation extends MatchedReceive {
     static final int FREE = 0;
     static final int POSTED = 1;
     /** The bytes of a streamed message go straight into the buffer. */
@@ -44,38 +43,15 @@ public final class ReceiveOperation extends PostedReceive {
     /** Next receive with something to tell the peer; {@link Peer}'s list. */
     public ReceiveOperation nextControl;
 
-    /** Low 32 bits: index in the pool; high: how often the record was used. */
-    long id;
-    /** Time of the cycle in which it was posted; for those who look. */
-    long sinceNs;
-    int state;
-    long context;
-    long flags;
-    long buf;
-    /** Native address of the buffer; not looked at where it is in several pieces. */
-    long address;
-    long length;
-    RegisteredRegion region;
-    /** The buffer's pieces, or null: it is in one. */
-    PieceList pieces;
     final PieceList vector = new PieceList();
-    ReceiveOperation nextFree;
-    /** Where the message goes on an endpoint with buffered receives, or null. */
-    SlabCell cell;
     /** The message whose payload still streams into the store, in the state {@link #FILLING}. */
     StoredMessage filling;
 
-    // of the message that it took
-    Peer peer;
-    long messageFlags;
-    long messageTag;
-    long messageData;
-    long messageLength;
+    // of an announced message
     long remoteOperation;
+    /** Bytes fetched. */
     long received;
     int finishErrno;
-    /** Its entry is written, or it was retired; of a part: how it ended is known. */
-    boolean reported;
 
     // of a multi-receive buffer
     /** Bytes from its start that messages take, with the gaps that align them. */
@@ -87,18 +63,14 @@ public final class ReceiveOperation extends PostedReceive {
     ReceiveOperation lastPart;
 
     // of one message in a multi-receive buffer
-    final boolean isPart;
     ReceiveOperation buffer;
     ReceiveOperation nextPart;
     long endPlaced;
-    /** How it ended, of a part, of a buffer, or of a claim that gives its message up. */
-    int endErrno;
     boolean written;
     boolean released;
 
     ReceiveOperation(int index, boolean isPart) {
-        this.id = index;
-        this.isPart = isPart;
+        super(index, isPart);
     }
 
     /** Whether it is a buffer for many messages. */
@@ -154,7 +126,6 @@ public final class ReceiveOperation extends PostedReceive {
         messageTag = newTag;
         messageData = newData;
         messageLength = newLength;
-        received = 0;
     }
 
     /** Copies bytes of the message into the buffer: none beyond {@link #placedBytes()}. */

@@ -67,7 +67,6 @@ final class ReceivePool {
         operation.region = null;
         operation.pieces = null;
         operation.peer = null;
-        operation.filling = null;
         operation.cell = null;
         if (operation.isPart) {
             operation.buffer = null;

@@ -41,6 +41,7 @@ final class Streams {
         if (operation != null) {
             operation.message(peer, flags & Receiver.MESSAGE_BITS, tag, data, length);
             operation.state = ReceiveOperation.STREAMING;
+            operation.received = 0;
             peer.addPull(operation);
             placement.set(
                 Placement.Action.DIRECT, operation.address, operation.pieces, operation.placedBytes(), operation.id);
