@@ -6,6 +6,7 @@ import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
 import org.jfabric.driver.link.shm.ShmLinkProvider;
+import org.jfabric.driver.link.tcp.TcpLinkProvider;
 import org.jfabric.driver.link.udp.UdpLinkProvider;
 
 import java.util.ArrayList;
@@ -14,7 +15,7 @@ import java.util.List;
 /** The links that this driver has. */
 final class LinkProviders {
     private static final List<LinkProvider> ALL = List.of(
-        new LoopbackLinkProvider(), new ShmLinkProvider(), new UdpLinkProvider());
+        new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(), new UdpLinkProvider());
 
     private LinkProviders() {
     }

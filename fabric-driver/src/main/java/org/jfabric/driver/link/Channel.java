@@ -1,5 +1,6 @@
 package org.jfabric.driver.link;
 
+import org.jfabric.FabricErrno;
 import org.jfabric.layout.Words;
 
 /**
@@ -163,6 +164,37 @@ public abstract class Channel {
      * @return {@link #DONE} or a negative fabric errno.
      */
     public abstract int sendGrant(int grant);
+
+    /**
+     * Whether an operation of ours ends only when bytes of the peer have come, so that the peer must be read.
+     *
+     * @return false for links that are always read.
+     */
+    public boolean awaitsPeer() {
+        return false;
+    }
+
+    /**
+     * Lets the peer's network layer read a payload that an announcement of a protocol above this channel describes,
+     * until {@link #conceal}. Offered by channels whose wire carries remote reads; such a channel's {@link #pull} takes
+     * descriptors of this kind, also those that came from C programs.
+     *
+     * @param operation whose payload, in one piece or several, stays where it is; at most
+     *                  {@link PieceList#MAX_PIECES}.
+     * @param target    filled with one piece for each: its key as region number, its place under that key as offset.
+     * @return {@link #DONE}, or a negative fabric errno ({@code -FI_EOPNOTSUPP}: no such wire).
+     */
+    public int expose(TransmitOperation operation, RemotePayload target) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    /**
+     * Ends what {@link #expose} began; a read that comes later is refused.
+     *
+     * @param target as filled.
+     */
+    public void conceal(RemotePayload target) {
+    }
 
     /**
      * Ends the channel; the handler is not called any more and the peer sees its end of it go down.

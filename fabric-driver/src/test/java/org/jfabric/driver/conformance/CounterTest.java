@@ -108,6 +108,7 @@ class CounterTest {
     @EnumSource(Setup.class)
     @Requirement("REF-036")
     void shouldCountASendWhenItReachesItsLevel(Setup setup) {
+        setup.assumeMatchLevel();
         try (FabricPair pair = new FabricPair(setup);
              CountedNode a = new CountedNode(pair.a, true, WaitObject.NONE);
              CountedNode b = new CountedNode(pair.b, true, WaitObject.NONE)) {

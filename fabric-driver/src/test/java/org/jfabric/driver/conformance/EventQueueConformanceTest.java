@@ -58,6 +58,7 @@ class EventQueueConformanceTest {
     @EnumSource(Setup.class)
     @Requirement("REF-024")
     void shouldNameTheEndpointThatLosesAPeer(Setup setup) {
+        setup.assumeAnnouncements();
         try (FabricPair pair = new FabricPair(setup)) {
             EventQueue queue = pair.a.fabric.openEventQueue(new EventQueueAttr());
             Endpoint endpoint = endpoint(pair.a, pair.a.cq, 0xE9, queue);
@@ -211,11 +212,10 @@ class EventQueueConformanceTest {
             EventQueue queue = pair.a.fabric.openEventQueue(new EventQueueAttr().size(1024));
             AddressVector vector = pair.a.domain.openAddressVector(new AddressVectorAttr().flags(Flags.EVENT));
             vector.bind(queue, 0);
-            String stem = pair.b.endpoint.name().replaceAll("[^/]*$", "x");
             for (int call = 0; call < calls; call++) {
                 String[] names = new String[each];
                 for (int i = 0; i < each; i++) {
-                    names[i] = i < call % each ? "bad" : stem + call + '-' + i;
+                    names[i] = i < call % each ? "bad" : pair.neighbour(pair.b, call * each + i);
                 }
                 assertEquals(0, vector.insert(names, null, 0, call));
             }

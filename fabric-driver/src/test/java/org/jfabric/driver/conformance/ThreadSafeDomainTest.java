@@ -117,9 +117,8 @@ class ThreadSafeDomainTest {
                 }));
             }
             threads.add(start("control", () -> {
-                String stem = node.endpoint.name() + '-';
                 for (int i = 0; handled.get() < rounds && goesOn(); i++) {
-                    node.av.remove(node.av.insert(stem + i));
+                    node.av.remove(node.av.insert(pair.neighbour(node, i)));
                 }
             }));
             join(threads);

@@ -140,6 +140,9 @@ public final class EnableEndpointCommand extends Command {
                 }
             }
             case MADE -> {
+                if (boundAddress != null && !takenService().isEmpty()) {
+                    names.setAddress(takenService, id, settings.address());
+                }
                 state = State.OPEN;
                 onProgress(this::open);
             }
@@ -421,7 +424,7 @@ public final class EnableEndpointCommand extends Command {
             takenName = settings.name();
         }
         if (!request.service().isEmpty()) {
-            if (!names.addService(request.service(), id, settings.name())) {
+            if (!names.addService(request.service(), id, settings.address())) {
                 throw taken(context(), request.service());
             }
             takenService = request.service();

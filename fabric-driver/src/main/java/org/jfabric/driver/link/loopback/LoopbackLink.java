@@ -75,11 +75,6 @@ final class LoopbackLink extends Link {
     }
 
     @Override
-    public void resume(Channel channel) {
-        // nothing of this link is ever paused: it does not stream
-    }
-
-    @Override
     public int poll(int limit) {
         return pending ? step() : 0;
     }

@@ -100,11 +100,6 @@ final class UdpLink extends Link {
     }
 
     @Override
-    public void resume(Channel channel) {
-        // nothing of this link is ever paused: it does not stream
-    }
-
-    @Override
     public int poll(int limit) {
         UdpEndpoint[] all = endpoints;
         int work = 0;
