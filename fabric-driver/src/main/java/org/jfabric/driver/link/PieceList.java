@@ -16,9 +16,12 @@ public final class PieceList {
     /** Most pieces of one operation. */
     public static final int MAX_PIECES = VectorRequestDescriptor.MAX_PIECES;
 
-    private final long[] addresses = new long[MAX_PIECES];
-    private final long[] lengths = new long[MAX_PIECES];
-    private final RegisteredRegion[] regions = new RegisteredRegion[MAX_PIECES];
+    /** A protocol that sends the operation over another link puts a header in front of its pieces. */
+    private static final int CAPACITY = MAX_PIECES + 1;
+
+    private final long[] addresses = new long[CAPACITY];
+    private final long[] lengths = new long[CAPACITY];
+    private final RegisteredRegion[] regions = new RegisteredRegion[CAPACITY];
     private int count;
     private long lengthBytes;
 
@@ -55,6 +58,44 @@ public final class PieceList {
             lengthBytes += bytes;
         }
         return true;
+    }
+
+    /**
+     * Adds a piece of memory that somebody else keeps mapped.
+     *
+     * @param address native address.
+     * @param length  bytes; 0 adds nothing.
+     */
+    public void add(long address, long length) {
+        if (length != 0) {
+            addresses[count] = address;
+            lengths[count] = length;
+            count++;
+            lengthBytes += length;
+        }
+    }
+
+    /**
+     * Adds a part of what another list names; its regions stay with that list.
+     *
+     * @param other  list.
+     * @param offset of the part in the other's bytes.
+     * @param length bytes, not beyond the end of the other's last piece.
+     */
+    public void addPart(PieceList other, long offset, long length) {
+        long skip = offset;
+        long rest = length;
+        for (int i = 0; i < other.count && rest > 0; i++) {
+            long here = other.lengths[i] - skip;
+            if (here <= 0) {
+                skip = -here;
+                continue;
+            }
+            long bytes = Math.min(here, rest);
+            add(other.addresses[i] + skip, bytes);
+            rest -= bytes;
+            skip = 0;
+        }
     }
 
     /** The operation outlives its posting call: its regions must stay mapped. */

@@ -2,6 +2,8 @@ package org.jfabric.driver.link.rxm;
 
 import org.agrona.UnsafeApi;
 
+import java.nio.ByteOrder;
+
 /**
  * The header of every packet, by native address. All words are in the order of this machine: peers of the other order
  * are refused when they connect.
@@ -43,6 +45,9 @@ final class RxmPacket {
     /** The payload of a rendezvous was written. */
     static final int WRITE_DONE = 8;
 
+    /** Bytes of an answer without a result, behind the header. */
+    static final int ATOMIC_RESPONSE_LENGTH = 8;
+
     /** Operation of a plain message. */
     static final int MESSAGE_OP = 0;
     /** Operation of a tagged message. */
@@ -60,6 +65,7 @@ final class RxmPacket {
     private static final byte CONTROL_VERSION = 4;
     private static final byte OP_VERSION = 2;
     private static final int CREDIT_OP = 6;
+    private static final boolean NATIVE_IS_BIG = ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN;
 
     private RxmPacket() {
     }
@@ -96,6 +102,16 @@ final class RxmPacket {
     /** Says which message a packet without one of its own is about. */
     static void about(long address, long message) {
         UnsafeApi.putLong(address + 16, message);
+    }
+
+    /** Answers an atomic operation without a result: status and length behind the header are big-endian. */
+    static void atomicResponse(long address, long message, int op, int errno) {
+        UnsafeApi.putLong(address + 16, message);
+        UnsafeApi.putByte(address + 34, (byte) op);
+        UnsafeApi.putLong(address + 40, ATOMIC_RESPONSE_LENGTH);
+        int status = NATIVE_IS_BIG ? errno : Integer.reverseBytes(errno);
+        UnsafeApi.putInt(address + HEADER_LENGTH, status);
+        UnsafeApi.putInt(address + HEADER_LENGTH + Integer.BYTES, 0);
     }
 
     /** Grants packets. */
