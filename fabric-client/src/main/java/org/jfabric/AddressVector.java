@@ -127,9 +127,12 @@ public final class AddressVector implements Fid {
     /**
      * Inserts an address; the peer need not exist yet.
      *
-     * @param address as {@link Endpoint#name()} tells it, for example {@code jfabric://default/ep-1}.
+     * @param address as {@link Endpoint#name()} tells it, for example {@code jfabric://default/ep-1} or a
+     *                {@link SocketName}; {@code fi_sockaddr://host.example:45007} has the driver look the host up,
+     *                while its other work goes on.
      * @return its number.
-     * @throws FabricException {@link FabricErrno#EINVAL} for what is no address, {@link FabricErrno#EOPBADSTATE} if
+     * @throws FabricException {@link FabricErrno#EINVAL} for what is no address, {@link FabricErrno#ENODATA} for a host
+     *     that nobody knows, {@link FabricErrno#EOPBADSTATE} if
      *     closed, {@link FabricErrno#EOPNOTSUPP} if the vector was opened with {@link Flags#EVENT}, or what the driver
      *     answers.
      */
@@ -161,16 +164,19 @@ public final class AddressVector implements Fid {
     }
 
     /**
-     * Inserts a service that an endpoint published (fi_av_insertsvc).
+     * Inserts a service that an endpoint published, or a host and port where the domain's endpoints have socket
+     * addresses (fi_av_insertsvc).
      *
-     * @param driverName the driver that the endpoint is opened in.
-     * @param service    the name published.
+     * @param node    the driver that the endpoint is opened in; or a host's name or number.
+     * @param service the name published; or a port.
      * @return its number.
      * @throws FabricException as {@link #insert(String)}.
      */
-    public long insertService(String driverName, String service) {
-        return insert("jfabric://" + Codes.required(driverName, "driverName") + '/'
-            + Codes.required(service, "service"));
+    public long insertService(String node, String service) {
+        Codes.required(node, "node");
+        Codes.required(service, "service");
+        return insert(domain.usesSocketNames()
+            ? SocketName.ofHost(node, service) : "jfabric://" + node + '/' + service);
     }
 
     /**

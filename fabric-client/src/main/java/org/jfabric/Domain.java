@@ -330,6 +330,14 @@ public final class Domain implements Fid {
             + ", regions=" + regions.size() + (closed ? ", closed" : "") + '}';
     }
 
+    /** Whether the addresses of its endpoints are those of sockets, not names within drivers. */
+    boolean usesSocketNames() {
+        return switch (info.epAttr().protocol()) {
+            case UDP, SOCK_TCP, XNET, RXM, RXM_TCP -> true;
+            default -> false;
+        };
+    }
+
     /** The fabric's one lock of control calls. */
     Object lock() {
         return fabric.lock();

@@ -28,6 +28,7 @@ import picocli.CommandLine.Spec;
     footer = "%n'./fabric compare' measures JFabric beside other libraries; it is built when first used.",
     subcommands = {
         PingPongCommand.class,
+        FiPingPongCommand.class,
         DriverCommand.class,
         InfoCommand.class,
         StatCommand.class,

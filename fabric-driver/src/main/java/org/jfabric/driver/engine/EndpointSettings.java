@@ -1,6 +1,7 @@
 package org.jfabric.driver.engine;
 
 import org.jfabric.Flags;
+import org.jfabric.driver.link.BoundAddress;
 
 /**
  * What an endpoint was enabled with, after all checks.
@@ -19,6 +20,7 @@ import org.jfabric.Flags;
  *                        (FI_RM_DISABLED).
  * @param authKey         only endpoints with the same key communicate; empty for none (EP-156).
  * @param slab            where its messages go with mode FI_BUFFERED_RECV, or null.
+ * @param bound           what the operating system gave it as address, or null.
  */
 public record EndpointSettings(
     long id,
@@ -33,7 +35,8 @@ public record EndpointSettings(
     int eagerLimitBytes,
     boolean mayOverrun,
     byte[] authKey,
-    ReceiveSlab slab) {
+    ReceiveSlab slab,
+    BoundAddress bound) {
     /**
      * Settings of an endpoint without buffered receives.
      *
@@ -64,7 +67,7 @@ public record EndpointSettings(
         boolean mayOverrun,
         byte[] authKey) {
         this(id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, null);
+            mayOverrun, authKey, null, null);
     }
 
     /**
@@ -76,7 +79,19 @@ public record EndpointSettings(
     public EndpointSettings with(ReceiveSlab newSlab) {
         return new EndpointSettings(
             id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, newSlab);
+            mayOverrun, authKey, newSlab, bound);
+    }
+
+    /**
+     * The same with an address of the operating system's.
+     *
+     * @param newBound the address.
+     * @return new settings.
+     */
+    public EndpointSettings with(BoundAddress newBound) {
+        return new EndpointSettings(
+            id, name, newBound.address(), context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps,
+            eagerLimitBytes, mayOverrun, authKey, slab, newBound);
     }
 
     /**

@@ -10,6 +10,7 @@ import org.jfabric.driver.engine.peer.PeerContext;
 import org.jfabric.driver.engine.peer.PeerTable;
 import org.jfabric.driver.engine.rx.Receiver;
 import org.jfabric.driver.engine.tx.Sender;
+import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LocalEndpoint;
@@ -229,6 +230,7 @@ public final class EngineEndpoint extends EndpointPort {
         for (Link link : links) {
             link.attach(local);
         }
+        peers.introduceAll();
     }
 
     /** Ends the operations that were in hand when an access to shared memory failed, and looks at every peer. */
@@ -287,6 +289,16 @@ public final class EngineEndpoint extends EndpointPort {
         @Override
         public byte[] authKey() {
             return settings.authKey();
+        }
+
+        @Override
+        public BoundAddress bound() {
+            return settings.bound();
+        }
+
+        @Override
+        public int postedReceives() {
+            return receiver.postedReceives();
         }
 
         @Override

@@ -75,7 +75,7 @@ public final class InfoComparison {
 
     /** What one direction asks for must be asked for by the whole too (TX-002, TX-006, RX-002, RX-006). */
     private void subset(String context, Info hints, long caps, long mode) {
-        long requested = OwnWireLinkProvider.requested(hints.caps());
+        long requested = InfoNarrowing.requested(hints.caps());
         if (hints.caps() != 0 && (caps & ~requested) != 0) {
             reasons.add(new Reason(context + ".caps", Flags.toString(caps, Flags.Kind.CAPABILITY),
                 Flags.toString(caps & requested, Flags.Kind.CAPABILITY),

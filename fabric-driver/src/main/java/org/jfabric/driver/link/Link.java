@@ -48,6 +48,17 @@ public abstract class Link {
     public abstract Channel connect(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler);
 
     /**
+     * An address vector of an endpoint has got an address, or the endpoint is opened with it. A link without
+     * connections learns here whose messages it has to recognize.
+     *
+     * @param endpoint attached.
+     * @param address  of a remote endpoint.
+     */
+    public void onInserted(LocalEndpoint endpoint, String address) {
+        // most links hear of a peer when it connects
+    }
+
+    /**
      * Reads a channel again whose {@link Placement} said pause.
      *
      * @param channel that was paused.

@@ -42,6 +42,28 @@ public abstract class LinkProvider {
     public abstract Info info(Info hints, String driverName, DriverConfig config);
 
     /**
+     * How endpoints of the link are called.
+     *
+     * @return true for socket addresses ({@link org.jfabric.SocketName}), false for {@link FabricName}s.
+     */
+    public boolean usesSocketNames() {
+        return false;
+    }
+
+    /**
+     * Takes an address for an endpoint that is to be opened, for links whose addresses are the operating system's.
+     * Resource thread.
+     *
+     * @param wanted attributes of the endpoint; {@link Info#srcAddr()} asks for an address.
+     * @param config options of the driver.
+     * @return the address, or null where the endpoint's name within the driver is all of it.
+     * @throws org.jfabric.FabricException {@code FI_EADDRINUSE}, {@code FI_EADDRNOTAVAIL} or why it is not given.
+     */
+    public BoundAddress bind(Info wanted, DriverConfig config) {
+        return null;
+    }
+
+    /**
      * Makes the link; called once, before the first cycle.
      *
      * @param services what the driver offers.

@@ -39,6 +39,21 @@ public abstract class LocalEndpoint {
     public abstract byte[] authKey();
 
     /**
+     * What {@link LinkProvider#bind} gave the endpoint.
+     *
+     * @return the link's own object, or null.
+     */
+    public abstract BoundAddress bound();
+
+    /**
+     * Untagged receives that wait for a message, so that a link which may leave messages where they are takes no more
+     * than can be placed.
+     *
+     * @return a count.
+     */
+    public abstract int postedReceives();
+
+    /**
      * A remote endpoint opens a channel, or opens one that we are opening ourselves.
      *
      * @param remoteAddress the remote endpoint's address.

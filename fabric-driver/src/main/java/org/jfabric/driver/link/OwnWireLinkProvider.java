@@ -6,7 +6,6 @@ import org.jfabric.EndpointType;
 import org.jfabric.FabricAddress;
 import org.jfabric.Flags;
 import org.jfabric.Info;
-import org.jfabric.Mode;
 import org.jfabric.Order;
 import org.jfabric.Progress;
 import org.jfabric.Protocol;
@@ -15,7 +14,6 @@ import org.jfabric.ResourceManagement;
 import org.jfabric.Threading;
 import org.jfabric.TrafficClass;
 import org.jfabric.Verdict;
-import org.jfabric.client.BufferedMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
@@ -28,18 +26,6 @@ import java.util.List;
  * <p>Stateless; any thread.
  */
 public abstract class OwnWireLinkProvider extends LinkProvider {
-    /** Capabilities that concern transmit contexts (TX-004). */
-    private static final long TRANSMIT_CAPS = Flags.MSG | Flags.RMA | Flags.TAGGED | Flags.ATOMIC | Flags.READ
-        | Flags.WRITE | Flags.SEND | Flags.HMEM | Flags.TRIGGER | Flags.FENCE | Flags.MULTICAST | Flags.RMA_PMEM
-        | Flags.NAMED_RX_CTX | Flags.COLLECTIVE | Flags.XPU;
-    /** Capabilities that concern receive contexts (RX-004). */
-    private static final long RECEIVE_CAPS = Flags.MSG | Flags.RMA | Flags.TAGGED | Flags.ATOMIC | Flags.REMOTE_READ
-        | Flags.REMOTE_WRITE | Flags.RECV | Flags.HMEM | Flags.TRIGGER | Flags.RMA_PMEM | Flags.DIRECTED_RECV
-        | Flags.VARIABLE_MSG | Flags.MULTI_RECV | Flags.SOURCE | Flags.RMA_EVENT | Flags.SOURCE_ERR | Flags.COLLECTIVE
-        | Flags.XPU;
-    /** Given to everybody, because they cost nothing. */
-    private static final long FREE_CAPS = Flags.FENCE | Flags.LOCAL_COMM;
-
     private final String name;
     private final Protocol protocol;
     private final int score;
@@ -78,7 +64,7 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
 
     @Override
     public final Info info(Info hints, String driverName, DriverConfig config) {
-        return narrow(hints, offer(hints, driverName, config));
+        return InfoNarrowing.narrow(hints, offer(hints, driverName, config));
     }
 
     /**
@@ -124,11 +110,11 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
         info.caps(caps).mode(0).addrFormat(AddressFormat.ADDR_STR).linkName(name);
         // announced messages end when they are taken, and eager ones that were sent later do not wait for that; the
         // bytes of one message are copied in any order: neither STRICT nor DATA would be held (TX-039, RX-013)
-        info.txAttr().caps(caps & TRANSMIT_CAPS).msgOrder(order).compOrder(Order.NONE)
+        info.txAttr().caps(caps & InfoNarrowing.TRANSMIT_CAPS).msgOrder(order).compOrder(Order.NONE)
             .opFlags(Flags.TRANSMIT_COMPLETE).size(size(hints.txAttr().size(), config.queue().txSize()))
             .iovLimit(PieceList.MAX_PIECES)
             .injectSize(config.queue().injectSizeBytes());
-        info.rxAttr().caps(caps & RECEIVE_CAPS).msgOrder(order).compOrder(Order.NONE)
+        info.rxAttr().caps(caps & InfoNarrowing.RECEIVE_CAPS).msgOrder(order).compOrder(Order.NONE)
             .size(size(hints.rxAttr().size(), config.queue().rxSize())).iovLimit(PieceList.MAX_PIECES)
             .totalBufferedRecv(config.engine().unexpectedBudgetBytes());
         info.epAttr().type(EndpointType.RDM).protocol(protocol).protocolVersion(1)
@@ -142,66 +128,6 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
             .tclass(TrafficClass.BEST_EFFORT.code());
         info.fabricAttr().name("jfabric").provName(name).provVersion(1);
         return info;
-    }
-
-    /** Gives a caller the capabilities that it asked for and those that cost nothing. */
-    private static Info narrow(Info hints, Info offered) {
-        if (hints.caps() == 0) {
-            // it turns successes into errors: only for those who say that they expect it
-            offered.caps(offered.caps() & ~Flags.SOURCE_ERR);
-        } else {
-            offered.caps(requested(hints.caps()) & (hints.caps() | offered.caps()));
-        }
-        if (BufferedMode.isAskedFor(hints)) {
-            // the one mode that is a wish: it costs a slab, and changes what receives are
-            offered.caps(offered.caps() & ~BufferedMode.EXCLUDED_CAPS);
-            offered.mode(Mode.BUFFERED_RECV);
-            offered.rxAttr().mode(Mode.BUFFERED_RECV);
-        }
-        offered.fabricAttr().apiVersion(hints.fabricAttr().apiVersion());
-        offered.rxAttr().caps(narrow(hints.rxAttr().caps(), offered.rxAttr().caps() & offered.caps()));
-        offered.txAttr().caps(narrow(hints.txAttr().caps(), offered.txAttr().caps() & offered.caps()));
-        if (!hints.fabricAttr().precedes(1, 5)) {
-            offered.epAttr().authKey(hints.epAttr().authKey());
-            offered.domainAttr().authKey(hints.domainAttr().authKey());
-        }
-        // links on one host have one way for everything: the class is kept for the application, TX-054
-        if (hints.domainAttr().tclass() != TrafficClass.UNSPEC.code()) {
-            offered.domainAttr().tclass(hints.domainAttr().tclass());
-        }
-        offered.txAttr().tclass(hints.txAttr().tclass() != TrafficClass.UNSPEC.code()
-            ? hints.txAttr().tclass() : offered.domainAttr().tclass());
-        if (hints.txAttr().opFlags() != 0) {
-            offered.txAttr().opFlags(hints.txAttr().opFlags() | offered.txAttr().opFlags());
-        }
-        offered.rxAttr().opFlags(hints.rxAttr().opFlags());
-        if (hints.epAttr().memTagFormat() != 0) {
-            // every bit of a tag counts and every mask is allowed: whatever the fields are, they are here (EP-147)
-            offered.epAttr().memTagFormat(hints.epAttr().memTagFormat());
-        }
-        if (hints.domainAttr().threading() != Threading.UNSPEC) {
-            // the client's own matter: it locks where the level asks for it
-            offered.domainAttr().threading(hints.domainAttr().threading());
-        }
-        if (hints.domainAttr().avType() != AddressVectorType.UNSPEC) {
-            offered.domainAttr().avType(hints.domainAttr().avType());
-        }
-        if (hints.domainAttr().resourceManagement() == ResourceManagement.DISABLED) {
-            // nothing that a link does depends on it: the client counts the slots, or does not
-            offered.domainAttr().resourceManagement(ResourceManagement.DISABLED);
-        }
-        return offered;
-    }
-
-    /** Capabilities that an endpoint may use if it asks for these; both directions, unless one is named (REF-004). */
-    static long requested(long caps) {
-        boolean bothDirections = (caps & (Flags.SEND | Flags.RECV)) == 0;
-        return caps | FREE_CAPS | (bothDirections ? Flags.SEND | Flags.RECV : 0);
-    }
-
-    /** 0 takes over what applies of the endpoint's (TX-003, RX-003). */
-    private static long narrow(long asked, long applicable) {
-        return asked == 0 ? applicable : applicable & (asked | FREE_CAPS);
     }
 
     private static int size(long asked, int standard) {

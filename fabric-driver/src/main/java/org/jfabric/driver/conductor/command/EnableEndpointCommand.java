@@ -1,6 +1,5 @@
 package org.jfabric.driver.conductor.command;
 
-import org.jfabric.EndpointType;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Flags;
@@ -22,6 +21,7 @@ import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.engine.ReceiveSlab;
+import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
@@ -67,6 +67,9 @@ public final class EnableEndpointCommand extends Command {
     private EndpointSettings settings;
     /** Its memory is not made yet; null without buffered receives. */
     private ReceiveSlab slabSettings;
+    /** Gives the address, where the links use those of the operating system; else null. */
+    private LinkProvider binder;
+    private BoundAddress boundAddress;
     private String takenName;
     private String takenService;
     private int activityIndex;
@@ -126,7 +129,7 @@ public final class EnableEndpointCommand extends Command {
                 choose();
                 takeNames();
                 state = State.MADE;
-                if (!session().isEmbedded() || !takenService().isEmpty() || slabSettings != null) {
+                if (!session().isEmbedded() || !takenService().isEmpty() || slabSettings != null || binder != null) {
                     background(this::make);
                 }
             }
@@ -171,6 +174,9 @@ public final class EnableEndpointCommand extends Command {
         discard(transmitFile);
         discard(receiveFile);
         discard(slabFile);
+        if (boundAddress != null) {
+            afterwards(boundAddress::close);
+        }
     }
 
     private void discard(SharedFile file) {
@@ -252,11 +258,6 @@ public final class EnableEndpointCommand extends Command {
 
     private void choose() {
         Info hints = request.hints();
-        EndpointType type = hints.epAttr().type();
-        if (type != EndpointType.UNSPEC && type != EndpointType.RDM) {
-            throw new FabricException(FabricErrno.EOPNOTSUPP,
-                "endpoint type " + type + ", offered is RDM", "Use a reliable-datagram endpoint.");
-        }
         if (request.eventQueueId() != 0) {
             throw new FabricException(FabricErrno.EOPNOTSUPP,
                 "event queue " + request.eventQueueId() + " cannot be bound", "Enable the endpoint without one.");
@@ -269,9 +270,12 @@ public final class EnableEndpointCommand extends Command {
                 known = true;
                 Verdict verdict = provider.verdict(hints, context().driverName(), context().config());
                 if (verdict.chosen()) {
-                    linkNames.add(provider.name());
                     Info info = provider.info(hints, context().driverName(), context().config());
-                    offer = offer == null ? info : smaller(offer, info);
+                    if (offer == null || isAlike(offer, info)) {
+                        linkNames.add(provider.name());
+                        offer = offer == null ? info : smaller(offer, info);
+                        binder = provider.usesSocketNames() && binder == null ? provider : binder;
+                    }
                 } else {
                     rejected.add(verdict);
                 }
@@ -285,8 +289,15 @@ public final class EnableEndpointCommand extends Command {
         if (offer == null) {
             throw refusal(rejected);
         }
-        addOwnDriver();
+        if (binder == null) {
+            addOwnDriver();
+        }
         settle(offer);
+    }
+
+    /** Whether links can serve one endpoint together: it has one type and one address. */
+    private static boolean isAlike(Info first, Info second) {
+        return first.epAttr().type() == second.epAttr().type() && first.addrFormat() == second.addrFormat();
     }
 
     /** Endpoints of this driver are reached without a wire, whatever link was asked for. */
@@ -339,7 +350,7 @@ public final class EnableEndpointCommand extends Command {
             request.endpointContext(),
             Math.toIntExact(offer.txAttr().size()),
             Math.toIntExact(offer.rxAttr().size()),
-            config.injectSizeBytes(),
+            (int) Math.min(config.injectSizeBytes(), offer.txAttr().injectSize()),
             longestMessage(offer.epAttr().maxMsgSize()),
             request.hints().caps(),
             Math.min(context().config().engine().eagerLimitBytes(), MAX_EAGER_BYTES),
@@ -399,6 +410,10 @@ public final class EnableEndpointCommand extends Command {
     }
 
     private void make() throws Exception {
+        if (binder != null) {
+            boundAddress = binder.bind(request.hints(), context().config());
+            settings = settings.with(boundAddress);
+        }
         if (!session().isEmbedded()) {
             QueueConfig config = context().config().queue();
             transmitLength = Math.toIntExact(config.tqLengthBytes(settings.txSize()));

@@ -3,17 +3,19 @@ package org.jfabric.driver.conductor.command;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Flags;
+import org.jfabric.SocketName;
 import org.jfabric.driver.conductor.AddressVectorResource;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.ServiceNames;
 import org.jfabric.driver.link.FabricName;
+import org.jfabric.driver.link.HostNames;
 
 import java.nio.file.Path;
 
 /**
- * {@code fi_av_insert} and {@code fi_av_insertsvc}: finds the endpoint behind a service name, then inserts its own
- * address. Owner: conductor.
+ * {@code fi_av_insert} and {@code fi_av_insertsvc}: finds the endpoint behind a service name, or the host behind its
+ * name, then inserts its own address. Owner: conductor.
  */
 public final class InsertAddressCommand extends Command {
     private enum State {
@@ -91,17 +93,30 @@ public final class InsertAddressCommand extends Command {
             throw new FabricException(FabricErrno.EBADFLAGS,
                 "flags 0x" + Long.toHexString(flags) + " of an insertion, allowed is FI_MORE", "Insert without flags.");
         }
+        if (SocketName.isName(address) || HostNames.isHost(address)) {
+            return;
+        }
         String driver = FabricName.driverOf(address);
         String endpoint = FabricName.endpointOf(address);
         if (driver == null || !FabricName.isValidPart(driver) || !FabricName.isValidPart(endpoint)) {
             throw new FabricException(FabricErrno.EINVAL,
                 "\"" + printable(address) + "\" is no address",
                 "Write " + FabricName.of("<driver>", "<endpoint or service>") + ", each of 1 to 64 letters, digits, "
-                    + "dots, hyphens and underscores, at most " + FabricName.MAX_LENGTH + " characters in all.");
+                    + "dots, hyphens and underscores, at most " + FabricName.MAX_LENGTH + " characters in all, or "
+                    + SocketName.IN_SCHEME + "<number>:<port>, or " + SocketName.HOST_SCHEME + "<host>:<port>.");
         }
     }
 
     private void resolve() {
+        if (SocketName.isName(address)) {
+            // one text for each address, because peers are known by it
+            resolved = SocketName.parse(address).toString();
+            return;
+        }
+        if (HostNames.isHost(address)) {
+            background(() -> resolved = HostNames.resolve(address).toString());
+            return;
+        }
         String driver = FabricName.driverOf(address);
         String name = FabricName.endpointOf(address);
         if (driver.equals(context().driverName())) {

@@ -2,15 +2,19 @@ package org.jfabric.driver.conductor.command;
 
 import org.jfabric.FabricAttr;
 import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Reason;
+import org.jfabric.SocketName;
 import org.jfabric.Verdict;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.link.FabricName;
+import org.jfabric.driver.link.HostNames;
 import org.jfabric.driver.link.LinkProvider;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /** {@code fi_getinfo}: every link's match and verdict, the best match first. Owner: conductor. */
@@ -19,6 +23,12 @@ public final class QueryInfoCommand extends Command {
 
     private final long flags;
     private final Info hints;
+    private final String node;
+    private final String service;
+    private boolean asked;
+    /** What node and service mean to links with socket addresses, and why not; else null. */
+    private String socketName;
+    private Reason unresolved;
 
     /**
      * Takes the hints.
@@ -37,15 +47,8 @@ public final class QueryInfoCommand extends Command {
         super(context, session, correlationId);
         this.flags = flags;
         this.hints = hints;
-        if (isSource()) {
-            String driver = node.isEmpty() ? context.driverName() : node;
-            // this driver without an endpoint is what every source is
-            if (hints.srcAddr() == null && !(service.isEmpty() && driver.equals(context.driverName()))) {
-                hints.srcAddr(address(driver, service));
-            }
-        } else if (hints.destAddr() == null && !node.isEmpty()) {
-            hints.destAddr(address(node, service));
-        }
+        this.node = node;
+        this.service = service;
     }
 
     @Override
@@ -58,6 +61,11 @@ public final class QueryInfoCommand extends Command {
             session().proxy().infoEnd(correlationId(), FabricErrno.EBADFLAGS);
             return Step.ENDED;
         }
+        if (!asked && isHostAsked()) {
+            asked = true;
+            background(this::resolve);
+            return Step.AGAIN;
+        }
         session().proxy().infoEnd(correlationId(), matches() == 0 ? FabricErrno.ENODATA : 0);
         return Step.ENDED;
     }
@@ -69,7 +77,11 @@ public final class QueryInfoCommand extends Command {
             providers.forEach(provider -> session().proxy().infoMatch(correlationId(), identity(provider, driver)));
             return providers.size();
         }
-        List<Verdict> verdicts = providers.stream().map(provider -> verdict(provider, hints, driver)).toList();
+        List<Info> wanted = providers.stream().map(this::wanted).toList();
+        List<Verdict> verdicts = new ArrayList<>();
+        for (int i = 0; i < providers.size(); i++) {
+            verdicts.add(verdict(providers.get(i), wanted.get(i), driver));
+        }
         int matches = 0;
         for (int score = Integer.MAX_VALUE;;) {
             int best = best(verdicts, score);
@@ -78,9 +90,9 @@ public final class QueryInfoCommand extends Command {
             }
             for (int i = 0; i < verdicts.size(); i++) {
                 if (verdicts.get(i).chosen() && verdicts.get(i).score() == best) {
-                    Info match = providers.get(i).info(hints, driver, context().config());
+                    Info match = providers.get(i).info(wanted.get(i), driver, context().config());
                     if (isSource()) {
-                        match.srcAddr(hints.srcAddr());
+                        match.srcAddr(wanted.get(i).srcAddr());
                     }
                     session().proxy().infoMatch(correlationId(), match);
                     matches++;
@@ -96,6 +108,50 @@ public final class QueryInfoCommand extends Command {
 
     private boolean isSource() {
         return (flags & Flags.SOURCE) != 0;
+    }
+
+    /** The hints as one link sees them: what node and service name depends on how its endpoints are called. */
+    private Info wanted(LinkProvider provider) {
+        boolean given = (isSource() ? hints.srcAddr() : hints.destAddr()) != null;
+        String address = given ? null : provider.usesSocketNames() ? socketName : fabricName();
+        if (address == null) {
+            return hints;
+        }
+        return isSource() ? hints.copy().srcAddr(address) : hints.copy().destAddr(address);
+    }
+
+    private String fabricName() {
+        if (!isSource()) {
+            return node.isEmpty() ? null : address(node, service);
+        }
+        String driver = node.isEmpty() ? context().driverName() : node;
+        // this driver without an endpoint is what every source is
+        return service.isEmpty() && driver.equals(context().driverName()) ? null : address(driver, service);
+    }
+
+    /** Whether node and service can be a host and a port: a driver's name must not be looked up as that of a host. */
+    private boolean isHostAsked() {
+        return (!node.isEmpty() || !service.isEmpty())
+            && (HostNames.isNumeric(node) || SocketName.isName(node) || HostNames.isPort(service)
+                && !node.startsWith(FabricName.SCHEME))
+            && context().providers().stream().anyMatch(LinkProvider::usesSocketNames);
+    }
+
+    private void resolve() {
+        if (SocketName.isName(node)) {
+            socketName = SocketName.parse(node).toString();
+            return;
+        }
+        if ((flags & Flags.NUMERICHOST) != 0 && !node.isEmpty() && !HostNames.isNumeric(node)) {
+            unresolved = new Reason("node", node, "an address as a number",
+                "Leave NUMERICHOST out to have names looked up");
+            return;
+        }
+        try {
+            socketName = HostNames.resolve(node, service).toString();
+        } catch (FabricException ex) {
+            unresolved = new Reason("node", node + ':' + service, "a host and a port", ex.getMessage());
+        }
     }
 
     private static String address(String node, String service) {
@@ -116,6 +172,10 @@ public final class QueryInfoCommand extends Command {
         if (link != null && !link.isEmpty() && !link.equals(provider.name())) {
             return new Verdict(provider.name(), false, 0, List.of(new Reason(
                 "link name", provider.name(), link, "Leave the link's name out, or ask for this one.")));
+        }
+        if (provider.usesSocketNames()) {
+            return unresolved == null ? provider.verdict(wanted, driver, context().config())
+                : new Verdict(provider.name(), false, 0, List.of(unresolved));
         }
         if (isSource() && wanted.srcAddr() != null && !driver.equals(FabricName.driverOf(wanted.srcAddr()))) {
             return new Verdict(provider.name(), false, 0, List.of(new Reason(

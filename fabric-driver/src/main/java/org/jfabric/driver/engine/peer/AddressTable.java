@@ -85,6 +85,15 @@ public final class AddressTable {
     }
 
     /**
+     * Places of the vector, with those that are free between others.
+     *
+     * @return a count; every entry is below it.
+     */
+    public int size() {
+        return addresses.size();
+    }
+
+    /**
      * The entry of an address.
      *
      * @param address of a remote endpoint.

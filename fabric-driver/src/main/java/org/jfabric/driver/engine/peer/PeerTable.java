@@ -107,6 +107,23 @@ public final class PeerTable {
             peer.source((int) fiAddr);
         }
         context.receiver().learnSource(address, (int) fiAddr);
+        introduce(address);
+    }
+
+    /** The endpoint is attached to its links: tells them what its address vector holds already. */
+    public void introduceAll() {
+        for (int i = 0, size = addresses.size(); i < size; i++) {
+            String address = addresses.address(i);
+            if (address != null) {
+                introduce(address);
+            }
+        }
+    }
+
+    private void introduce(String address) {
+        for (Link link : links) {
+            link.onInserted(local, address);
+        }
     }
 
     /**

@@ -380,6 +380,15 @@ public final class Receiver {
     }
 
     /**
+     * Untagged receives that wait for a message.
+     *
+     * @return a count.
+     */
+    public int postedReceives() {
+        return untagged.postedCount();
+    }
+
+    /**
      * Messages that wait for a receive, stored or announced.
      *
      * @return a count.

@@ -1,0 +1,170 @@
+package org.jfabric.tool;
+
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+
+import org.jfabric.EndpointType;
+import org.jfabric.SocketName;
+import org.jfabric.ffi.NativeAccess;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Server or client of libfabric's fi_pingpong; the other side may be the C program. */
+@Command(
+    name = "fi-pingpong",
+    mixinStandardHelpOptions = true,
+    versionProvider = ToolVersion.class,
+    description = {
+        "Plays one side of libfabric's fi_pingpong; the other side is the C program or this one.",
+        "Without SERVER it waits for a client. Both sides need the same -p, -e, -m, -S, -I and -c.",
+        "Providers: udp (-e dgram); net (-e rdm); tcp (-e msg, or -e rdm, which is rxm over tcp as in libfabric 1.17;"
+            + " what libfabric 2.x calls tcp with -e rdm is net here)."
+    })
+final class FiPingPongCommand implements Callable<Integer> {
+    private static final int LARGEST_PORT = 0xffff;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(index = "0", arity = "0..1", paramLabel = "SERVER", description = "Host of the server.")
+    private String server;
+
+    @Option(names = "-p", paramLabel = "PROVIDER", defaultValue = "udp",
+        description = "Provider as libfabric calls it. Default: ${DEFAULT-VALUE}.")
+    private String provider;
+
+    @Option(names = "-e", paramLabel = "TYPE", defaultValue = "dgram",
+        description = "Endpoint type: msg, rdm or dgram. Default: ${DEFAULT-VALUE}.")
+    private String type;
+
+    @Option(names = "-m", paramLabel = "MODE", defaultValue = "msg",
+        description = "msg: untagged messages. tagged: tag 1234. Default: ${DEFAULT-VALUE}.")
+    private String mode;
+
+    @Option(names = "-I", paramLabel = "N", defaultValue = "10",
+        description = "Messages in each direction for each size. Default: ${DEFAULT-VALUE}.")
+    private int iterations;
+
+    @Option(names = "-S", paramLabel = "BYTES",
+        description = "One size, or all. Default: 64, 256, 1024, 4096, 65536, 1048576.")
+    private String size;
+
+    @Option(names = "-c", description = "Write contents and compare them.")
+    private boolean check;
+
+    @Option(names = "-B", paramLabel = "PORT", defaultValue = "0",
+        description = "Own control port. Default: " + FiPingPongControl.PORT + " of a server, any of a client.")
+    private int ownPort;
+
+    @Option(names = "-P", paramLabel = "PORT", defaultValue = "" + FiPingPongControl.PORT,
+        description = "Control port of the server. Default: ${DEFAULT-VALUE}.")
+    private int serverPort;
+
+    @Option(names = "-d", paramLabel = "DOMAIN",
+        description = "Domain of the C program; taken and not looked at: the link decides.")
+    private String domain;
+
+    @Option(names = "-6", description = "Use addresses of IPv6.")
+    private boolean ipv6;
+
+    @Option(names = "-v", description = "Tell the addresses.")
+    private boolean verbose;
+
+    @Option(names = "--bind", paramLabel = "HOST",
+        description = "Address of this host for the messages. Default: of a server the one that the client has"
+            + " connected to, of a client the one that leads to the server.")
+    private String bind;
+
+    @Option(names = "--timeout", paramLabel = "SECONDS", defaultValue = "30",
+        description = "How long a message may take. Default: ${DEFAULT-VALUE}.")
+    private int timeoutSeconds;
+
+    @Override
+    public Integer call() {
+        NativeAccess.check();
+        FiPingPongPlan plan = plan();
+        inRange("-B", ownPort, 0, LARGEST_PORT);
+        inRange("-P", serverPort, 1, LARGEST_PORT);
+        boolean isClient = server != null;
+        try (FiPingPongControl control = isClient ? FiPingPongControl.connect(server, serverPort, ownPort)
+                : FiPingPongControl.accept(ownPort == 0 ? FiPingPongControl.PORT : ownPort, ipv6);
+            TemporaryDirectory directory = TemporaryDirectory.create(plan.sizes().getLast())) {
+            run(plan, isClient, control, directory);
+        }
+        return 0;
+    }
+
+    private void run(FiPingPongPlan plan, boolean isClient, FiPingPongControl control, TemporaryDirectory directory) {
+        String remote = isClient ? control.receiveName() : null;
+        try (FiPingPongEndpoint endpoint = FiPingPongEndpoint.open(plan, directory.path().resolve("driver"),
+            source(isClient, control), remote, TimeUnit.SECONDS.toNanos(timeoutSeconds))) {
+            control.meanwhile(endpoint::cycle);
+            control.sendName(endpoint.name());
+            if (!isClient) {
+                remote = control.receiveName();
+            }
+            if (verbose) {
+                spec.commandLine().getErr().println("here " + endpoint.name() + ", there " + remote);
+            }
+            endpoint.peer(remote);
+            new FiPingPongRun(plan, isClient, control, endpoint, spec.commandLine().getOut()).run();
+        }
+    }
+
+    /** Where the endpoint is bound; null where the link finds out by the destination. */
+    private String source(boolean isClient, FiPingPongControl control) {
+        if (bind != null) {
+            return SocketName.ofHost(bind, "0");
+        }
+        return isClient ? null : SocketName.of(new InetSocketAddress(control.localAddress(), 0)).toString();
+    }
+
+    private FiPingPongPlan plan() {
+        oneOf("-e", type, List.of("msg", "rdm", "dgram"));
+        oneOf("-m", mode, List.of("msg", "tagged"));
+        inRange("-I", iterations, 1, Integer.MAX_VALUE);
+        inRange("--timeout", timeoutSeconds, 1, Integer.MAX_VALUE);
+        return new FiPingPongPlan(
+            provider, EndpointType.valueOf(type.toUpperCase(Locale.ROOT)), mode.equals("tagged"), iterations, sizes(),
+            check, ipv6);
+    }
+
+    private List<Long> sizes() {
+        if (size == null) {
+            return FiPingPongPlan.usualSizes();
+        }
+        if (size.equals("all")) {
+            return FiPingPongPlan.allSizes();
+        }
+        try {
+            long bytes = Long.parseLong(size);
+            inRange("-S", bytes, 0, FiPingPongPlan.allSizes().getLast());
+            return List.of(bytes);
+        } catch (NumberFormatException ex) {
+            throw new ParameterException(
+                spec.commandLine(), "Invalid value for option '-S': \"" + size + "\" is neither a number nor all", ex);
+        }
+    }
+
+    private void oneOf(String option, String value, List<String> allowed) {
+        if (!allowed.contains(value)) {
+            throw new ParameterException(spec.commandLine(), "Invalid value for option '" + option + "': \"" + value
+                + "\" is not one of " + String.join(", ", allowed));
+        }
+    }
+
+    private void inRange(String option, long value, long least, long most) {
+        if (value < least || value > most) {
+            throw new ParameterException(spec.commandLine(), String.format(Locale.ROOT,
+                "Invalid value for option '%s': %d is not from %d to %d", option, value, least, most));
+        }
+    }
+}

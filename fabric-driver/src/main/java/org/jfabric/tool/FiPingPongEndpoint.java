@@ -1,0 +1,251 @@
+package org.jfabric.tool;
+
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+
+import org.jfabric.AddressVector;
+import org.jfabric.AddressVectorAttr;
+import org.jfabric.Completion;
+import org.jfabric.CompletionError;
+import org.jfabric.CompletionHandler;
+import org.jfabric.CompletionQueue;
+import org.jfabric.CompletionQueueAttr;
+import org.jfabric.Domain;
+import org.jfabric.Endpoint;
+import org.jfabric.EndpointType;
+import org.jfabric.Fabric;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.MemoryRegion;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.DriverConfig;
+
+/**
+ * The data path of a run: a driver of its own that the calling thread moves on, an endpoint without connection, and its
+ * memory. Everything but the driver is the public interface. Owner: one thread.
+ */
+final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
+    private static final long RECEIVE = 1;
+    private static final long SEND = 2;
+    private static final int POLL_LIMIT = 4;
+    private static final int QUEUE_SIZE = 64;
+    private static final int LEAST_BYTES = 64;
+    /** The clock is read once in so many empty polls. */
+    private static final int CLOCK_POLLS = 1024;
+    private static final byte[] LAST = {'f', 'i', 'n', 0};
+
+    private final boolean tagged;
+    private final long timeoutNs;
+    private final FabricDriver driver;
+    private final CompletionQueue queue;
+    private final AddressVector addresses;
+    private final MemoryRegion receiveRegion;
+    private final MemoryRegion sendRegion;
+    private final Endpoint endpoint;
+    private long peer;
+    private long receivesDone;
+    private long receivesAwaited;
+    private long sendsDone;
+    private long sendsPosted;
+    private long lastLength;
+
+    private FiPingPongEndpoint(FiPingPongPlan plan, FabricDriver driver, Info hints, long timeoutNs) {
+        this.tagged = plan.tagged();
+        this.timeoutNs = timeoutNs;
+        this.driver = driver;
+        Fabric fabric = driver.fabric();
+        Info match = fabric.info(hints).best();
+        if (hints.srcAddr() != null) {
+            match.srcAddr(hints.srcAddr());
+        }
+        Domain domain = fabric.domain(match);
+        long longest = Math.min(match.epAttr().maxMsgSize(), plan.sizes().stream().mapToLong(s -> s).max().orElse(0));
+        receiveRegion = domain.allocate(Math.max(LEAST_BYTES, longest));
+        sendRegion = domain.allocate(Math.max(LEAST_BYTES, longest));
+        queue = domain.openCompletionQueue(new CompletionQueueAttr().size(2 * QUEUE_SIZE));
+        addresses = domain.openAddressVector(new AddressVectorAttr());
+        endpoint = domain.openEndpoint(match);
+        endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
+        endpoint.bind(addresses);
+        endpoint.enable();
+        postReceive();
+    }
+
+    /**
+     * Opens a driver and an endpoint.
+     *
+     * @param plan      what is exchanged.
+     * @param directory of the driver.
+     * @param source    host that the endpoint shall be bound to, or null.
+     * @param remote    address of the other side if it is known, or null.
+     * @param timeoutNs how long a message may take.
+     */
+    static FiPingPongEndpoint open(
+        FiPingPongPlan plan, Path directory, String source, String remote, long timeoutNs) {
+        if (plan.type() == EndpointType.MSG) {
+            throw new ToolException("Endpoints of type msg need connections, which this version does not have; use -e"
+                + " dgram or -e rdm.");
+        }
+        FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder().directory(directory)
+            .threadingMode(ThreadingMode.INVOKER).set("jfabric.link.enabled", plan.link()).build());
+        boolean open = false;
+        try {
+            Info hints = plan.hints().srcAddr(source).destAddr(remote);
+            hints.txAttr().size(QUEUE_SIZE);
+            hints.rxAttr().size(QUEUE_SIZE);
+            FiPingPongEndpoint result = new FiPingPongEndpoint(plan, driver, hints, timeoutNs);
+            open = true;
+            return result;
+        } finally {
+            if (!open) {
+                driver.close();
+            }
+        }
+    }
+
+    /** Address that the other side inserts. */
+    String name() {
+        return endpoint.name();
+    }
+
+    /** Whom messages go to from now on. */
+    void peer(String name) {
+        peer = addresses.insert(name);
+    }
+
+    /** Longest message in bytes. */
+    long longestMessage() {
+        return endpoint.maxMsgSize();
+    }
+
+    /** Lets the driver go on. */
+    void cycle() {
+        int polled = queue.poll(this, POLL_LIMIT);
+        if (polled < 0 && polled != -FabricErrno.EAGAIN) {
+            throw new ToolException(failure(polled));
+        }
+    }
+
+    /** Sends the next message and waits until its memory is free. */
+    void send(long sizeBytes, FiPingPongContents contents) {
+        if (contents != null) {
+            contents.fill(sendRegion.segment(), sizeBytes);
+        }
+        if (sizeBytes < endpoint.injectSize()) {
+            post(() -> tagged ? endpoint.tinject(sendRegion.buffer(), 0, (int) sizeBytes, peer, FiPingPongPlan.TAG)
+                : endpoint.inject(sendRegion.buffer(), 0, (int) sizeBytes, peer));
+            return;
+        }
+        post(() -> tagged ? endpoint.tsend(sendRegion.address(), sizeBytes, peer, FiPingPongPlan.TAG, SEND)
+            : endpoint.send(sendRegion.address(), sizeBytes, peer, SEND));
+        sendsPosted++;
+        await(false);
+    }
+
+    /** Waits for the next message and posts the receive of the one after it. */
+    void receive(long sizeBytes, FiPingPongContents contents) {
+        receivesAwaited++;
+        await(true);
+        if (lastLength != sizeBytes) {
+            throw new ToolException("A message of " + lastLength + " bytes came where one of " + sizeBytes
+                + " was expected; give both sides the same options.");
+        }
+        long wrong = contents == null ? -1 : contents.mismatch(receiveRegion.segment(), sizeBytes);
+        if (wrong >= 0) {
+            throw new ToolException("Byte " + wrong + " of message " + receivesDone + " (" + sizeBytes
+                + " bytes) is not what the other side had to send; give both sides -c, or neither.");
+        }
+        postReceive();
+    }
+
+    /** Tells the end to the other side and waits for its own. */
+    void finish() {
+        for (int i = 0; i < LAST.length; i++) {
+            sendRegion.buffer().putByte(i, LAST[i]);
+        }
+        long flags = Flags.TRANSMIT_COMPLETE | Flags.COMPLETION;
+        post(() -> tagged
+            ? endpoint.tsendmsg(sendRegion.address(), LAST.length, peer, FiPingPongPlan.TAG, 0, SEND, flags)
+            : endpoint.sendmsg(sendRegion.address(), LAST.length, peer, 0, SEND, flags));
+        sendsPosted++;
+        receivesAwaited++;
+        await(true);
+        await(false);
+        if (lastLength != LAST.length) {
+            throw new ToolException("The last message has " + lastLength + " bytes instead of " + LAST.length
+                + "; give both sides the same sizes.");
+        }
+    }
+
+    @Override
+    public void onCompletion(Completion completion) {
+        if (completion.opContext() == RECEIVE) {
+            lastLength = completion.len();
+            receivesDone++;
+        } else if (completion.opContext() == SEND) {
+            sendsDone++;
+        }
+    }
+
+    @Override
+    public void close() {
+        driver.close();
+    }
+
+    @Override
+    public String toString() {
+        return endpoint.toString();
+    }
+
+    /** A call of the data path. */
+    private interface Call {
+        int post();
+    }
+
+    private void postReceive() {
+        post(() -> tagged ? endpoint.trecv(receiveRegion.address(), receiveRegion.lengthBytes(),
+            FiPingPongPlan.anySource(), FiPingPongPlan.TAG, 0, RECEIVE)
+            : endpoint.recv(receiveRegion.address(), receiveRegion.lengthBytes(), FiPingPongPlan.anySource(), RECEIVE));
+    }
+
+    private void post(Call call) {
+        int result;
+        while ((result = call.post()) == -FabricErrno.EAGAIN) {
+            cycle();
+        }
+        if (result < 0) {
+            throw new ToolException("A message could not be posted: " + FabricErrno.name(-result) + '.');
+        }
+    }
+
+    private void await(boolean receive) {
+        long begin = 0;
+        for (int polls = 0; receive ? receivesDone < receivesAwaited : sendsDone < sendsPosted; polls++) {
+            cycle();
+            if (polls % CLOCK_POLLS == CLOCK_POLLS - 1) {
+                long now = System.nanoTime();
+                begin = begin == 0 ? now : begin;
+                if (now - begin > timeoutNs) {
+                    throw new ToolException((receive ? "No message came" : "A message did not leave") + " for "
+                        + TimeUnit.NANOSECONDS.toSeconds(timeoutNs) + " s after " + receivesDone
+                        + " messages; datagrams may be lost on their way, and both sides need the same options.");
+                }
+                Thread.yield();
+            }
+        }
+    }
+
+    private String failure(int polled) {
+        if (polled != -FabricErrno.EAVAIL) {
+            return "The completion queue cannot be read: " + FabricErrno.name(-polled) + '.';
+        }
+        CompletionError error = new CompletionError();
+        int result = queue.readErr(error, 0);
+        return result != 1
+            ? "A transfer failed, and its error entry cannot be read (" + FabricErrno.name(-result) + ")."
+            : "A transfer failed with " + FabricErrno.name(error.err()) + " (" + queue.strerror(error.provErrno())
+                + ") after " + receivesDone + " messages.";
+    }
+}
