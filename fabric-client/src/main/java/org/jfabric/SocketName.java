@@ -19,7 +19,7 @@ import java.util.Arrays;
  * <p>Where an address is inserted a host may stand by its name, {@code fi_sockaddr://host.example:45007}: the driver
  * looks it up, see {@link AddressVector#insert(String)}. Immutable; any thread.
  */
-public final class SocketName {
+public final class SocketName implements Comparable<SocketName> {
     /** What the text of an IPv4 address starts with. */
     public static final String IN_SCHEME = "fi_sockaddr_in://";
     /** What the text of an IPv6 address starts with. */
@@ -189,6 +189,17 @@ public final class SocketName {
         } catch (UnknownHostException ex) {
             throw new IllegalStateException("an address of " + address.length + " bytes", ex);
         }
+    }
+
+    /** As C programs compare: the bytes of the address, then the port, both without signs. */
+    @Override
+    public int compareTo(SocketName other) {
+        int byAddress = Arrays.compareUnsigned(address, other.address);
+        if (byAddress != 0) {
+            return byAddress;
+        }
+        int byPort = Integer.compare(port, other.port);
+        return byPort != 0 ? byPort : Integer.compare(scope, other.scope);
     }
 
     @Override

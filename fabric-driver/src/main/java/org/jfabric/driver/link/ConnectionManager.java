@@ -45,6 +45,19 @@ public abstract class ConnectionManager {
     public abstract Listener listen(String address, byte[] authKey, int backlog, ListenerHandler handler);
 
     /**
+     * The same for an address that was bound before; of links that bind addresses ({@link LinkProvider#bind}).
+     *
+     * @param bound   by the link's provider; closed with the listener.
+     * @param authKey as above.
+     * @param backlog as above.
+     * @param handler as above.
+     * @return to be closed.
+     */
+    public Listener listen(BoundAddress bound, byte[] authKey, int backlog, ListenerHandler handler) {
+        throw new UnsupportedOperationException("this link binds no addresses");
+    }
+
+    /**
      * Asks a listening endpoint for a connection.
      *
      * @param endpoint      local end, not attached to the link: {@link LocalEndpoint#handlerFor} is not for it.

@@ -67,7 +67,7 @@ final class RxmPeers extends ListenerHandler {
     }
 
     void listen() {
-        listener = connections.listen(endpoint.address(), endpoint.authKey(), BACKLOG, this);
+        listener = connections.listen(endpoint.bound(), endpoint.authKey(), BACKLOG, this);
     }
 
     void close() {

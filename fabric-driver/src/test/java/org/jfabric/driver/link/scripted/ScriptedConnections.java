@@ -2,6 +2,7 @@ package org.jfabric.driver.link.scripted;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.SocketName;
+import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ConnectionHandler;
@@ -131,8 +132,13 @@ public final class ScriptedConnections extends Link {
 
         @Override
         public Listener listen(String address, byte[] authKey, int backlog, ListenerHandler handler) {
-            ScriptedListener listener = new ScriptedListener(address, handler);
-            network.listeners.put(address, listener);
+            throw new UnsupportedOperationException("addresses are bound before");
+        }
+
+        @Override
+        public Listener listen(BoundAddress bound, byte[] authKey, int backlog, ListenerHandler handler) {
+            ScriptedListener listener = new ScriptedListener(bound.address(), handler);
+            network.listeners.put(bound.address(), listener);
             told.add(listener);
             return listener;
         }
