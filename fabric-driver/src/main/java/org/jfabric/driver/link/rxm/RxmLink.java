@@ -19,7 +19,7 @@ import java.util.Map;
  *
  * <p>Owner: progress agent.
  */
-final class RxmLink extends Link {
+public final class RxmLink extends Link {
     private final String name;
     private final Link below;
     private final LinkServices services;
@@ -28,11 +28,19 @@ final class RxmLink extends Link {
     private final Map<LocalEndpoint, RxmPeers> byEndpoint = new HashMap<>();
     private final List<RxmPeers> polled = new ArrayList<>();
 
-    RxmLink(String name, Link below, LinkServices services, ChannelLimits limits, RxmSettings settings) {
+    /**
+     * A link without endpoints.
+     *
+     * @param name     of the link.
+     * @param below    the link whose connections it uses; polled and closed by this one.
+     * @param services what the driver offers.
+     * @param settings of the protocol.
+     */
+    public RxmLink(String name, Link below, LinkServices services, RxmSettings settings) {
         this.name = name;
         this.below = below;
         this.services = services;
-        this.limits = limits;
+        this.limits = RxmLinkProvider.LIMITS;
         this.settings = settings;
     }
 

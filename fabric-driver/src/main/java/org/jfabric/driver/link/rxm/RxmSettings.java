@@ -7,9 +7,9 @@ package org.jfabric.driver.link.rxm;
  * @param segmentedLimitBytes longest message that is sent in segments; longer ones are read by the peer.
  * @param connectTimeoutNs    how long a connection, or a request that was promised, is waited for.
  */
-record RxmSettings(int eagerLimitBytes, long segmentedLimitBytes, long connectTimeoutNs) {
+public record RxmSettings(int eagerLimitBytes, long segmentedLimitBytes, long connectTimeoutNs) {
     /** What C programs use if nobody tells them otherwise. */
-    static final int DEFAULT_EAGER_LIMIT_BYTES = 16384;
+    public static final int DEFAULT_EAGER_LIMIT_BYTES = 16384;
     /** The same, of segments. */
-    static final int DEFAULT_SEGMENTED_LIMIT_BYTES = 131072;
+    public static final int DEFAULT_SEGMENTED_LIMIT_BYTES = 131072;
 }
