@@ -47,15 +47,21 @@ final class RxmChannel extends Channel {
     private long packetNumber;
     private int messages;
     private boolean wantsWritable;
+    /** Payloads that are being read from the peer, or by it. */
+    private int transfers;
 
     int state = OPENING;
     /** Our number of this peer, in the low half of what it was told. */
     int index;
     /** The peer's process, 0 until it was told. */
     int process;
-    /** Until when the peer's own request may come, after ours was refused because of it. */
-    long deadlineNs;
+    /** Ours was refused: the peer's own request comes, or we ask again. */
     boolean awaitsRequest;
+    /** When to ask again. */
+    long retryNs;
+    long retryDelayNs = 1_000_000;
+    /** When to give up. */
+    long deadlineNs;
 
     RxmChannel(
         RxmPeers peers,
@@ -175,6 +181,7 @@ final class RxmChannel extends Channel {
             rendezvous.give(exposed);
             return result;
         }
+        transfers++;
         return PENDING;
     }
 
@@ -184,6 +191,7 @@ final class RxmChannel extends Channel {
         if (exposed == null) {
             return false;
         }
+        transfers--;
         below.conceal(exposed.payload);
         long operation = exposed.operation();
         rendezvous.give(exposed);
@@ -252,8 +260,19 @@ final class RxmChannel extends Channel {
     @Override
     public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
         int result = below.pull(source, destAddress, destPieces, length);
+        transfers += result == PENDING ? 1 : 0;
         // there are no segments to ask for: what the channel below cannot read is lost
         return result == -FabricErrno.EOPNOTSUPP ? -FabricErrno.EIO : result;
+    }
+
+    void onPulled(long operation, int errno) {
+        transfers--;
+        handler().onPulled(operation, errno);
+    }
+
+    @Override
+    public boolean awaitsPeer() {
+        return transfers != 0;
     }
 
     @Override

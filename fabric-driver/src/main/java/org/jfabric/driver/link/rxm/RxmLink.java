@@ -95,6 +95,15 @@ public final class RxmLink extends Link {
         return below.arm();
     }
 
+    /**
+     * Whether a connection that was refused will be asked for again.
+     *
+     * @return true while one waits for its next attempt.
+     */
+    public boolean isWaiting() {
+        return polled.stream().anyMatch(RxmPeers::isWaiting);
+    }
+
     @Override
     public PeerAcceptor acceptor() {
         return null;

@@ -39,6 +39,7 @@ import java.util.concurrent.ThreadLocalRandom;
  */
 final class RxmPeers extends ListenerHandler {
     private static final int BACKLOG = 4096;
+    private static final long MAX_RETRY_NS = 500_000_000L;
 
     private final RxmLink link;
     private final LocalEndpoint endpoint;
@@ -85,6 +86,7 @@ final class RxmPeers extends ListenerHandler {
             return known;
         }
         RxmChannel channel = add(remoteAddress, handler);
+        channel.deadlineNs = services.nowNs() + settings.connectTimeoutNs();
         if (name != null) {
             dial(channel);
         }
@@ -139,10 +141,11 @@ final class RxmPeers extends ListenerHandler {
         public void onFailed(int errno, byte[] cmData) {
             if (errno == FabricErrno.ECONNREFUSED
                 && RxmConnectData.reason(cmData) == RxmConnectData.REASON_ALREADY) {
-                // the peer's own request is on its way
+                // the peer's own request is on its way, or the peer has yet to notice the end of an old connection
                 channel.below(null);
                 channel.awaitsRequest = true;
-                channel.deadlineNs = services.nowNs() + settings.connectTimeoutNs();
+                channel.retryNs = services.nowNs() + channel.retryDelayNs;
+                channel.retryDelayNs = Math.min(2 * channel.retryDelayNs, MAX_RETRY_NS);
             } else {
                 channel.down(errno);
             }
@@ -261,12 +264,29 @@ final class RxmPeers extends ListenerHandler {
             if (channel.state != RxmChannel.CLOSED) {
                 work += channel.flush();
             }
-            if (channel.awaitsRequest && services.nowNs() - channel.deadlineNs > 0) {
-                channel.down(FabricErrno.ETIMEDOUT);
-                work++;
+            if (channel.awaitsRequest) {
+                work += askAgain(channel);
             }
         }
         return work;
+    }
+
+    private int askAgain(RxmChannel channel) {
+        if (services.nowNs() - channel.deadlineNs > 0) {
+            channel.down(FabricErrno.ECONNREFUSED);
+            return 1;
+        }
+        if (services.nowNs() - channel.retryNs > 0) {
+            channel.awaitsRequest = false;
+            dial(channel);
+            return 1;
+        }
+        return 0;
+    }
+
+    /** Whether a channel waits for its next attempt. */
+    boolean isWaiting() {
+        return polled.stream().anyMatch(channel -> channel.awaitsRequest);
     }
 
     boolean isIdle() {

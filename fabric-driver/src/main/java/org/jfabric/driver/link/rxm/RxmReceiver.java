@@ -35,7 +35,10 @@ final class RxmReceiver extends ChannelHandler {
     /** Bytes of the packet that waits in the bounce buffer for room in the engine; 0 if none does. */
     private int waiting;
     private RxmAssembly waitingAssembly;
+    /** The message that the channel below asks for goes through to the engine. */
     private boolean isPassing;
+    /** The channel below waits because of {@link #waiting}. */
+    private boolean isBlocked;
 
     RxmReceiver(RxmChannel channel, int eagerLimit) {
         this.channel = channel;
@@ -77,7 +80,7 @@ final class RxmReceiver extends ChannelHandler {
 
     @Override
     public void onPulled(long operation, int errno) {
-        channel.handler().onPulled(operation, errno);
+        channel.onPulled(operation, errno);
     }
 
     @Override
@@ -97,8 +100,17 @@ final class RxmReceiver extends ChannelHandler {
     @Override
     public void place(long flags, long tag, long data, long length, Placement answer) {
         if (waiting != 0) {
+            isBlocked = true;
+            isPassing = false;
             answer.set(Placement.Action.PAUSE, 0, 0, 0);
-        } else if ((flags & Flags.TAGGED) != 0) {
+            return;
+        }
+        if (isBlocked) {
+            // it was not the engine that had this message wait, so it must not look like one that it knows
+            isBlocked = false;
+            answer.set(Placement.Action.REFUSE, 0, 0, 0);
+        }
+        if ((flags & Flags.TAGGED) != 0) {
             isPassing = true;
             channel.handler().place(flags, tag, data, length, answer);
         } else if (isPacketLength(length)) {

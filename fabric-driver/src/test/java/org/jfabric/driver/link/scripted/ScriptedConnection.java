@@ -164,6 +164,8 @@ final class ScriptedConnection extends Channel {
     private void free() {
         for (Message message : inbox) {
             UnsafeApi.freeMemory(message.memory);
+            // the other end may still have it among those that are to depart
+            message.memory = 0;
         }
         inbox.clear();
         if (other != null) {
@@ -296,6 +298,9 @@ final class ScriptedConnection extends Channel {
     // ---- steps ----
 
     int poll(int limit) {
+        if (state == State.OVER) {
+            return 0;
+        }
         int work = 0;
         if (state == State.ACCEPTED) {
             accepted();
