@@ -160,7 +160,8 @@ public final class AddressVector implements Fid {
     public long insert(DirectBuffer rawAddress) {
         byte[] bytes = new byte[Codes.required(rawAddress, "rawAddress").capacity()];
         rawAddress.getBytes(0, bytes);
-        return insert(new String(bytes, StandardCharsets.US_ASCII));
+        boolean isImage = domain.usesSocketNames() && !SocketName.isName(new String(bytes, StandardCharsets.US_ASCII));
+        return insert(isImage ? SocketName.ofBytes(bytes).toString() : new String(bytes, StandardCharsets.US_ASCII));
     }
 
     /**
@@ -175,7 +176,9 @@ public final class AddressVector implements Fid {
     public long insertService(String node, String service) {
         Codes.required(node, "node");
         Codes.required(service, "service");
-        return insert(domain.usesSocketNames()
+        // a service that is no port is one that an endpoint of a driver here has published
+        boolean isHost = domain.usesSocketNames() && service.chars().allMatch(c -> c >= '0' && c <= '9');
+        return insert(isHost
             ? SocketName.ofHost(node, service) : "jfabric://" + node + '/' + service);
     }
 

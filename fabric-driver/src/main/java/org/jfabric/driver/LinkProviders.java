@@ -6,13 +6,15 @@ import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
 import org.jfabric.driver.link.shm.ShmLinkProvider;
+import org.jfabric.driver.link.tcp.TcpLinkProvider;
 
 import java.util.ArrayList;
 import java.util.List;
 
 /** The links that this driver has. */
 final class LinkProviders {
-    private static final List<LinkProvider> ALL = List.of(new LoopbackLinkProvider(), new ShmLinkProvider());
+    private static final List<LinkProvider> ALL = List.of(
+        new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider());
 
     private LinkProviders() {
     }

@@ -35,7 +35,7 @@ final class PingPongCommand implements Callable<Integer> {
         names = "--link",
         paramLabel = "LINK",
         defaultValue = PingPongPlan.SHM,
-        description = "loopback: both use one driver. shm: each has its own driver. Default: ${DEFAULT-VALUE}.")
+        description = "loopback: both use one driver. shm, tcp: each has its own driver. Default: ${DEFAULT-VALUE}.")
     private String link;
 
     @Option(
@@ -65,7 +65,7 @@ final class PingPongCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        oneOf("--link", link, List.of(PingPongPlan.LOOPBACK, PingPongPlan.SHM));
+        oneOf("--link", link, List.of(PingPongPlan.LOOPBACK, PingPongPlan.SHM, PingPongPlan.TCP));
         oneOf("--mode", mode, List.of(PingPongPlan.EMBEDDED, PingPongPlan.DAEMON));
         inRange("--size", sizeBytes, 0, LARGEST_BYTES);
         if (count != null) {

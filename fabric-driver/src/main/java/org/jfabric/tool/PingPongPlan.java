@@ -16,6 +16,7 @@ import org.jfabric.driver.ThreadingMode;
 record PingPongPlan(String link, String mode, long sizeBytes, boolean spinning, List<Member> processes) {
     static final String LOOPBACK = "loopback";
     static final String SHM = "shm";
+    static final String TCP = "tcp";
     static final String EMBEDDED = "embedded";
     static final String DAEMON = "daemon";
 
@@ -38,26 +39,26 @@ record PingPongPlan(String link, String mode, long sizeBytes, boolean spinning, 
     /**
      * Plans the processes.
      *
-     * @param link           {@link #LOOPBACK} or {@link #SHM}.
+     * @param link           {@link #LOOPBACK}, {@link #SHM} or {@link #TCP}.
      * @param mode           {@link #EMBEDDED} or {@link #DAEMON}.
      * @param sizeBytes      payload.
      * @param availableCores cores that this process and its children may use.
      */
     static PingPongPlan of(String link, String mode, long sizeBytes, double availableCores) {
         boolean daemon = mode.equals(DAEMON);
-        boolean shm = link.equals(SHM);
+        boolean twoDrivers = !link.equals(LOOPBACK);
         // Both applications spin, and each driver that is not run by the application's own thread.
-        int drivers = shm ? daemon ? 2 : 0 : 1;
+        int drivers = twoDrivers ? daemon ? 2 : 0 : 1;
         boolean spinning = availableCores >= 2 + drivers;
         ThreadingMode own = spinning ? ThreadingMode.DEDICATED : ThreadingMode.SHARED;
         List<Member> processes;
-        if (shm && daemon) {
+        if (twoDrivers && daemon) {
             processes = List.of(
                 new Member(PingPongRole.DAEMON, "pong", own),
                 new Member(PingPongRole.DAEMON, "ping", own),
                 new Member(PingPongRole.PONG, "pong", null),
                 new Member(PingPongRole.PING, "ping", null));
-        } else if (shm) {
+        } else if (twoDrivers) {
             processes = List.of(
                 new Member(PingPongRole.PONG, "pong", ThreadingMode.INVOKER),
                 new Member(PingPongRole.PING, "ping", ThreadingMode.INVOKER));

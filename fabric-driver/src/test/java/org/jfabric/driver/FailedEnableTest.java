@@ -116,11 +116,6 @@ class FailedEnableTest {
         }
 
         @Override
-        public void resume(Channel channel) {
-            throw new AssertionError("it has no channels");
-        }
-
-        @Override
         public int poll(int limit) {
             return 0;
         }

@@ -3,9 +3,9 @@ package org.jfabric.driver.conductor;
 /**
  * A published name.
  *
- * @param name         last part of the address that peers insert.
- * @param endpointId   the endpoint behind it.
- * @param endpointName the endpoint's own name.
+ * @param name       last part of the address that peers insert.
+ * @param endpointId the endpoint behind it.
+ * @param address    the endpoint's own address.
  */
-record Service(String name, long endpointId, String endpointName) {
+record Service(String name, long endpointId, String address) {
 }

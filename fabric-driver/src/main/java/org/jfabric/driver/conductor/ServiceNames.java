@@ -1,5 +1,6 @@
 package org.jfabric.driver.conductor;
 
+import org.jfabric.SocketName;
 import org.jfabric.driver.link.FabricName;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
@@ -48,14 +49,25 @@ public final class ServiceNames {
     /**
      * Takes a name for a service.
      *
-     * @param service      valid part of an address.
-     * @param endpointId   the endpoint behind it.
-     * @param endpointName the endpoint's own name.
+     * @param service    valid part of an address.
+     * @param endpointId the endpoint behind it.
+     * @param address    the endpoint's own address.
      * @return false if an endpoint or a service has it already.
      */
-    public boolean addService(String service, long endpointId, String endpointName) {
+    public boolean addService(String service, long endpointId, String address) {
         return !endpointIdByName.containsKey(service)
-            && serviceByName.putIfAbsent(service, new Service(service, endpointId, endpointName)) == null;
+            && serviceByName.putIfAbsent(service, new Service(service, endpointId, address)) == null;
+    }
+
+    /**
+     * Says the address of an endpoint that was not known when its service was added.
+     *
+     * @param service    as added.
+     * @param endpointId the endpoint behind it.
+     * @param address    the endpoint's own address.
+     */
+    public void setAddress(String service, long endpointId, String address) {
+        serviceByName.put(service, new Service(service, endpointId, address));
     }
 
     /**
@@ -79,12 +91,13 @@ public final class ServiceNames {
     /**
      * The endpoint behind a name of this driver.
      *
-     * @param name of an endpoint or a service, or unknown.
-     * @return the endpoint's own name, or the same name if no service has it.
+     * @param driver this driver's name.
+     * @param name   of an endpoint or a service, or unknown.
+     * @return the endpoint's own address, or the one with that name if no service has it.
      */
-    public String resolve(String name) {
+    public String resolve(String driver, String name) {
         Service service = serviceByName.get(name);
-        return service == null ? name : service.endpointName();
+        return service == null ? FabricName.of(driver, name) : service.address();
     }
 
     /**
@@ -126,12 +139,15 @@ public final class ServiceNames {
      * @param directory of that driver.
      * @param driver    its name.
      * @param name      of an endpoint or a service of it.
-     * @return the endpoint's own name, or the same name if no service has it.
+     * @return the endpoint's own address, or the one with that name if no service has it.
      */
     public static String resolve(Path directory, String driver, String name) {
         String address = content(directory, name + SUFFIX);
+        if (SocketName.isName(address)) {
+            return SocketName.parse(address).toString();
+        }
         String endpoint = driver.equals(FabricName.driverOf(address)) ? FabricName.endpointOf(address) : null;
-        return endpoint != null && FabricName.isValidPart(endpoint) ? endpoint : name;
+        return FabricName.of(driver, endpoint != null && FabricName.isValidPart(endpoint) ? endpoint : name);
     }
 
     /** What a service file of another driver says; empty if it is not there, or is none. */

@@ -25,6 +25,7 @@ public final class DriverConfig {
     private final QueueConfig queue;
     private final EngineConfig engine;
     private final ShmConfig shm;
+    private final TcpConfig tcp;
     private final LivenessConfig liveness;
     private final CncConfig cnc;
     private final LinkConfig link;
@@ -36,6 +37,7 @@ public final class DriverConfig {
         queue = new QueueConfig(source);
         engine = new EngineConfig(source);
         shm = new ShmConfig(source);
+        tcp = new TcpConfig(source);
         liveness = new LivenessConfig(source);
         cnc = new CncConfig(source);
         link = new LinkConfig(source);
@@ -95,6 +97,15 @@ public final class DriverConfig {
      */
     public EngineConfig engine() {
         return engine;
+    }
+
+    /**
+     * The tcp link.
+     *
+     * @return options {@code jfabric.tcp.*}.
+     */
+    public TcpConfig tcp() {
+        return tcp;
     }
 
     /**

@@ -14,7 +14,7 @@ public final class LinkConfig {
 
     /** {@code jfabric.link.enabled}. */
     public static final Option<List<String>> ENABLED = Option.names("jfabric.link.enabled")
-        .defaultsTo(List.of("loopback", "shm"))
+        .defaultsTo(List.of("loopback", "shm", "tcp"))
         .rule("names of links, each once", names -> names.stream().allMatch(LinkConfig::isName))
         .why("Links to open, in order of preference: the first that reaches a peer is taken. Take one out to keep "
             + "traffic off it.");

@@ -166,6 +166,15 @@ public abstract class Channel {
     public abstract int sendGrant(int grant);
 
     /**
+     * Whether an operation of ours ends only when bytes of the peer have come, so that the peer must be read.
+     *
+     * @return false for links that are always read.
+     */
+    public boolean awaitsPeer() {
+        return false;
+    }
+
+    /**
      * Lets the peer's network layer read a payload that an announcement of a protocol above this channel describes,
      * until {@link #conceal}. Offered by channels whose wire carries remote reads; such a channel's {@link #pull} takes
      * descriptors of this kind, also those that came from C programs.

@@ -133,7 +133,18 @@ public abstract class ChannelHandler {
     public abstract void onSent(long operation, int errno);
 
     /**
-     * A message begins whose bytes will be read piece by piece: says where they go.
+     * Whether a message that no receive takes would be stored now. A link that streams may hand over a message that is
+     * here as a whole by {@link #onMessage} then, and must use {@link #place} otherwise.
+     *
+     * @param length bytes of the payload.
+     * @return true if there is room for it.
+     */
+    public abstract boolean canStore(long length);
+
+    /**
+     * A message begins whose bytes will be read piece by piece: says where they go. After
+     * {@link Placement.Action#PAUSE} the link asks again in each poll, with the same arguments and the same object,
+     * until the answer is another.
      *
      * @param flags     as for {@link #onMessage}.
      * @param tag       as for {@link #onMessage}.

@@ -59,13 +59,6 @@ public abstract class Link {
     }
 
     /**
-     * Reads a channel again whose {@link Placement} said pause.
-     *
-     * @param channel that was paused.
-     */
-    public abstract void resume(Channel channel);
-
-    /**
      * One bounded step: takes what arrived, goes on with what could not be sent.
      *
      * @param limit messages to take at most from each peer.

@@ -21,7 +21,7 @@ import java.util.List;
 
 /**
  * What the links of our own wire have in common: reliable datagrams, addresses {@code jfabric://driver/endpoint}, the
- * limits of the engine.
+ * limits of the engine. A link that has these by a foreign wire says in {@link #offer} what differs.
  *
  * <p>Stateless; any thread.
  */
@@ -49,7 +49,7 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
     }
 
     @Override
-    public final Verdict verdict(Info hints, String driverName, DriverConfig config) {
+    public Verdict verdict(Info hints, String driverName, DriverConfig config) {
         List<Reason> reasons = InfoComparison.compare(
             hints, offer(hints, driverName, config), limits(config).levels());
         String destination = hints.destAddr();
@@ -101,7 +101,15 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
             Order.SAS);
     }
 
-    private Info offer(Info hints, String driverName, DriverConfig config) {
+    /**
+     * Everything that the link offers, to whoever asks.
+     *
+     * @param hints      what the application asks for: some members are its choice.
+     * @param driverName name of the driver.
+     * @param config     options of the driver.
+     * @return a new object, which a link of another wire may change.
+     */
+    protected Info offer(Info hints, String driverName, DriverConfig config) {
         ChannelLimits limits = limits(config);
         long caps = Flags.MSG | Flags.TAGGED | Flags.SEND | Flags.RECV | Flags.DIRECTED_RECV | Flags.SOURCE
             | Flags.SOURCE_ERR | Flags.MULTI_RECV | Flags.FENCE | Flags.LOCAL_COMM;

@@ -14,7 +14,7 @@ public final class Placement {
         DIRECT,
         /** Into the unexpected store. */
         STORE,
-        /** Leave the connection unread until {@link Link#resume} is called for the channel. */
+        /** Leave the connection unread and ask again in the next poll, with the same object. */
         PAUSE,
         /** The message breaks the protocol: end the connection. */
         REFUSE

@@ -280,7 +280,7 @@ final class Rig {
             assertEquals(0, completions.writer.driverShare().inUse(), where);
             assertFalse(completions.isHeldBack(), where);
             for (Peer peer : endpoint.peers().all()) {
-                assertEquals(0, peer.heldBytes(), where);
+                assertEquals(0, peer.held().heldBytes(), where);
                 assertEquals(0, peer.outbox().owned(), where);
             }
         }

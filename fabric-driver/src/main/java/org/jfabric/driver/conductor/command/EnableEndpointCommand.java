@@ -134,6 +134,9 @@ public final class EnableEndpointCommand extends Command {
                 }
             }
             case MADE -> {
+                if (boundAddress != null && !takenService().isEmpty()) {
+                    names.setAddress(takenService, id, settings.address());
+                }
                 state = State.OPEN;
                 onProgress(this::open);
             }
@@ -396,7 +399,7 @@ public final class EnableEndpointCommand extends Command {
         }
         takenName = settings.name();
         if (!request.service().isEmpty()) {
-            if (!names.addService(request.service(), id, settings.name())) {
+            if (!names.addService(request.service(), id, settings.address())) {
                 throw taken(request.service());
             }
             takenService = request.service();

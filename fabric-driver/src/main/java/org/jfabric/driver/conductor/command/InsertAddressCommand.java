@@ -120,10 +120,10 @@ public final class InsertAddressCommand extends Command {
         String driver = FabricName.driverOf(address);
         String name = FabricName.endpointOf(address);
         if (driver.equals(context().driverName())) {
-            resolved = FabricName.of(driver, names.resolve(name));
+            resolved = names.resolve(driver, name);
         } else {
             Path directory = context().directory().resolveSibling(driver);
-            background(() -> resolved = FabricName.of(driver, ServiceNames.resolve(directory, driver, name)));
+            background(() -> resolved = ServiceNames.resolve(directory, driver, name));
         }
     }
 

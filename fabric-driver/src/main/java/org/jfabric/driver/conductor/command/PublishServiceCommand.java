@@ -80,7 +80,7 @@ public final class PublishServiceCommand extends Command {
                 "endpoint " + endpointId + " is not enabled", "Enable it first, and do not use it after its close.");
         }
         EnableEndpointCommand.checkName("service", context().driverName(), service);
-        if (!names.addService(service, endpointId, endpoint.name())) {
+        if (!names.addService(service, endpointId, endpoint.endpoint().settings().address())) {
             throw new FabricException(FabricErrno.EADDRINUSE,
                 "the name " + service + " is taken in driver " + context().driverName(),
                 "Choose another, or close the endpoint that has it: " + FabricName.of(context().driverName(), service));

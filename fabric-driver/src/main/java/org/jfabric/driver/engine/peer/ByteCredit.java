@@ -25,6 +25,8 @@ final class ByteCredit {
     private long window;
     /** Bytes of the store's budget that are this peer's: the window and what is held from earlier channels. */
     private long reserved;
+    /** What of it was given beyond the window, to a peer that knows no credit. */
+    private long extended;
     private long held;
     private long consumed;
     private long advertised;
@@ -40,6 +42,11 @@ final class ByteCredit {
 
     void spend(long length) {
         spent += cost(length);
+    }
+
+    /** The other side grants nothing, as its wire has no word for it: what is sent is bounded by the link alone. */
+    void unlimited() {
+        granted = Long.MAX_VALUE >> 1;
     }
 
     long leftBytes() {
@@ -90,6 +97,27 @@ final class ByteCredit {
         return true;
     }
 
+    /** Whether a message has room in the store now. */
+    boolean canHold(long length) {
+        return held + cost(length) <= reserved;
+    }
+
+    /** Takes room for a message of a peer that knows no credit, whether there is any or not. */
+    void holdAnyway(long length) {
+        held += cost(length);
+    }
+
+    /** Bytes by which more is held than is reserved; 0 or less if there is room for all. */
+    long missingBytes() {
+        return held - reserved;
+    }
+
+    /** More of the store's budget for a peer that knows no credit; it comes back in {@link #left} or at the end. */
+    void extend(long bytes) {
+        reserved += bytes;
+        extended += bytes;
+    }
+
     /**
      * A message has left the store.
      *
@@ -101,10 +129,17 @@ final class ByteCredit {
         held -= cost;
         if (messageEpoch == epoch) {
             consumed += cost;
-            return 0;
+            return extended == 0 ? 0 : shrink();
         }
         reserved -= cost;
         return cost;
+    }
+
+    private long shrink() {
+        long spare = Math.max(0, Math.min(extended, reserved - held - window));
+        extended -= spare;
+        reserved -= spare;
+        return spare;
     }
 
     long heldBytes() {
@@ -144,6 +179,7 @@ final class ByteCredit {
         consumed = 0;
         advertised = 0;
         window = 0;
+        extended = 0;
         long unused = reserved - held;
         reserved = held;
         return unused;

@@ -8,7 +8,7 @@ import org.agrona.UnsafeApi;
  *
  * <p>Owner: progress agent.
  */
-final class HeldMessages {
+public final class HeldMessages {
     /** What the greatest configurable limit of a peer's driver allows; more is no peer of ours. */
     private static final int MAX_ANNOUNCEMENTS = 1 << 16;
 
@@ -26,14 +26,57 @@ final class HeldMessages {
         this.credit = credit;
     }
 
-    /** Takes room for a message; false if the peer sends more than it was granted. */
-    boolean store(long length) {
+    /**
+     * Takes room for a message that nobody waits for.
+     *
+     * @param length bytes.
+     * @return false if the peer sends more than it was granted.
+     */
+    public boolean store(long length) {
         if (!credit.hold(length)) {
             return false;
         }
         stored++;
         show();
         return true;
+    }
+
+    /**
+     * Takes room for a message of a peer that knows no credit, whether there is any or not.
+     *
+     * @param length bytes.
+     */
+    public void storeAnyway(long length) {
+        credit.holdAnyway(length);
+        stored++;
+        show();
+    }
+
+    /**
+     * What the messages of a peer that knows no credit take beyond what is reserved for them.
+     *
+     * @return bytes; 0 or less if there is room for all.
+     */
+    public long missingBytes() {
+        return credit.missingBytes();
+    }
+
+    /**
+     * More of the store's budget for a peer that knows no credit.
+     *
+     * @param bytes taken of the budget.
+     */
+    public void extend(long bytes) {
+        credit.extend(bytes);
+    }
+
+    /**
+     * Credit that the messages use up.
+     *
+     * @return bytes.
+     */
+    public long heldBytes() {
+        return credit.heldBytes();
     }
 
     /** A stored message was matched or dropped; bytes to give back as {@link ByteCredit#left} says. */
@@ -44,8 +87,12 @@ final class HeldMessages {
         return free;
     }
 
-    /** Takes room for an announcement; false if there are more than any peer may have. */
-    boolean announced() {
+    /**
+     * Takes room for an announcement that nobody waits for.
+     *
+     * @return false if there are more than any peer may have.
+     */
+    public boolean announced() {
         if (announcements == MAX_ANNOUNCEMENTS) {
             return false;
         }
@@ -54,7 +101,8 @@ final class HeldMessages {
         return true;
     }
 
-    void announcementLeft() {
+    /** A stored announcement was matched or dropped. */
+    public void announcementLeft() {
         announcements--;
         show();
     }

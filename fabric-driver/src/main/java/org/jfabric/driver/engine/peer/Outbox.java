@@ -238,7 +238,7 @@ public final class Outbox {
             if (!context.sender().begin(peer, operation)) {
                 pending.addFirst(operation);
                 waiting++;
-                peer.schedule();
+                peer.scheduleUnlessTold();
                 return work;
             }
             work++;

@@ -42,6 +42,7 @@ public final class Peer extends ChannelHandler {
     /** The endpoint's, at hand for each message. */
     private final Receiver receiver;
     private long eagerLimit;
+    private boolean isStream;
 
     private final ByteCredit credit = new ByteCredit();
     private final Outbox outbox;
@@ -211,27 +212,26 @@ public final class Peer extends ChannelHandler {
     }
 
     /**
-     * Takes room for a message that nobody waits for.
+     * The messages of this peer that wait here for receives.
      *
-     * @param length bytes.
-     * @return false if the peer sends more than it was granted.
+     * @return the one account of them.
      */
-    public boolean admit(long length) {
-        return held.store(length);
+    public HeldMessages held() {
+        return held;
     }
 
     /**
-     * Takes room for an announcement that nobody waits for.
+     * Whether the peer's wire knows no credit: what it sends is stored as long as there is room, then not read.
      *
-     * @return false if there are more than any peer may have.
+     * @return true for the channel of now, or the last one.
      */
-    public boolean admitAnnouncement() {
-        return held.announced();
+    public boolean isStream() {
+        return isStream;
     }
 
-    /** A stored announcement was matched or dropped. */
-    public void announcementLeft() {
-        held.announcementLeft();
+    @Override
+    public boolean canStore(long length) {
+        return credit.canHold(length);
     }
 
     /**
@@ -258,19 +258,6 @@ public final class Peer extends ChannelHandler {
         } else {
             scheduleIfGrantOwed();
         }
-    }
-
-    /**
-     * Credit that unexpected messages of this peer use up.
-     *
-     * @return bytes.
-     */
-    public long heldBytes() {
-        return credit.heldBytes();
-    }
-
-    int heldMessages() {
-        return held.count();
     }
 
     /**
@@ -330,6 +317,13 @@ public final class Peer extends ChannelHandler {
 
     boolean isUp() {
         return state == UP;
+    }
+
+    /** The channel was full: looks again in the next cycle, unless the channel will tell. */
+    void scheduleUnlessTold() {
+        if (!isStream) {
+            schedule();
+        }
     }
 
     void schedule() {
@@ -416,7 +410,12 @@ public final class Peer extends ChannelHandler {
     public void onUp(Channel newChannel) {
         channel = newChannel;
         state = UP;
-        eagerLimit = Math.min(context.eagerLimitBytes(), newChannel.limits().eagerLimitBytes());
+        isStream = newChannel.limits().isStream();
+        eagerLimit = isStream ? newChannel.limits().maxMessageBytes()
+            : Math.min(context.eagerLimitBytes(), newChannel.limits().eagerLimitBytes());
+        if (isStream) {
+            credit.unlimited();
+        }
         if (!outbox.isClear()) {
             schedule();
         }

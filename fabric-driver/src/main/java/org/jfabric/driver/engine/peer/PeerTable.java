@@ -180,7 +180,7 @@ public final class PeerTable {
     public void visit(int slot, QueueVisitor visitor) {
         Peer peer = known.get(slot);
         if (peer != null) {
-            visitor.onPeer(peer, peer.heldMessages(), peer.isUp() ? ViewDescriptor.PEER_UP
+            visitor.onPeer(peer, peer.held().count(), peer.isUp() ? ViewDescriptor.PEER_UP
                 : peer.channel() == null ? ViewDescriptor.PEER_DOWN : ViewDescriptor.PEER_CONNECTING);
         }
     }

@@ -229,7 +229,7 @@ final class BufferedReceives extends HeldBack {
         if (message != null && message.isClaimed()) {
             receiver.matcher(message.flags).removeUnexpected(message);
             if (message.state == StoredMessage.ANNOUNCED) {
-                message.peer.announcementLeft();
+                message.peer.held().announcementLeft();
             } else if (message.state == StoredMessage.STORED) {
                 message.peer.left(message.length, message.epoch);
             }

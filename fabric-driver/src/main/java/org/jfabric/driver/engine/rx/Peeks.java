@@ -157,7 +157,7 @@ final class Peeks {
             case StoredMessage.ANNOUNCED -> {
                 Peer peer = message.peer;
                 message.peer = null;
-                peer.announcementLeft();
+                peer.held().announcementLeft();
                 pulls.decline(operation, message.payload);
                 store.giveMessage(message);
             }

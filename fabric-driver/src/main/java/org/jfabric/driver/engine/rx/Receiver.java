@@ -208,7 +208,7 @@ public final class Receiver {
             pulls.start(operation, payload);
             return;
         }
-        if (!peer.admitAnnouncement()) {
+        if (!peer.held().announced()) {
             peer.violation("announced more messages than any peer may");
             return;
         }
@@ -514,7 +514,9 @@ public final class Receiver {
                 if (awaited) {
                     levels.taking(message);
                 }
-                operation.place(0, message.block, operation.placedBytes());
+                if (!message.inPlace) {
+                    operation.place(0, message.block, operation.placedBytes());
+                }
                 Peer peer = message.peer;
                 message.peer = null;
                 peer.left(message.length, message.epoch);
@@ -535,7 +537,7 @@ public final class Receiver {
             default -> {
                 Peer peer = message.peer;
                 message.peer = null;
-                peer.announcementLeft();
+                peer.held().announcementLeft();
                 pulls.start(operation, message.payload);
                 store.giveMessage(message);
             }
@@ -543,7 +545,7 @@ public final class Receiver {
     }
 
     StoredMessage store(Peer peer, long flags, long tag, long data, long length) {
-        if (!peer.admit(length)) {
+        if (!peer.held().store(length)) {
             peer.violation("sent more unexpected bytes than it was granted");
             return null;
         }
@@ -556,7 +558,7 @@ public final class Receiver {
         return message;
     }
 
-    private static void fill(StoredMessage message, Peer peer, long flags, long tag, long data, long length) {
+    static void fill(StoredMessage message, Peer peer, long flags, long tag, long data, long length) {
         message.peer = peer;
         message.epoch = peer.epoch();
         message.flags = flags & MESSAGE_BITS;

@@ -35,6 +35,10 @@ final class StoredMessage extends UnexpectedMessage {
     long operation;
     /** Copied whole by the engine itself while it is filling: no link will tell of its end. */
     boolean resident;
+    /** Its connection is not read: the payload is still in the peer's or the system's hands, and there is no block. */
+    boolean paused;
+    /** What comes of it after a pause goes straight to the receive that took it, or is dropped. */
+    boolean inPlace;
     /** The receive that was posted while the payload was filling. */
     ReceiveOperation receive;
     /** Why it is {@link #LOST}, a positive fabric errno. */

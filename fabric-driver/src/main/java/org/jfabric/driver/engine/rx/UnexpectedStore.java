@@ -28,9 +28,24 @@ final class UnexpectedStore {
 
     /** Credit for a new peer: a window, or half of what is left; 0 when nothing is: it may only announce. */
     long reserveWindow() {
-        long window = unreservedBytes >= 2L * windowBytes ? windowBytes : (unreservedBytes / 2) & -64L;
+        // a peer that knows no credit may hold more than the budget
+        long window = unreservedBytes >= 2L * windowBytes ? windowBytes : Math.max(0, unreservedBytes / 2) & -64L;
         unreservedBytes -= window;
         return window;
+    }
+
+    /** Bytes of one window. */
+    int windowBytes() {
+        return windowBytes;
+    }
+
+    /** More than its window for a peer that knows no credit; false if the budget has not that much left. */
+    boolean reserve(long bytes) {
+        if (bytes > unreservedBytes) {
+            return false;
+        }
+        unreservedBytes -= bytes;
+        return true;
     }
 
     /** Credit that is not a peer's any more. */
@@ -62,6 +77,8 @@ final class UnexpectedStore {
         message.receive = null;
         message.awaited = 0;
         message.resident = false;
+        message.paused = false;
+        message.inPlace = false;
         message.nextFree = free;
         free = message;
     }

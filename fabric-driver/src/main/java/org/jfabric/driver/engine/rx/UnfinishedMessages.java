@@ -55,7 +55,7 @@ final class UnfinishedMessages {
         if (message.state == StoredMessage.FILLING) {
             message.peer.left(message.length, message.epoch);
         } else {
-            message.peer.announcementLeft();
+            message.peer.held().announcementLeft();
         }
     }
 }

@@ -42,7 +42,7 @@ final class PeerRows {
             untaken = outbox.announced();
             untakenSinceNs = outbox.announcedSinceNs();
             holdsBack = outbox.isHeldBack();
-            heldBytes = newPeer.heldBytes();
+            heldBytes = newPeer.held().heldBytes();
             creditBytes = newPeer.creditBytes();
         }
 

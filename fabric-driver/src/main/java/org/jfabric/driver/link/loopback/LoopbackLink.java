@@ -69,11 +69,6 @@ final class LoopbackLink extends Link {
     }
 
     @Override
-    public void resume(Channel channel) {
-        // nothing of this link is ever paused: it does not stream
-    }
-
-    @Override
     public int poll(int limit) {
         return openings.isEmpty() ? 0 : join();
     }

@@ -77,11 +77,6 @@ final class ShmLink extends Link {
     }
 
     @Override
-    public void resume(Channel channel) {
-        // nothing of this link is ever paused: rings are always drained
-    }
-
-    @Override
     public int poll(int limit) {
         ShmConnection[] connections = polled;
         int work = 0;

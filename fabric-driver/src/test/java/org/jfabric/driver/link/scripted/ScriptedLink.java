@@ -76,11 +76,6 @@ public final class ScriptedLink extends Link {
     }
 
     @Override
-    public void resume(Channel channel) {
-        throw new IllegalStateException("nothing was paused");
-    }
-
-    @Override
     public int poll(int limit) {
         int work = 0;
         for (int i = opens.size(); i > 0; i--) {

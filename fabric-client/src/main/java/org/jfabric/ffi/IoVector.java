@@ -1,0 +1,86 @@
+package org.jfabric.ffi;
+
+import org.agrona.UnsafeApi;
+
+/**
+ * Places in memory for one system call: {@code struct msghdr} and the {@code struct iovec} that it refers to.
+ *
+ * <pre>
+ *   msghdr  0 name | 8 namelen u32 | 16 iov | 24 iovlen | 32 control | 40 controllen | 48 flags u32 | 56
+ *   iovec   0 base | 8 len, 16 bytes each, behind it
+ * </pre>
+ *
+ * <p>Owner: one thread. Nothing but the constructor allocates.
+ */
+public final class IoVector implements AutoCloseable {
+    private static final int HEADER_BYTES = 56;
+    private static final int IOV_OFFSET = 16;
+    private static final int IOVLEN_OFFSET = 24;
+    private static final int PLACE_BYTES = 16;
+
+    private final long header;
+    private final int capacity;
+    private int count;
+    private long lengthBytes;
+
+    /**
+     * An empty vector.
+     *
+     * @param capacity most places, 1 to 1024.
+     */
+    public IoVector(int capacity) {
+        this.capacity = capacity;
+        long bytes = HEADER_BYTES + (long) capacity * PLACE_BYTES;
+        header = UnsafeApi.allocateMemory(bytes);
+        UnsafeApi.setMemory(header, bytes, (byte) 0);
+        UnsafeApi.putLong(header + IOV_OFFSET, header + HEADER_BYTES);
+    }
+
+    /** Makes it empty. */
+    public void clear() {
+        count = 0;
+        lengthBytes = 0;
+        UnsafeApi.putLong(header + IOVLEN_OFFSET, 0);
+    }
+
+    /**
+     * Adds a place.
+     *
+     * @param address native address, of memory that stays mapped until the call.
+     * @param length  bytes; 0 adds nothing.
+     * @return false if there is no room for another one.
+     */
+    public boolean add(long address, long length) {
+        if (length == 0) {
+            return true;
+        }
+        if (count == capacity) {
+            return false;
+        }
+        long place = header + HEADER_BYTES + (long) count * PLACE_BYTES;
+        UnsafeApi.putLong(place, address);
+        UnsafeApi.putLong(place + Long.BYTES, length);
+        count++;
+        lengthBytes += length;
+        UnsafeApi.putLong(header + IOVLEN_OFFSET, count);
+        return true;
+    }
+
+    /**
+     * Bytes of all places.
+     *
+     * @return the sum.
+     */
+    public long lengthBytes() {
+        return lengthBytes;
+    }
+
+    long headerAddress() {
+        return header;
+    }
+
+    @Override
+    public void close() {
+        UnsafeApi.freeMemory(header);
+    }
+}

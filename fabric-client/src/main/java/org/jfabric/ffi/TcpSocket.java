@@ -1,0 +1,351 @@
+package org.jfabric.ffi;
+
+import static org.jfabric.ffi.Downcalls.INT;
+import static org.jfabric.ffi.Downcalls.LONG;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * Non-blocking TCP sockets, by descriptor and native address: what a driver sends and receives lies in mapped regions
+ * that it knows by address only, and it sleeps on descriptors.
+ *
+ * <p>Socket addresses are images of {@code sockaddr_in} and {@code sockaddr_in6}. All descriptors are close-on-exec and
+ * non-blocking. Any thread may call; {@link #receive}, {@link #receiveVector}, {@link #send} and {@link #sendVector}
+ * allocate nothing, compiled or not. Close with {@link Libc#close(int)}.
+ */
+public final class TcpSocket {
+    /** Answer of calls that do not say why: nothing there, no room, or an error; ask with the other form. */
+    public static final int FAILED = -1;
+    /** {@code FI_EAGAIN}: nothing there, or no room. */
+    public static final int EAGAIN = LinuxErrno.EAGAIN;
+    /** Answer of {@link #accept}, negated: the system has as many open files as it can. */
+    public static final int ENFILE = 23;
+
+    private static final int EINPROGRESS = 115;
+    private static final int AF_INET = 2;
+    private static final int AF_INET6 = 10;
+    private static final int SOCK_STREAM = 1;
+    private static final int SOCK_FLAGS = 0x80000 | 0x800;
+    private static final int MSG_NOSIGNAL = 0x4000;
+    private static final int SOL_SOCKET = 1;
+    private static final int SO_REUSEADDR = 2;
+    private static final int SO_ERROR = 4;
+    private static final int IPPROTO_IP = 0;
+    private static final int IP_BIND_ADDRESS_NO_PORT = 24;
+    private static final int IPPROTO_TCP = 6;
+    private static final int TCP_NODELAY = 1;
+    /** Room for any IP socket address. */
+    private static final int SOCKADDR_BYTES = 28;
+    private static final long LENGTH_WORD = 64;
+
+    private static final MethodHandle socket$mh = Downcalls.downcall("socket", INT, INT, INT, INT);
+    private static final MethodHandle bind$mh = Downcalls.downcall("bind", INT, INT, LONG, INT);
+    private static final MethodHandle listen$mh = Downcalls.downcall("listen", INT, INT, INT);
+    private static final MethodHandle accept4$mh = Downcalls.downcall("accept4", INT, INT, LONG, LONG, INT);
+    private static final MethodHandle connect$mh = Downcalls.downcall("connect", INT, INT, LONG, INT);
+    private static final MethodHandle getsockname$mh = Downcalls.downcall("getsockname", INT, INT, LONG, LONG);
+    private static final MethodHandle getpeername$mh = Downcalls.downcall("getpeername", INT, INT, LONG, LONG);
+    private static final MethodHandle getsockopt$mh =
+        Downcalls.downcall("getsockopt", INT, INT, INT, INT, LONG, LONG);
+    private static final MethodHandle setsockopt$mh =
+        Downcalls.downcall("setsockopt", INT, INT, INT, INT, LONG, INT);
+    private static final MethodHandle shutdown$mh = Downcalls.downcall("shutdown", INT, INT, INT);
+    private static final MethodHandle send$mh = Downcalls.withoutErrno("send", LONG, INT, LONG, LONG, INT);
+    private static final MethodHandle recv$mh = Downcalls.withoutErrno("recv", LONG, INT, LONG, LONG, INT);
+    private static final MethodHandle sendmsg$mh = Downcalls.withoutErrno("sendmsg", LONG, INT, LONG, INT);
+    private static final MethodHandle recvmsg$mh = Downcalls.withoutErrno("recvmsg", LONG, INT, LONG, INT);
+    private static final MethodHandle sendmsg_errno$mh = Downcalls.downcall("sendmsg", LONG, INT, LONG, INT);
+    private static final MethodHandle recvmsg_errno$mh = Downcalls.downcall("recvmsg", LONG, INT, LONG, INT);
+
+    private TcpSocket() {
+    }
+
+    /**
+     * Opens a socket without name.
+     *
+     * @param isIpv6 family.
+     * @return descriptor; {@code -EMFILE}, {@code -ENFILE}, {@code -EAFNOSUPPORT}.
+     */
+    public static int open(boolean isIpv6) {
+        CallState state = CallState.current();
+        try {
+            return state.result((int) socket$mh.invokeExact(
+                state.capture, isIpv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_FLAGS, 0));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Opens a socket and listens.
+     *
+     * @param name    image of the address; port 0 lets the kernel choose.
+     * @param backlog most connections waiting to be accepted.
+     * @return descriptor; {@code -EADDRINUSE}, {@code -EADDRNOTAVAIL}, {@code -EACCES}, {@code -EMFILE}.
+     */
+    public static int listen(byte[] name, int backlog) {
+        int fd = open(isIpv6(name));
+        if (fd < 0) {
+            return fd;
+        }
+        int result = setOption(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+        if (result == 0) {
+            result = bind(fd, name);
+        }
+        if (result == 0) {
+            CallState state = CallState.current();
+            try {
+                result = state.result((int) listen$mh.invokeExact(state.capture, fd, backlog));
+            } catch (Throwable thrown) {
+                throw Downcalls.unexpected(thrown);
+            }
+        }
+        if (result < 0) {
+            Libc.close(fd);
+            return result;
+        }
+        return fd;
+    }
+
+    /**
+     * Takes the next waiting connection; small writes of it are sent at once.
+     *
+     * @param listenFd of {@link #listen}.
+     * @return descriptor; {@code -EAGAIN} if none waits; {@code -EMFILE}, {@code -ENFILE}, {@code -ENOBUFS}; others for
+     *     a connection that is broken already.
+     */
+    public static int accept(int listenFd) {
+        CallState state = CallState.current();
+        try {
+            int fd;
+            do {
+                fd = state.result((int) accept4$mh.invokeExact(state.capture, listenFd, 0L, 0L, SOCK_FLAGS));
+            } while (fd == -LinuxErrno.EINTR);
+            if (fd >= 0) {
+                setOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+            }
+            return fd;
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Begins a connection; small writes of it are sent at once.
+     *
+     * @param local  image of the address that it comes from; its port is not looked at, the kernel chooses one.
+     * @param remote image of the address that it goes to.
+     * @return descriptor of a connection that is made or on its way, see {@link #connectError}; {@code -EADDRNOTAVAIL},
+     *     {@code -ENETUNREACH}, {@code -EHOSTUNREACH}, {@code -ECONNREFUSED}, {@code -EMFILE}, ….
+     */
+    public static int connect(byte[] local, byte[] remote) {
+        int fd = open(isIpv6(remote));
+        if (fd < 0) {
+            return fd;
+        }
+        byte[] anyPort = local.clone();
+        anyPort[2] = 0;
+        anyPort[3] = 0;
+        setOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+        // the port is chosen at the connect, when it is known which are free towards that peer
+        setOption(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+        int result = bind(fd, anyPort);
+        if (result == 0) {
+            CallState state = CallState.current();
+            MemorySegment.copy(remote, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, remote.length);
+            try {
+                result = state.result(
+                    (int) connect$mh.invokeExact(state.capture, fd, state.scratchAddress, remote.length));
+            } catch (Throwable thrown) {
+                throw Downcalls.unexpected(thrown);
+            }
+        }
+        if (result < 0 && result != -EINPROGRESS && result != -LinuxErrno.EINTR) {
+            Libc.close(fd);
+            return result;
+        }
+        return fd;
+    }
+
+    /**
+     * How a connection that was on its way has ended, once the descriptor is writable.
+     *
+     * @param fd of {@link #connect}.
+     * @return 0 if it is made, else a positive errno such as ECONNREFUSED.
+     */
+    public static int connectError(int fd) {
+        CallState state = CallState.current();
+        state.scratch.set(ValueLayout.JAVA_INT, 0, 0);
+        state.scratch.set(ValueLayout.JAVA_INT, LENGTH_WORD, Integer.BYTES);
+        try {
+            int result = state.result((int) getsockopt$mh.invokeExact(
+                state.capture, fd, SOL_SOCKET, SO_ERROR, state.scratchAddress, state.scratchAddress + LENGTH_WORD));
+            return result < 0 ? -result : state.scratch.get(ValueLayout.JAVA_INT, 0);
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * The address of a socket's own end.
+     *
+     * @param fd bound or connected.
+     * @return image, or null if it has none.
+     */
+    public static byte[] localName(int fd) {
+        return name(getsockname$mh, fd);
+    }
+
+    /**
+     * The address of a socket's other end.
+     *
+     * @param fd connected.
+     * @return image, or null if it is not connected any more.
+     */
+    public static byte[] peerName(int fd) {
+        return name(getpeername$mh, fd);
+    }
+
+    /**
+     * Ends both directions; the descriptor stays open.
+     *
+     * @param fd connected.
+     */
+    public static void shutdown(int fd) {
+        CallState state = CallState.current();
+        try {
+            int ignored = (int) shutdown$mh.invokeExact(state.capture, fd, UnixSocket.SHUT_RDWR);
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Sends bytes.
+     *
+     * @param fd      connected.
+     * @param address of the bytes.
+     * @param length  of them, at least 1.
+     * @return bytes taken, which may be fewer; or {@link #FAILED}.
+     */
+    public static long send(int fd, long address, long length) {
+        try {
+            return (long) send$mh.invokeExact(fd, address, length, MSG_NOSIGNAL);
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Receives bytes.
+     *
+     * @param fd      connected.
+     * @param address where they go.
+     * @param length  most bytes, at least 1.
+     * @return bytes received; 0 at the end of the stream; or {@link #FAILED}.
+     */
+    public static long receive(int fd, long address, long length) {
+        try {
+            return (long) recv$mh.invokeExact(fd, address, length, 0);
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Sends bytes that are gathered from several places.
+     *
+     * @param fd     connected.
+     * @param vector of the places, not empty.
+     * @return bytes taken, which may be fewer; {@code -EAGAIN} if there is no room; {@code -EPIPE} or
+     *     {@code -ECONNRESET} if the peer is gone; {@code -EFAULT} if memory was cut.
+     */
+    public static long sendVector(int fd, IoVector vector) {
+        try {
+            long sent = (long) sendmsg$mh.invokeExact(fd, vector.headerAddress(), MSG_NOSIGNAL);
+            if (sent >= 0) {
+                return sent;
+            }
+            // once more, to learn why: that form may allocate, and is seldom needed
+            CallState state = CallState.current();
+            return state.result(
+                (long) sendmsg_errno$mh.invokeExact(state.capture, fd, vector.headerAddress(), MSG_NOSIGNAL));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Receives bytes that are scattered over several places.
+     *
+     * @param fd     connected.
+     * @param vector of the places, not empty.
+     * @return bytes received; 0 at the end of the stream; {@link #FAILED} if there are none, or for a reason that
+     *     {@link #receiveError} tells.
+     */
+    public static long receiveVector(int fd, IoVector vector) {
+        try {
+            return (long) recvmsg$mh.invokeExact(fd, vector.headerAddress(), 0);
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Receives as {@link #receiveVector}, and says why not; may allocate.
+     *
+     * @param fd     connected.
+     * @param vector of the places, not empty.
+     * @return bytes received; 0 at the end of the stream; {@code -EAGAIN} if there are none; {@code -ECONNRESET},
+     *     {@code -ETIMEDOUT}; {@code -EFAULT} if memory was cut.
+     */
+    public static long receiveError(int fd, IoVector vector) {
+        CallState state = CallState.current();
+        try {
+            return state.result((long) recvmsg_errno$mh.invokeExact(state.capture, fd, vector.headerAddress(), 0));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    private static boolean isIpv6(byte[] name) {
+        return name.length > 16;
+    }
+
+    private static int bind(int fd, byte[] name) {
+        CallState state = CallState.current();
+        MemorySegment.copy(name, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, name.length);
+        try {
+            return state.result((int) bind$mh.invokeExact(state.capture, fd, state.scratchAddress, name.length));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    private static int setOption(int fd, int level, int option, int value) {
+        CallState state = CallState.current();
+        state.scratch.set(ValueLayout.JAVA_INT, 0, value);
+        try {
+            return state.result((int) setsockopt$mh.invokeExact(
+                state.capture, fd, level, option, state.scratchAddress, Integer.BYTES));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    private static byte[] name(MethodHandle call, int fd) {
+        CallState state = CallState.current();
+        state.scratch.set(ValueLayout.JAVA_INT, LENGTH_WORD, SOCKADDR_BYTES);
+        try {
+            int result = state.result((int) call.invokeExact(
+                state.capture, fd, state.scratchAddress, state.scratchAddress + LENGTH_WORD));
+            int length = state.scratch.get(ValueLayout.JAVA_INT, LENGTH_WORD);
+            return result < 0 || length > SOCKADDR_BYTES
+                ? null : state.scratch.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE);
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+package org.jfabric.driver.link.tcp;
+
+/**
+ * Decides what becomes of a connection: whom it joins, and what follows its end. Owner: progress agent.
+ */
+abstract class ConnectionOwner {
+    /** The socket that we have asked for is connected; the owner sends its request. */
+    abstract void onConnected(TcpConnection connection);
+
+    /** The one message that begins a connection has come. */
+    abstract void onCm(TcpConnection connection, CmMessage message);
+
+    /**
+     * The connection is closed; nothing follows.
+     *
+     * @param errno positive fabric errno.
+     */
+    abstract void onLost(TcpConnection connection, int errno);
+}

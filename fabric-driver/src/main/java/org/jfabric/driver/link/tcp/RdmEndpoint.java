@@ -1,0 +1,298 @@
+package org.jfabric.driver.link.tcp;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.SocketName;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.LocalEndpoint;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A reliable-datagram endpoint on the wire: where it listens, and one connection to each peer, whichever side began.
+ *
+ * <p>A peer is known by the address that its connections come from and the port that it listens on, so that ours are
+ * bound to the address that we listen on. When both sides connect at once, the attempt of the one with the greater
+ * address goes on and the other side's is rejected.
+ *
+ * <pre>
+ *   request of a peer while      we have none      accept
+ *                                we connect too    accept if its address is greater than ours, and drop ours
+ *                                we are connected  accept if its process id differs: it began anew, the old one is over
+ *                                else              reject
+ *   our own attempt is rejected                    wait for the peer's; try again later
+ * </pre>
+ *
+ * <p>Owner: progress agent.
+ */
+final class RdmEndpoint extends ConnectionOwner {
+    private static final long MAX_RETRY_NS = 500_000_000L;
+
+    private final TcpLink link;
+    private final LocalEndpoint endpoint;
+    private final TcpListener listener;
+    private final SocketName local;
+    private final byte[] localImage;
+    private final int processId;
+    private final Map<String, RdmChannel> channels = new HashMap<>();
+    private final Map<TcpConnection, RdmChannel> byConnection = new HashMap<>();
+    /** Connections of this endpoint to itself: their other ends are channels. */
+    private final List<TcpConnection> ownEnds = new ArrayList<>();
+    /** Channels that wait: for their next attempt, or for telling why there will be none. */
+    private final List<RdmChannel> waiting = new ArrayList<>();
+
+    RdmEndpoint(TcpLink link, LocalEndpoint endpoint, TcpListener listener) {
+        this.link = link;
+        this.endpoint = endpoint;
+        this.listener = listener;
+        this.local = listener.name();
+        this.localImage = local.toBytes();
+        this.processId = listener.processId();
+    }
+
+    LocalEndpoint endpoint() {
+        return endpoint;
+    }
+
+    TcpListener listener() {
+        return listener;
+    }
+
+    // ---- what the engine asks for ----
+
+    RdmChannel connect(String remoteAddress, ChannelHandler handler) {
+        RdmChannel known = channels.get(remoteAddress);
+        if (known != null) {
+            return known;
+        }
+        RdmChannel channel = new RdmChannel(
+            this, link.limits(), SocketName.parse(remoteAddress), remoteAddress, handler);
+        // not the cycle's clock, which stands while nobody runs cycles
+        channel.deadlineNs = System.nanoTime() + link.connectTimeoutNs();
+        channels.put(remoteAddress, channel);
+        dial(channel);
+        return channel;
+    }
+
+    void closeChannel(RdmChannel channel) {
+        forget(channel);
+        if (channel.connection() != null) {
+            byConnection.remove(channel.connection());
+            channel.connection().close();
+        }
+    }
+
+    /** The endpoint is gone; its channels are closed by the engine. */
+    void detach() {
+        listener.close();
+        List.copyOf(ownEnds).forEach(TcpConnection::release);
+        ownEnds.clear();
+    }
+
+    boolean isDialing(TcpConnection connection) {
+        return byConnection.containsKey(connection);
+    }
+
+    boolean hasWaiting() {
+        return !waiting.isEmpty();
+    }
+
+    /** Goes on with channels that wait; 0 if there was nothing to do. */
+    int poll() {
+        int work = 0;
+        for (int i = waiting.size() - 1; i >= 0; i--) {
+            RdmChannel channel = i < waiting.size() ? waiting.get(i) : null;
+            if (channel == null) {
+                continue;
+            }
+            if (channel.failure != 0) {
+                down(channel, channel.failure);
+                work++;
+            } else if (link.nowNs() - channel.deadlineNs > 0) {
+                down(channel, FabricErrno.ECONNREFUSED);
+                work++;
+            } else if (link.nowNs() - channel.retryNs > 0) {
+                waiting.remove(i);
+                dial(channel);
+                work++;
+            }
+        }
+        return work;
+    }
+
+    private void dial(RdmChannel channel) {
+        channel.state = RdmChannel.DIALING;
+        int fd = TcpConnector.connect(localImage, channel.remote());
+        if (fd < 0) {
+            // the engine is not told from inside of its call
+            channel.failure = -fd;
+            waiting.add(channel);
+            return;
+        }
+        TcpConnection connection = new TcpConnection(
+            link, this, channel.remote(), fd, TcpConnection.CONNECTING, channel.deadlineNs);
+        if (link.add(connection)) {
+            channel.connection(connection);
+            byConnection.put(connection, channel);
+        } else {
+            connection.release();
+            channel.failure = FabricErrno.ENOSPC;
+            waiting.add(channel);
+        }
+    }
+
+    // ---- what comes of connections ----
+
+    /** Somebody has connected. */
+    void onAccepted(int fd, SocketName from) {
+        TcpConnection connection = new TcpConnection(
+            link, this, from, fd, TcpConnection.GREETING, System.nanoTime() + link.connectTimeoutNs());
+        if (!link.add(connection)) {
+            connection.release();
+        }
+    }
+
+    @Override
+    void onConnected(TcpConnection connection) {
+        connection.request(RdmConnectData.request(local.port(), processId).encode());
+    }
+
+    @Override
+    void onCm(TcpConnection connection, CmMessage message) {
+        RdmChannel channel = byConnection.get(connection);
+        int wanted = channel == null ? CmMessage.REQUEST : CmMessage.RESPONSE;
+        if (channel != null && message.type() == CmMessage.REJECT) {
+            onRejected(channel, connection);
+            return;
+        }
+        RdmConnectData data = null;
+        try {
+            data = RdmConnectData.decode(message.data());
+        } catch (FabricException e) {
+            connection.broken(e.getMessage());
+        }
+        if (data == null || message.type() != wanted) {
+            connection.broken("began with a message of type " + message.type());
+            connection.end(FabricErrno.EIO);
+        } else if (channel != null) {
+            channel.processId = data.processId();
+            up(channel, connection, message);
+        } else {
+            onRequest(connection, message, data);
+        }
+    }
+
+    private void onRejected(RdmChannel channel, TcpConnection connection) {
+        byConnection.remove(connection);
+        channel.connection(null);
+        connection.release();
+        channel.state = RdmChannel.AWAITING;
+        // its own request is on its way if it was rejected for that; else the peer has yet to notice an end
+        channel.retryDelayNs = Math.min(2 * channel.retryDelayNs, MAX_RETRY_NS);
+        channel.retryNs = link.nowNs() + channel.retryDelayNs;
+        waiting.add(channel);
+    }
+
+    private void onRequest(TcpConnection connection, CmMessage message, RdmConnectData data) {
+        SocketName remote = connection.peerName().withPort(data.listenPort());
+        String address = remote.toString();
+        RdmChannel channel = channels.get(address);
+        if (channel != null && channel.state == RdmChannel.UP) {
+            // its end may be there to be read, before it is believed that the peer has forgotten a connection
+            channel.connection().poll(Integer.MAX_VALUE);
+            channel = channels.get(address);
+        }
+        if (channel != null && channel.state == RdmChannel.UP
+            && channel.processId != 0 && channel.processId != data.processId()) {
+            channel.connection().end(FabricErrno.ECONNRESET);
+            channel = channels.get(address);
+        }
+        if (remote.equals(local)) {
+            acceptOwn(connection, message, data);
+        } else if (channel == null) {
+            accept(newChannel(remote, address), connection, message, data);
+        } else if (channel.state == RdmChannel.AWAITING
+            || channel.state == RdmChannel.DIALING && compare(remote, local) > 0) {
+            dropOwnAttempt(channel);
+            accept(channel, connection, message, data);
+        } else {
+            connection.reject(message.data());
+        }
+    }
+
+    private RdmChannel newChannel(SocketName remote, String address) {
+        RdmChannel channel = new RdmChannel(this, link.limits(), remote, address, endpoint.handlerFor(address));
+        channels.put(address, channel);
+        return channel;
+    }
+
+    private void dropOwnAttempt(RdmChannel channel) {
+        waiting.remove(channel);
+        channel.failure = 0;
+        if (channel.connection() != null) {
+            byConnection.remove(channel.connection());
+            channel.connection().release();
+            channel.connection(null);
+        }
+    }
+
+    private void accept(
+        RdmChannel channel, TcpConnection connection, CmMessage message, RdmConnectData data) {
+        channel.processId = data.processId();
+        channel.connection(connection);
+        byConnection.put(connection, channel);
+        if (connection.respond(data.response(processId).encode())) {
+            up(channel, connection, message);
+        }
+    }
+
+    private static void up(RdmChannel channel, TcpConnection connection, CmMessage message) {
+        channel.state = RdmChannel.UP;
+        connection.up(message, channel.handler());
+        channel.handler().onOpening();
+        channel.handler().onUp(channel);
+    }
+
+    /** The other end of this connection is a channel of ours: messages come out here, for the same peer. */
+    private void acceptOwn(TcpConnection connection, CmMessage message, RdmConnectData data) {
+        RdmChannel channel = channels.get(local.toString());
+        if (channel == null || data.processId() != processId
+            || !connection.respond(data.response(processId).encode())) {
+            connection.release();
+            return;
+        }
+        ownEnds.add(connection);
+        connection.up(message, channel.handler());
+    }
+
+    @Override
+    void onLost(TcpConnection connection, int errno) {
+        RdmChannel channel = byConnection.remove(connection);
+        if (channel != null) {
+            down(channel, errno);
+        } else {
+            ownEnds.remove(connection);
+        }
+    }
+
+    private void down(RdmChannel channel, int errno) {
+        forget(channel);
+        channel.handler().onDown(errno);
+    }
+
+    private void forget(RdmChannel channel) {
+        channel.state = RdmChannel.CLOSED;
+        waiting.remove(channel);
+        channels.remove(channel.remoteAddress(), channel);
+    }
+
+    /** As libfabric compares: the bytes of the address, then the port, without signs. */
+    static int compare(SocketName left, SocketName right) {
+        int byAddress = Arrays.compareUnsigned(left.inetAddress().getAddress(), right.inetAddress().getAddress());
+        return byAddress != 0 ? byAddress : Integer.compare(left.port(), right.port());
+    }
+}

@@ -1,0 +1,78 @@
+package org.jfabric.driver.link.tcp;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.TransmitOperation;
+
+/**
+ * A pair of endpoints, which has one connection of its own. The wire has no frames for credit, announcements and
+ * segments: messages of every length go as they are, and what a peer has no place for waits in TCP's windows.
+ *
+ * <p>Owner: progress agent.
+ */
+abstract class TcpChannel extends Channel {
+    private TcpConnection connection;
+
+    TcpChannel(ChannelLimits limits, ChannelHandler handler) {
+        super(limits, handler);
+    }
+
+    /** Its connection, up or on its way; null while there is none. */
+    final TcpConnection connection() {
+        return connection;
+    }
+
+    final void connection(TcpConnection newConnection) {
+        connection = newConnection;
+    }
+
+    @Override
+    public final int send(TransmitOperation operation, int grant) {
+        return connection.output().send(operation);
+    }
+
+    @Override
+    public final int announce(TransmitOperation operation, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    @Override
+    public final int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    @Override
+    public final int requestSegments(long operation, long sink, long length, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    @Override
+    public final int sendSegment(TransmitOperation operation, int length, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    @Override
+    public final int finish(long operation, int errno, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    @Override
+    public final int acknowledge(long operation, long levels, int errno, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    /** Grants have no frame, and nobody on this wire waits for one. */
+    @Override
+    public final int sendGrant(int grant) {
+        return DONE;
+    }
+
+    @Override
+    public final boolean awaitsPeer() {
+        return connection != null && connection.awaitsPeer();
+    }
+}

@@ -1,0 +1,311 @@
+package org.jfabric.driver.link.tcp;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.SocketName;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.ffi.Epoll;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.TcpSocket;
+
+/**
+ * A socket and what is on its way through it.
+ *
+ * <pre>
+ *   we begin:    CONNECTING --connected--> GREETING --request sent, response--> UP
+ *   they begin:                            GREETING --request, response sent--> UP
+ *   end:         UP --closed by the engine, something not yet written--> LINGERING --> CLOSED
+ * </pre>
+ *
+ * <p>Owner: progress agent.
+ */
+final class TcpConnection extends Watched {
+    static final int CONNECTING = 0;
+    /** Waits for the message that begins the connection, a request or the answer to ours. */
+    static final int GREETING = 1;
+    static final int UP = 2;
+    static final int LINGERING = 3;
+    static final int CLOSED = 4;
+
+    private static final int READ_EVENTS = Epoll.EPOLLIN | Epoll.EPOLLRDHUP;
+
+    private final TcpLink link;
+    private final ConnectionOwner owner;
+    private final SocketName peerName;
+    private final TcpInput input;
+    private final TcpOutput output;
+    private int fd;
+    private int state;
+    private boolean isBigEndian;
+    private ChannelHandler handler;
+    private long deadlineNs;
+    /** Why it is about to end: seen inside of a call of the engine, or in the middle of what was read. */
+    private int failure;
+    private String reason;
+    /** Polls that found nothing, since the last that did. */
+    int idlePolls;
+    /** In the list of those that are read in each poll. */
+    boolean isHot;
+
+    /**
+     * A connection that is in no list yet.
+     *
+     * @param peerName address of the socket's other end.
+     */
+    TcpConnection(TcpLink link, ConnectionOwner owner, SocketName peerName, int fd, int state, long deadlineNs) {
+        this.link = link;
+        this.owner = owner;
+        this.peerName = peerName;
+        this.fd = fd;
+        this.state = state;
+        this.deadlineNs = deadlineNs;
+        this.input = new TcpInput(this, link.readPool(), link.vector());
+        this.output = new TcpOutput(this, link.writePool(), link.vector(), link.copyLimitBytes());
+    }
+
+    @Override
+    int fd() {
+        return fd;
+    }
+
+    ConnectionOwner owner() {
+        return owner;
+    }
+
+    SocketName peerName() {
+        return peerName;
+    }
+
+    boolean isOpen() {
+        return fd >= 0;
+    }
+
+    boolean isUp() {
+        return state == UP && failure == 0;
+    }
+
+    boolean isBigEndian() {
+        return isBigEndian;
+    }
+
+    ChannelHandler handler() {
+        return handler;
+    }
+
+    TcpOutput output() {
+        return output;
+    }
+
+    long deadlineNs() {
+        return deadlineNs;
+    }
+
+    /** What the socket has to tell: while it connects whether it can be written. */
+    int events() {
+        return switch (state) {
+            case CONNECTING -> Epoll.EPOLLOUT;
+            case GREETING -> READ_EVENTS;
+            default -> (input.isPaused() ? 0 : READ_EVENTS) | (output.isBlocked() ? Epoll.EPOLLOUT : 0);
+        };
+    }
+
+    void updateInterest() {
+        link.watched().modify(this, events());
+    }
+
+    // ---- the way up ----
+
+    /** Sends the request; false if the connection has ended. */
+    boolean request(byte[] data) {
+        state = GREETING;
+        updateInterest();
+        return write(new CmMessage(CmMessage.REQUEST, data));
+    }
+
+    /** Sends the answer to a request; false if the connection has ended. */
+    boolean respond(byte[] data) {
+        return write(new CmMessage(CmMessage.RESPONSE, data));
+    }
+
+    /** Sends a refusal and closes. */
+    void reject(byte[] data) {
+        output.writeWhole(new CmMessage(CmMessage.REJECT, data));
+        release();
+    }
+
+    private boolean write(CmMessage message) {
+        if (output.writeWhole(message)) {
+            return true;
+        }
+        lost(FabricErrno.ECONNABORTED);
+        link.heat(this);
+        return false;
+    }
+
+    /** Messages flow from now on. */
+    void up(CmMessage ofPeer, ChannelHandler newHandler) {
+        isBigEndian = ofPeer.isBigEndian();
+        handler = newHandler;
+        state = UP;
+        link.settled(this);
+        link.heat(this);
+    }
+
+    @Override
+    void onEvents(int events) {
+        switch (state) {
+            case CONNECTING -> {
+                int errno = TcpSocket.connectError(fd);
+                if (errno == 0) {
+                    owner.onConnected(this);
+                } else {
+                    end(errno);
+                }
+            }
+            case GREETING -> greet();
+            default -> {
+                if ((events & Epoll.EPOLLOUT) != 0) {
+                    output.onWritable();
+                }
+                if ((events & (Epoll.EPOLLERR | Epoll.EPOLLHUP)) != 0 && input.isPaused()) {
+                    // what is not read yet went with the connection
+                    lost(FabricErrno.ECONNRESET);
+                }
+                link.heat(this);
+            }
+        }
+    }
+
+    private void greet() {
+        CmMessage message = null;
+        try {
+            message = input.readCm();
+        } catch (FabricException e) {
+            broken(e.getMessage());
+        }
+        if (failure != 0) {
+            end(failure);
+        } else if (message != null) {
+            owner.onCm(this, message);
+        }
+    }
+
+    // ---- messages ----
+
+    /** One step; 0 if there was nothing to do. */
+    int poll(int limit) {
+        int work = 0;
+        if (state == UP) {
+            if (failure == 0) {
+                work = input.poll(limit);
+            }
+            if (failure == 0) {
+                work += output.poll();
+                updateInterest();
+            }
+        } else if (state == LINGERING) {
+            work = linger();
+        }
+        if (failure != 0 && state != CLOSED) {
+            end(failure);
+            work++;
+        }
+        return work;
+    }
+
+    /** Whether a thread must not sleep: there is something to do that no event will tell of. */
+    boolean hasWork() {
+        return failure != 0 || output.hasWork() || state == UP && input.hasMore();
+    }
+
+    boolean awaitsPeer() {
+        return output.awaitsAck();
+    }
+
+    /** The engine uses it: the answer will be looked for. */
+    void onUse() {
+        if (!isHot) {
+            link.heat(this);
+        }
+    }
+
+    /** Nothing came for long: gives memory back. */
+    void relax() {
+        input.relax();
+        output.relax();
+    }
+
+    // ---- the end ----
+
+    /** The peer has closed it. */
+    void ended() {
+        lost(FabricErrno.ECONNRESET);
+    }
+
+    /** It is over, which is told in the next step and not inside of the caller's call. */
+    void lost(int errno) {
+        if (failure == 0) {
+            failure = errno;
+        }
+    }
+
+    /** The peer breaks the protocol. */
+    void broken(String what) {
+        reason = what;
+        lost(FabricErrno.EIO);
+    }
+
+    /** The engine has closed the channel: what it was told has been sent is sent. */
+    void close() {
+        if (state == UP && failure == 0 && !output.isClear() && !output.hasLongPayload()) {
+            state = LINGERING;
+            output.poll();
+            if (!output.isClear()) {
+                deadlineNs = link.lingerDeadlineNs();
+                link.heat(this);
+                return;
+            }
+        }
+        release();
+    }
+
+    private int linger() {
+        int work = output.poll();
+        if (output.isClear() || link.nowNs() - deadlineNs > 0) {
+            release();
+            return 1;
+        }
+        updateInterest();
+        return work;
+    }
+
+    /** Closes the socket and tells the owner. */
+    void end(int errno) {
+        if (state == CLOSED) {
+            return;
+        }
+        boolean told = state != LINGERING;
+        release();
+        if (reason != null) {
+            link.onError(new FabricException(FabricErrno.EIO, "peer " + peerName + ' ' + reason,
+                "The connection to it was closed; all others go on."));
+        }
+        if (told) {
+            owner.onLost(this, errno);
+        }
+    }
+
+    /** Closes the socket and tells nobody. */
+    void release() {
+        if (state == CLOSED) {
+            return;
+        }
+        state = CLOSED;
+        link.remove(this);
+        TcpSocket.shutdown(fd);
+        Libc.close(fd);
+        fd = -1;
+        input.close();
+        output.close();
+    }
+}

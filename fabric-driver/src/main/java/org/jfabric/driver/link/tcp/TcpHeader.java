@@ -1,0 +1,233 @@
+package org.jfabric.driver.link.tcp;
+
+import org.agrona.UnsafeApi;
+
+/**
+ * The header of one message of the data layer, read from and written to native memory.
+ *
+ * <pre>
+ *    0 version u8, 3 | 1 op u8 | 2 flags u16 | 4 op data u8 | 5 descriptors u8 | 6 length of the header u8 | 7 id u8
+ *    8 length of header and payload u64
+ *   16 words of 8 bytes, in this order, each if op and flags say so:
+ *      remote CQ data                      flag 0x1, ops 0, 1, 4
+ *      tag                                 op 1; op 0 with flag 0x80
+ *      address, length, key of each piece  ops 2 and 4, as many as byte 5 says, 1 to 4
+ * </pre>
+ *
+ * <p>Flags, length and words are little endian, or all big endian if one of both machines is. The ops of the tagged
+ * rendezvous (5 to 7) belong to a version of the protocol that this link never agrees to.
+ *
+ * <p>One object holds what {@link #decode} has read last; nothing allocates. Owner: progress agent.
+ */
+final class TcpHeader {
+    static final int OP_MESSAGE = 0;
+    static final int OP_TAGGED = 1;
+    static final int OP_READ_REQUEST = 2;
+    static final int OP_READ_RESPONSE = 3;
+    static final int OP_WRITE = 4;
+
+    static final int FLAG_CQ_DATA = 0x1;
+    static final int FLAG_WANTS_ACK = 0x4;
+    static final int FLAG_COMMIT = 0x8;
+    static final int FLAG_RAW_TAG = 0x80;
+
+    /** Header without any further word. */
+    static final int BASE_LENGTH = 16;
+    /** Longest header of a message of ours: CQ data and tag. */
+    static final int MAX_SENT_LENGTH = 32;
+    /** Longest header of all. */
+    static final int MAX_LENGTH = 120;
+    /** Answer of {@link #decode}: more bytes must come. */
+    static final int MORE = 0;
+    /** Answer of {@link #decode}: no such header, see {@link #brokenBy()}. */
+    static final int BROKEN = -1;
+
+    private static final int VERSION = 3;
+    private static final int OP_DATA_ACK = 2;
+    private static final int MAX_DESCRIPTORS = 4;
+    private static final int DESCRIPTOR_LENGTH = 24;
+    private static final int KNOWN_FLAGS = FLAG_CQ_DATA | FLAG_WANTS_ACK | FLAG_COMMIT | FLAG_RAW_TAG;
+
+    private static final int OP = 1;
+    private static final int FLAGS = 2;
+    private static final int OP_DATA = 4;
+    private static final int DESCRIPTORS = 5;
+    private static final int LENGTH = 6;
+    private static final int SIZE = 8;
+
+    private int op;
+    private int flags;
+    private int opData;
+    private int length;
+    private long payloadLength;
+    private long data;
+    private long tag;
+    private String brokenBy;
+    private long brokenValue;
+
+    TcpHeader() {
+    }
+
+    int op() {
+        return op;
+    }
+
+    /** Whether it acknowledges a message; then there is nothing else in it. */
+    boolean isAck() {
+        return op == OP_MESSAGE && opData == OP_DATA_ACK;
+    }
+
+    boolean hasData() {
+        return (flags & FLAG_CQ_DATA) != 0;
+    }
+
+    boolean isTagged() {
+        return op == OP_TAGGED || (flags & FLAG_RAW_TAG) != 0;
+    }
+
+    boolean wantsAck() {
+        return (flags & (FLAG_WANTS_ACK | FLAG_COMMIT)) != 0;
+    }
+
+    int flags() {
+        return flags;
+    }
+
+    long payloadLength() {
+        return payloadLength;
+    }
+
+    /** Remote CQ data, 0 without. */
+    long data() {
+        return data;
+    }
+
+    /** The tag, 0 without. */
+    long tag() {
+        return tag;
+    }
+
+    /** Why the last answer was {@link #BROKEN}. */
+    String brokenBy() {
+        return brokenBy + ' ' + brokenValue;
+    }
+
+    /**
+     * Reads a header.
+     *
+     * @param address     of its first byte.
+     * @param available   bytes there so far.
+     * @param isBigEndian what the two machines have agreed on.
+     * @return bytes of the header, {@link #MORE} or {@link #BROKEN}.
+     */
+    int decode(long address, int available, boolean isBigEndian) {
+        if (available < BASE_LENGTH) {
+            return MORE;
+        }
+        op = UnsafeApi.getByte(address + OP) & 0xFF;
+        opData = UnsafeApi.getByte(address + OP_DATA) & 0xFF;
+        length = UnsafeApi.getByte(address + LENGTH) & 0xFF;
+        short wireFlags = UnsafeApi.getShort(address + FLAGS);
+        flags = (isBigEndian ? Short.reverseBytes(wireFlags) : wireFlags) & 0xFFFF;
+        long size = word(address + SIZE, isBigEndian);
+        int expected = expectedLength(UnsafeApi.getByte(address + DESCRIPTORS) & 0xFF);
+        if (UnsafeApi.getByte(address) != VERSION) {
+            return broken("version", UnsafeApi.getByte(address) & 0xFF);
+        }
+        if (expected < 0) {
+            return BROKEN;
+        }
+        if (length != expected) {
+            return broken("length of a header", length);
+        }
+        // as a signed number, so that no sum of it can overflow
+        if (size < length || isAck() && size != length) {
+            return broken("length of a message", size);
+        }
+        if (available < length) {
+            return MORE;
+        }
+        payloadLength = size - length;
+        long next = address + BASE_LENGTH;
+        data = 0;
+        if (hasData()) {
+            data = word(next, isBigEndian);
+            next += Long.BYTES;
+        }
+        tag = isTagged() ? word(next, isBigEndian) : 0;
+        return length;
+    }
+
+    /** Bytes of a header with this op and these flags; {@link #BROKEN} if there is none. */
+    private int expectedLength(int descriptors) {
+        if ((flags & ~KNOWN_FLAGS) != 0) {
+            return broken("flags", flags);
+        }
+        if (isAck()) {
+            return flags == 0 ? BASE_LENGTH : broken("flags of an acknowledgement", flags);
+        }
+        if (opData != 0) {
+            return broken("data of an operation", opData);
+        }
+        int words = (hasData() ? Long.BYTES : 0) + (isTagged() ? Long.BYTES : 0);
+        return switch (op) {
+            case OP_MESSAGE, OP_TAGGED -> BASE_LENGTH + words;
+            case OP_READ_REQUEST, OP_WRITE -> descriptors < 1 || descriptors > MAX_DESCRIPTORS
+                ? broken("number of pieces", descriptors) : BASE_LENGTH + words + DESCRIPTOR_LENGTH * descriptors;
+            case OP_READ_RESPONSE -> BASE_LENGTH;
+            default -> broken("operation", op);
+        };
+    }
+
+    private int broken(String what, long value) {
+        brokenBy = what;
+        brokenValue = value;
+        return BROKEN;
+    }
+
+    /**
+     * Writes the header of a message.
+     *
+     * @param address     of {@link #MAX_SENT_LENGTH} free bytes.
+     * @param isBigEndian what the two machines have agreed on.
+     * @param isTagged    which of the two kinds.
+     * @param flags       {@link #FLAG_CQ_DATA}, {@link #FLAG_WANTS_ACK}.
+     * @param tag         not looked at unless it is tagged.
+     * @param data        not looked at without the flag.
+     * @param payload     bytes that follow.
+     * @return bytes written.
+     */
+    static int encodeMessage(
+        long address, boolean isBigEndian, boolean isTagged, int flags, long tag, long data, long payload) {
+        int length = BASE_LENGTH;
+        if ((flags & FLAG_CQ_DATA) != 0) {
+            UnsafeApi.putLong(address + length, isBigEndian ? Long.reverseBytes(data) : data);
+            length += Long.BYTES;
+        }
+        if (isTagged) {
+            UnsafeApi.putLong(address + length, isBigEndian ? Long.reverseBytes(tag) : tag);
+            length += Long.BYTES;
+        }
+        encodeBase(address, isBigEndian, isTagged ? OP_TAGGED : OP_MESSAGE, flags, 0, length, length + payload);
+        return length;
+    }
+
+    /** Writes an acknowledgement, {@link #BASE_LENGTH} bytes. */
+    static void encodeAck(long address, boolean isBigEndian) {
+        encodeBase(address, isBigEndian, OP_MESSAGE, 0, OP_DATA_ACK, BASE_LENGTH, BASE_LENGTH);
+    }
+
+    private static void encodeBase(
+        long address, boolean isBigEndian, int op, int flags, int opData, int length, long size) {
+        int wireFlags = isBigEndian ? Short.reverseBytes((short) flags) & 0xFFFF : flags;
+        // one store: version, op, flags, op data, no descriptors, length, no id
+        UnsafeApi.putLong(address,
+            VERSION | (long) op << 8 | (long) wireFlags << 16 | (long) opData << 32 | (long) length << 48);
+        UnsafeApi.putLong(address + SIZE, isBigEndian ? Long.reverseBytes(size) : size);
+    }
+
+    private static long word(long address, boolean isBigEndian) {
+        long value = UnsafeApi.getLong(address);
+        return isBigEndian ? Long.reverseBytes(value) : value;
+    }
+}

@@ -1,0 +1,341 @@
+package org.jfabric.driver.link.tcp;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.SocketName;
+import org.jfabric.driver.config.TcpConfig;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.PieceList;
+import org.jfabric.ffi.Epoll;
+import org.jfabric.ffi.IoVector;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.TcpSocket;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Reaches endpoints anywhere, also those of C programs: one connection for each pair of endpoints.
+ *
+ * <p>Connections that were used lately are read in each poll; an epoll tells, now and then, which others have
+ * something.
+ * A link without endpoints does nothing at all.
+ *
+ * <p>Owner: progress agent.
+ */
+final class TcpLink extends Link {
+    /** Polls between two looks at the epoll: its price is that of several cycles without work. */
+    private static final int POLLS_PER_LOOK = 32;
+    /** Empty reads after which a connection is left to the epoll, shared by all that are read in each poll. */
+    private static final int IDLE_POLLS = 2048;
+    private static final int ACCEPT_BATCH = 16;
+    private static final long ACCEPT_PAUSE_NS = 100_000_000L;
+    private static final long LINGER_NS = 1_000_000_000L;
+    private static final int MAX_PLACES = PieceList.MAX_PIECES + 2;
+
+    private final LinkServices services;
+    private final TcpConfig config;
+    private final ChannelLimits limits;
+    private final WatchedSet watched;
+    private final BufferPool readPool;
+    private final BufferPool writePool;
+    private final IoVector vector = new IoVector(MAX_PLACES);
+    private final Map<LocalEndpoint, RdmEndpoint> endpoints = new IdentityHashMap<>();
+    private final List<Acceptor> acceptors = new ArrayList<>();
+    private final Set<TcpConnection> open = new HashSet<>();
+    /** Connections that have not yet become a channel's. */
+    private final List<TcpConnection> greeting = new ArrayList<>();
+    private TcpConnection[] hot = new TcpConnection[8];
+    private int hotCount;
+    private int pollsToLook;
+
+    TcpLink(LinkServices services, TcpConfig config, ChannelLimits limits) {
+        this.services = services;
+        this.config = config;
+        this.limits = limits;
+        this.watched = new WatchedSet(services);
+        this.readPool = new BufferPool(config.readAheadBytes());
+        this.writePool = new BufferPool(config.writeBehindBytes());
+    }
+
+    @Override
+    public String name() {
+        return TcpLinkProvider.NAME;
+    }
+
+    @Override
+    public boolean reaches(String remoteAddress) {
+        return SocketName.isName(remoteAddress);
+    }
+
+    @Override
+    public void attach(LocalEndpoint endpoint) {
+        if (!(endpoint.bound() instanceof TcpListener listener)) {
+            return;
+        }
+        Acceptor acceptor = new Acceptor(new RdmEndpoint(this, endpoint, listener));
+        if (!watched.add(acceptor, Epoll.EPOLLIN)) {
+            throw new FabricException(FabricErrno.ENOSPC, "the socket at " + listener.name() + " cannot be watched",
+                "Raise fs.epoll.max_user_watches.");
+        }
+        acceptors.add(acceptor);
+        endpoints.put(endpoint, acceptor.endpoint);
+    }
+
+    @Override
+    public void detach(LocalEndpoint endpoint) {
+        RdmEndpoint detached = endpoints.remove(endpoint);
+        if (detached == null) {
+            return;
+        }
+        for (Acceptor acceptor : List.copyOf(acceptors)) {
+            if (acceptor.endpoint == detached) {
+                watched.remove(acceptor);
+                acceptors.remove(acceptor);
+            }
+        }
+        for (TcpConnection connection : List.copyOf(greeting)) {
+            if (connection.owner() == detached && !detached.isDialing(connection)) {
+                connection.release();
+            }
+        }
+        detached.detach();
+    }
+
+    @Override
+    public Channel connect(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
+        return endpoints.get(endpoint).connect(remoteAddress, handler);
+    }
+
+    @Override
+    public int poll(int limit) {
+        if (watched.size() == 0) {
+            return 0;
+        }
+        int work = 0;
+        if (--pollsToLook < 0) {
+            pollsToLook = POLLS_PER_LOOK;
+            work = look();
+        }
+        for (int i = hotCount - 1; i >= 0; i--) {
+            // one that ends may take others out
+            if (i < hotCount) {
+                work += poll(hot[i], limit);
+            }
+        }
+        return work;
+    }
+
+    private int poll(TcpConnection connection, int limit) {
+        int work = connection.poll(limit);
+        if (work > 0) {
+            connection.idlePolls = 0;
+        } else if (++connection.idlePolls * hotCount > IDLE_POLLS && !connection.hasWork()) {
+            connection.relax();
+            cool(connection);
+        }
+        return work;
+    }
+
+    /** What need not be looked at in each poll. */
+    private int look() {
+        int work = watched.poll();
+        for (int i = greeting.size() - 1; i >= 0; i--) {
+            TcpConnection connection = i < greeting.size() ? greeting.get(i) : null;
+            if (connection != null && services.nowNs() - connection.deadlineNs() > 0) {
+                connection.end(FabricErrno.ETIMEDOUT);
+                work++;
+            }
+        }
+        for (int i = 0; i < acceptors.size(); i++) {
+            Acceptor acceptor = acceptors.get(i);
+            acceptor.resume();
+            if (acceptor.endpoint.hasWaiting()) {
+                work += acceptor.endpoint.poll();
+            }
+        }
+        return work;
+    }
+
+    @Override
+    public boolean arm() {
+        if (watched.size() == 0) {
+            return true;
+        }
+        for (int i = 0; i < hotCount; i++) {
+            if (hot[i].hasWork()) {
+                return false;
+            }
+        }
+        watched.arm();
+        return true;
+    }
+
+    @Override
+    public void close() {
+        List.copyOf(endpoints.keySet()).forEach(this::detach);
+        for (TcpConnection connection : open.toArray(TcpConnection[]::new)) {
+            connection.release();
+        }
+        watched.close();
+        readPool.close();
+        writePool.close();
+        vector.close();
+    }
+
+    // ---- for its connections ----
+
+    ChannelLimits limits() {
+        return limits;
+    }
+
+    WatchedSet watched() {
+        return watched;
+    }
+
+    BufferPool readPool() {
+        return readPool;
+    }
+
+    BufferPool writePool() {
+        return writePool;
+    }
+
+    IoVector vector() {
+        return vector;
+    }
+
+    int copyLimitBytes() {
+        return config.copyLimitBytes();
+    }
+
+    long connectTimeoutNs() {
+        return config.connectTimeoutNs();
+    }
+
+    long nowNs() {
+        return services.nowNs();
+    }
+
+    long lingerDeadlineNs() {
+        return System.nanoTime() + LINGER_NS;
+    }
+
+    void onError(Throwable error) {
+        services.onError(error);
+    }
+
+    /** Watches a new connection; false if the system does not. */
+    boolean add(TcpConnection connection) {
+        if (!watched.add(connection, connection.events())) {
+            return false;
+        }
+        open.add(connection);
+        greeting.add(connection);
+        return true;
+    }
+
+    /** It has become a channel's. */
+    void settled(TcpConnection connection) {
+        greeting.remove(connection);
+    }
+
+    /** It is about to be closed. */
+    void remove(TcpConnection connection) {
+        watched.remove(connection);
+        open.remove(connection);
+        greeting.remove(connection);
+        cool(connection);
+    }
+
+    /** Reads it in each poll from now on. */
+    void heat(TcpConnection connection) {
+        connection.idlePolls = 0;
+        if (!connection.isHot) {
+            connection.isHot = true;
+            if (hotCount == hot.length) {
+                hot = Arrays.copyOf(hot, 2 * hotCount);
+            }
+            hot[hotCount++] = connection;
+        }
+    }
+
+    private void cool(TcpConnection connection) {
+        if (connection.isHot) {
+            connection.isHot = false;
+            int index = 0;
+            while (hot[index] != connection) {
+                index++;
+            }
+            hot[index] = hot[--hotCount];
+            hot[hotCount] = null;
+        }
+    }
+
+    /** Takes what connects to an endpoint. */
+    private final class Acceptor extends Watched {
+        private final RdmEndpoint endpoint;
+        /** When to go on, after there were no descriptors; 0 while nothing is wrong. */
+        private long resumeNs;
+
+        Acceptor(RdmEndpoint endpoint) {
+            this.endpoint = endpoint;
+        }
+
+        @Override
+        int fd() {
+            return endpoint.listener().fd();
+        }
+
+        @Override
+        void onEvents(int events) {
+            for (int i = 0; i < ACCEPT_BATCH; i++) {
+                int fd = TcpSocket.accept(fd());
+                if (fd == -FabricErrno.EMFILE || fd == -TcpSocket.ENFILE || fd == -FabricErrno.ENOMEM) {
+                    pause(-fd);
+                    return;
+                }
+                if (fd == -FabricErrno.EAGAIN) {
+                    return;
+                }
+                if (fd >= 0) {
+                    take(fd);
+                }
+            }
+        }
+
+        private void take(int fd) {
+            byte[] from = TcpSocket.peerName(fd);
+            if (from == null || greeting.size() >= config.greetingLimit()) {
+                Libc.close(fd);
+            } else {
+                endpoint.onAccepted(fd, SocketName.ofBytes(from));
+            }
+        }
+
+        /** The system would tell of the same connection again and again. */
+        private void pause(int errno) {
+            resumeNs = System.nanoTime() + ACCEPT_PAUSE_NS;
+            watched.modify(this, 0);
+            onError(new FabricException(errno, "a connection to " + endpoint.listener().name() + " was not accepted: "
+                + FabricErrno.name(errno), "Raise the limit of open files (ulimit -n)."));
+        }
+
+        void resume() {
+            if (resumeNs != 0 && services.nowNs() - resumeNs > 0) {
+                resumeNs = 0;
+                watched.modify(this, Epoll.EPOLLIN);
+            }
+        }
+    }
+}
