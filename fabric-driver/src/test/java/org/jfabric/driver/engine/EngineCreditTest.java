@@ -22,7 +22,7 @@ class EngineCreditTest {
     private final Rig rig = new Rig(script);
 
     private static long held(Rig.Node node) {
-        return node.endpoint.peers().all().stream().mapToLong(Peer::heldBytes).sum();
+        return node.endpoint.peers().all().stream().mapToLong(peer -> peer.held().heldBytes()).sum();
     }
 
     @Test

@@ -219,6 +219,7 @@ final class RxmPeers extends ListenerHandler {
 
     private void accept(IncomingConnection request, RxmChannel channel, RxmConnectData data) {
         channel.process = data.process();
+        channel.awaitsRequest = false;
         RxmConnectData acceptance = new RxmConnectData(
             0, RxmConnectData.FLOW_OFF, 0, RxmPackets.COUNT, number(channel));
         channel.below(request.accept(endpoint, acceptance.toAcceptance(), new Accepted(channel, data)));
