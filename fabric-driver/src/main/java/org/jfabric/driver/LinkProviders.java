@@ -6,6 +6,7 @@ import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
 import org.jfabric.driver.link.shm.ShmLinkProvider;
+import org.jfabric.driver.link.rxm.RxmLinkProvider;
 import org.jfabric.driver.link.tcp.TcpLinkProvider;
 
 import java.util.ArrayList;
@@ -14,7 +15,8 @@ import java.util.List;
 /** The links that this driver has. */
 final class LinkProviders {
     private static final List<LinkProvider> ALL = List.of(
-        new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider());
+        new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(),
+        new RxmLinkProvider(RxmLinkProvider.NAME, new TcpLinkProvider()));
 
     private LinkProviders() {
     }

@@ -26,6 +26,7 @@ public final class DriverConfig {
     private final EngineConfig engine;
     private final ShmConfig shm;
     private final TcpConfig tcp;
+    private final RxmConfig rxm;
     private final LivenessConfig liveness;
     private final CncConfig cnc;
     private final LinkConfig link;
@@ -38,6 +39,7 @@ public final class DriverConfig {
         engine = new EngineConfig(source);
         shm = new ShmConfig(source);
         tcp = new TcpConfig(source);
+        rxm = new RxmConfig(source);
         liveness = new LivenessConfig(source);
         cnc = new CncConfig(source);
         link = new LinkConfig(source);
@@ -106,6 +108,15 @@ public final class DriverConfig {
      */
     public TcpConfig tcp() {
         return tcp;
+    }
+
+    /**
+     * The rxm link.
+     *
+     * @return options {@code jfabric.rxm.*}.
+     */
+    public RxmConfig rxm() {
+        return rxm;
     }
 
     /**

@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The private data of a connection request, of its acceptance, and of its refusal. Words are in the order of the machine
- * that wrote them; the second byte of a request says which that is.
+ * The private data of a connection request, of its acceptance, and of its refusal. Words are in the order of the
+ * machine that wrote them; the second byte of a request says which that is.
  *
  * <pre>
  *   request                                            acceptance

@@ -8,8 +8,4 @@ package org.jfabric.driver.link.rxm;
  * @param connectTimeoutNs    how long a connection, or a request that was promised, is waited for.
  */
 public record RxmSettings(int eagerLimitBytes, long segmentedLimitBytes, long connectTimeoutNs) {
-    /** What C programs use if nobody tells them otherwise. */
-    public static final int DEFAULT_EAGER_LIMIT_BYTES = 16384;
-    /** The same, of segments. */
-    public static final int DEFAULT_SEGMENTED_LIMIT_BYTES = 131072;
 }

@@ -40,7 +40,8 @@ final class ScriptedConnection extends Channel {
 
     /** A remote read on its way. */
     private record Read(
-        RemotePayload source, long dest, PieceList destPieces, long length, int readyStep) { }
+        RemotePayload source, long dest, PieceList destPieces, long length, int readyStep) {
+    }
 
     private final ScriptedConnections link;
     private final Script script;
