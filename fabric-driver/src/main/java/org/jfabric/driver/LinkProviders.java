@@ -5,9 +5,10 @@ import org.jfabric.FabricException;
 import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
-import org.jfabric.driver.link.shm.ShmLinkProvider;
 import org.jfabric.driver.link.rxm.RxmLinkProvider;
+import org.jfabric.driver.link.shm.ShmLinkProvider;
 import org.jfabric.driver.link.tcp.TcpLinkProvider;
+import org.jfabric.driver.link.udp.UdpLinkProvider;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +17,7 @@ import java.util.List;
 final class LinkProviders {
     private static final List<LinkProvider> ALL = List.of(
         new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(),
-        new RxmLinkProvider(RxmLinkProvider.NAME, new TcpLinkProvider()));
+        new RxmLinkProvider(RxmLinkProvider.NAME, new TcpLinkProvider()), new UdpLinkProvider());
 
     private LinkProviders() {
     }

@@ -72,7 +72,8 @@ final class FiPingPongCommand implements Callable<Integer> {
         description = "Domain of the C program; taken and not looked at: the link decides.")
     private String domain;
 
-    @Option(names = "-6", description = "Use addresses of IPv6.")
+    @Option(names = "-6",
+        description = "Accept the control connection by IPv6; the addresses of the messages follow it.")
     private boolean ipv6;
 
     @Option(names = "-v", description = "Tell the addresses.")
@@ -134,7 +135,7 @@ final class FiPingPongCommand implements Callable<Integer> {
         inRange("--timeout", timeoutSeconds, 1, Integer.MAX_VALUE);
         return new FiPingPongPlan(
             provider, EndpointType.valueOf(type.toUpperCase(Locale.ROOT)), mode.equals("tagged"), iterations, sizes(),
-            check, ipv6);
+            check);
     }
 
     private List<Long> sizes() {

@@ -57,9 +57,6 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         this.driver = driver;
         Fabric fabric = driver.fabric();
         Info match = fabric.info(hints).best();
-        if (hints.srcAddr() != null) {
-            match.srcAddr(hints.srcAddr());
-        }
         Domain domain = fabric.domain(match);
         long longest = Math.min(match.epAttr().maxMsgSize(), plan.sizes().stream().mapToLong(s -> s).max().orElse(0));
         receiveRegion = domain.allocate(Math.max(LEAST_BYTES, longest));

@@ -3,7 +3,6 @@ package org.jfabric.tool;
 import java.util.ArrayList;
 import java.util.List;
 
-import org.jfabric.AddressFormat;
 import org.jfabric.EndpointType;
 import org.jfabric.FabricAddress;
 import org.jfabric.Flags;
@@ -19,11 +18,9 @@ import org.jfabric.Protocol;
  * @param iterations messages in each direction for each size.
  * @param sizes      in bytes, in this order; those that are longer than the endpoint's longest message are left out.
  * @param check      whether contents are written and compared.
- * @param ipv6       whether addresses are of IPv6.
  */
 record FiPingPongPlan(
-    String provider, EndpointType type, boolean tagged, int iterations, List<Long> sizes, boolean check,
-    boolean ipv6) {
+    String provider, EndpointType type, boolean tagged, int iterations, List<Long> sizes, boolean check) {
     /** Tag of every message, the last one included. */
     static final long TAG = 1234;
 
@@ -61,9 +58,6 @@ record FiPingPongPlan(
     Info hints() {
         Info hints = new Info().caps((tagged ? Flags.TAGGED : Flags.MSG) | Flags.SEND | Flags.RECV).linkName(link());
         hints.epAttr().type(type).protocol(protocol());
-        if (ipv6) {
-            hints.addrFormat(AddressFormat.SOCKADDR_IN6);
-        }
         return hints;
     }
 

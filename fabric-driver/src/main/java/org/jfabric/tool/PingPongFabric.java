@@ -19,6 +19,7 @@ import org.jfabric.MemoryRegion;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.QueueConfig;
 
 /**
  * What one process of a ping-pong has open: perhaps a driver, and for an application an endpoint with its queues and
@@ -48,15 +49,21 @@ public final class PingPongFabric implements AutoCloseable {
     }
 
     private PingPongFabric(
-        FabricDriver driver, Fabric fabric, String link, long sizeBytes, String service, int receiveSlots) {
+        FabricDriver driver,
+        Fabric fabric,
+        String link,
+        long sizeBytes,
+        String service,
+        int receives,
+        int receiveSlots) {
         this.driver = driver;
         this.fabric = fabric;
         Info hints = new Info().caps(Flags.TAGGED | Flags.SEND | Flags.RECV).linkName(link);
         hints.epAttr().type(EndpointType.RDM).maxMsgSize(sizeBytes);
         hints.txAttr().size(QUEUE_SIZE);
-        hints.rxAttr().size(QUEUE_SIZE);
+        hints.rxAttr().size(receives);
         Domain domain = fabric.domain(fabric.info(hints).best());
-        queue = domain.openCompletionQueue(new CompletionQueueAttr().size(2 * QUEUE_SIZE));
+        queue = domain.openCompletionQueue(new CompletionQueueAttr().size(QUEUE_SIZE + receives));
         addresses = domain.openAddressVector(new AddressVectorAttr());
         receiveRegion = domain.allocate(Math.max(LEAST_REGION_BYTES, Math.max(1, receiveSlots) * sizeBytes));
         sendRegion = domain.allocate(Math.max(LEAST_REGION_BYTES, sizeBytes));
@@ -75,7 +82,7 @@ public final class PingPongFabric implements AutoCloseable {
      * @param mode      of its threads.
      */
     static PingPongFabric daemon(Path directory, ThreadingMode mode) {
-        return new PingPongFabric(FabricDriver.launch(config(directory, mode)));
+        return new PingPongFabric(FabricDriver.launch(config(directory, mode, QUEUE_SIZE)));
     }
 
     /**
@@ -90,7 +97,7 @@ public final class PingPongFabric implements AutoCloseable {
      */
     public static PingPongFabric application(
         Path directory, ThreadingMode mode, String link, long sizeBytes, String service) {
-        return open(directory, mode, link, sizeBytes, service, 0);
+        return open(directory, mode, link, sizeBytes, service, QUEUE_SIZE, 0);
     }
 
     /**
@@ -101,23 +108,37 @@ public final class PingPongFabric implements AutoCloseable {
      * @param link         the link to use.
      * @param sizeBytes    of the messages.
      * @param service      name to publish.
+     * @param receives     that may be posted at once; {@link #QUEUE_SIZE} is usual.
      * @param receiveSlots messages that the region for receiving has room for, at least 1.
      * @return open, to be closed by the caller.
      */
     public static PingPongFabric streaming(
-        Path directory, ThreadingMode mode, String link, long sizeBytes, String service, int receiveSlots) {
-        return open(directory, mode, link, sizeBytes, service, Math.max(1, receiveSlots));
+        Path directory,
+        ThreadingMode mode,
+        String link,
+        long sizeBytes,
+        String service,
+        int receives,
+        int receiveSlots) {
+        return open(directory, mode, link, sizeBytes, service, receives, Math.max(1, receiveSlots));
     }
 
     private static PingPongFabric open(
-        Path directory, ThreadingMode mode, String link, long sizeBytes, String service, int receiveSlots) {
-        FabricDriver driver = mode == null ? null : FabricDriver.launchEmbedded(config(directory, mode));
+        Path directory,
+        ThreadingMode mode,
+        String link,
+        long sizeBytes,
+        String service,
+        int receives,
+        int receiveSlots) {
+        FabricDriver driver = mode == null ? null : FabricDriver.launchEmbedded(config(directory, mode, receives));
         Fabric fabric = null;
         boolean open = false;
         try {
             fabric = driver != null ? driver.fabric()
                 : Fabric.connect(new FabricConfig().directory(directory).clientName(service));
-            PingPongFabric result = new PingPongFabric(driver, fabric, link, sizeBytes, service, receiveSlots);
+            PingPongFabric result = new PingPongFabric(
+                driver, fabric, link, sizeBytes, service, receives, receiveSlots);
             open = true;
             return result;
         } finally {
@@ -211,7 +232,11 @@ public final class PingPongFabric implements AutoCloseable {
         }
     }
 
-    private static DriverConfig config(Path directory, ThreadingMode mode) {
-        return DriverConfig.builder().directory(directory).threadingMode(mode).build();
+    private static DriverConfig config(Path directory, ThreadingMode mode, int receives) {
+        DriverConfig.Builder config = DriverConfig.builder().directory(directory).threadingMode(mode);
+        if (receives > QueueConfig.RX_SIZE.defaultValue()) {
+            config.set(QueueConfig.RX_SIZE, receives);
+        }
+        return config.build();
     }
 }

@@ -22,8 +22,8 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 @Timeout(120)
 class BenchmarksSmokeTest {
     private static final Set<String> CLASSES = Set.of("BaselineBenchmark", "CompletionQueueBenchmark",
-        "DowncallBenchmark", "LoopbackPingBenchmark", "RandomWalkBenchmark", "TagMatcherBenchmark",
-        "TransmitQueueBenchmark");
+        "DowncallBenchmark", "EngineBenchmark", "LoopbackPingBenchmark", "RandomWalkBenchmark", "ShmPingBenchmark",
+        "ShmRingBenchmark", "TagMatcherBenchmark", "TransmitQueueBenchmark");
 
     @Test
     void shouldRunEachBenchmarkWithoutFailure() throws RunnerException {

@@ -27,6 +27,7 @@ public final class DriverConfig {
     private final ShmConfig shm;
     private final TcpConfig tcp;
     private final RxmConfig rxm;
+    private final UdpConfig udp;
     private final LivenessConfig liveness;
     private final CncConfig cnc;
     private final LinkConfig link;
@@ -40,6 +41,7 @@ public final class DriverConfig {
         shm = new ShmConfig(source);
         tcp = new TcpConfig(source);
         rxm = new RxmConfig(source);
+        udp = new UdpConfig(source);
         liveness = new LivenessConfig(source);
         cnc = new CncConfig(source);
         link = new LinkConfig(source);
@@ -126,6 +128,15 @@ public final class DriverConfig {
      */
     public ShmConfig shm() {
         return shm;
+    }
+
+    /**
+     * The udp link.
+     *
+     * @return options {@code jfabric.udp.*}.
+     */
+    public UdpConfig udp() {
+        return udp;
     }
 
     /**

@@ -63,7 +63,7 @@ class DriverConfigTest {
             () -> assertEquals(256L << 10, config.engine().creditWindowBytes()),
             () -> assertEquals(64, config.engine().announcementLimit()),
             () -> assertEquals(1L << 20, config.shm().ringLengthBytes()),
-            () -> assertEquals(List.of("loopback", "shm"), config.link().enabled()),
+            () -> assertEquals(List.of("loopback", "shm", "tcp"), config.link().enabled()),
             () -> assertFalse(config.link().isPinned()));
         for (EffectiveValue value : config.effectiveValues()) {
             assertTrue(value.isDefault(), value.toString());
@@ -208,7 +208,7 @@ class DriverConfigTest {
         assertContains(
             refusal(builder().set("jfabric.queue.tqLengthBytes", "4k").set("jfabric.queue.injectSizeBytes", "4k")),
             "two records");
-        assertContains(refusal(builder().set("jfabric.link.pin", "tcp")), "not enabled");
+        assertContains(refusal(builder().set("jfabric.link.pin", "verbs")), "not enabled");
         DriverConfig.Builder sameCpu = builder()
             .set("jfabric.threading.progressCpu", "1").set("jfabric.threading.conductorCpu", "1");
         sameCpu.build();

@@ -33,17 +33,15 @@ class AddressVectorTest {
     @Requirement("REF-017")
     void shouldInsertLookUpAndRemoveInVectorsOfEveryType(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
-            String name = pair.b.endpoint.name();
-            String stem = name.substring(0, name.lastIndexOf('/') + 1);
             for (AddressVectorType type : AddressVectorType.values()) {
                 try (AddressVector vector = open(pair.a, type)) {
                     assertEquals(type, vector.type());
                     Map<Long, String> inserted = new HashMap<>();
                     for (int i = 0; i < COUNT; i++) {
-                        long fiAddr = vector.insert(stem + "x" + i);
+                        long fiAddr = vector.insert(pair.neighbour(pair.b, i));
                         assertTrue(fiAddr != FabricAddress.ADDR_NOTAVAIL && fiAddr != FabricAddress.ADDR_UNSPEC);
                         assertTrue(type != AddressVectorType.TABLE || fiAddr == i, "a table counts from 0");
-                        inserted.put(fiAddr, stem + "x" + i);
+                        inserted.put(fiAddr, pair.neighbour(pair.b, i));
                     }
                     assertEquals(COUNT, inserted.size(), "one number for each address");
                     assertEquals(COUNT, vector.size());

@@ -38,6 +38,7 @@ class AuthorizationKeyTest {
     @EnumSource(Setup.class)
     @Requirement("EP-156")
     void shouldLetMessagesCrossOnlyBetweenEqualKeys(Setup setup) {
+        setup.assumeKeys();
         try (FabricPair pair = new FabricPair(setup)) {
             byte[][] keys = {NONE, RED, BLUE, LONGER, new byte[128]};
             for (byte[] sender : keys) {
@@ -57,6 +58,7 @@ class AuthorizationKeyTest {
     @EnumSource(Setup.class)
     @Requirement("EP-157")
     void shouldUseTheKeyOfTheDomainWhereTheEndpointHasNone(Setup setup) {
+        setup.assumeKeys();
         try (FabricPair pair = new FabricPair(setup)) {
             Info keyed = pair.a.info.copy();
             keyed.domainAttr().authKey(RED);
@@ -78,6 +80,7 @@ class AuthorizationKeyTest {
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldKeepAKeyThroughDiscoveryAndRefuseOneThatIsTooLong(Setup setup) {
+        setup.assumeKeys();
         try (FabricPair pair = new FabricPair(setup)) {
             Info hints = pair.a.info.copy();
             hints.epAttr().authKey(RED);

@@ -271,6 +271,7 @@ class ClaimTest {
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldFetchWhatIsHereWhenTheSenderIsGoneAndFailTheRest(Setup setup) {
+        setup.assumeAnnouncements();
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
             int[] lengths = {SMALL, LARGE, LARGE};
             for (int i = 0; i < 3; i++) {

@@ -62,6 +62,7 @@ class CompletionOrderTest {
     @EnumSource(Setup.class)
     @Requirement({"TX-034", "TX-038", "TX-039"})
     void shouldReportAFastSendBeforeAnEarlierSlowOne(Setup setup) {
+        setup.assumeAnnouncements();
         try (FabricPair pair = new FabricPair(setup)) {
             pair.a.fill(0, LONG, 1);
             assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(), LONG, pair.toB, 1, 1));
@@ -79,6 +80,7 @@ class CompletionOrderTest {
     @EnumSource(Setup.class)
     @Requirement("TX-036")
     void shouldNotOrderCompletionsOfDifferentDestinations(Setup setup) {
+        setup.assumeAnnouncements();
         try (FabricPair pair = new FabricPair(setup); FabricNode other = pair.sibling(
             pair.b, new Info().caps(Flags.TAGGED), 0xCC)) {
             long toOther = pair.a.av.insert(other.endpoint.name());

@@ -41,7 +41,7 @@ class CompletionQueueCloseTest {
     @Requirement({"CQ-046", "CQ-047"})
     void shouldGiveTheFileBackAndLoseWhatWasNotRead(Setup setup) throws IOException {
         try (FabricPair pair = new FabricPair(setup)) {
-            Path directory = pair.directory(setup.link.equals("shm") ? "beta" : "alpha");
+            Path directory = pair.directory(setup.hasTwoDrivers() ? "beta" : "alpha");
             long files = queueFiles(directory);
             CompletionQueue queue = pair.b.domain.openCompletionQueue(attr());
             assertEquals(files + 1, queueFiles(directory));

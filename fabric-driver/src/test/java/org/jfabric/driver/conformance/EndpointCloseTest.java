@@ -29,6 +29,7 @@ class EndpointCloseTest {
     @EnumSource(Setup.class)
     @Requirement("EP-027")
     void shouldGiveBackItsNameItsQueuesAndItsRoom(Setup setup) throws IOException {
+        setup.assumeNames();
         try (FabricPair pair = new FabricPair(setup)) {
             Path directory = pair.directory(pair.a.fabric.driverName());
             Info named = pair.a.info.copy().srcAddr("jfabric://" + pair.a.fabric.driverName() + "/again");
@@ -59,6 +60,7 @@ class EndpointCloseTest {
     @EnumSource(Setup.class)
     @Requirement("EP-029")
     void shouldDropWhatWasPostedWithoutAWord(Setup setup) {
+        setup.assumeAnnouncements();
         try (FabricPair pair = new FabricPair(setup)) {
             Endpoint endpoint = TransmitAttributesTest.open(pair, pair.a.info);
             long left = pair.a.endpoint.rxSizeLeft();

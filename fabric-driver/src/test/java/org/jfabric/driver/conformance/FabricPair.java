@@ -4,6 +4,7 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.Flags;
 import org.jfabric.Info;
+import org.jfabric.SocketName;
 import org.jfabric.client.QueueSnapshot;
 import org.jfabric.client.QueueWatch;
 import org.jfabric.driver.FabricDriver;
@@ -48,7 +49,7 @@ public final class FabricPair implements AutoCloseable {
     private FabricPair(Setup setup, Info hints, int cqSize, Daemons daemons) {
         this.setup = setup;
         this.daemons = daemons;
-        boolean twoDrivers = setup.link.equals("shm");
+        boolean twoDrivers = setup.hasTwoDrivers();
         Fabric first;
         Fabric second;
         if (setup.daemon) {
@@ -124,7 +125,13 @@ public final class FabricPair implements AutoCloseable {
 
     /** Directory of the driver that an endpoint belongs to. */
     Path directoryOf(FabricNode node) {
-        return directory(node.endpoint.name().split("/")[2]);
+        return directory(node.fabric.driverName());
+    }
+
+    /** An address beside that of an endpoint: valid, and perhaps nobody's. */
+    String neighbour(FabricNode node, int number) {
+        String name = node.endpoint.name();
+        return setup.link.equals("tcp") ? SocketName.parse(name).withPort(1 + number).toString() : name + '-' + number;
     }
 
     /** Lets the embedded drivers go on. */
@@ -163,7 +170,8 @@ public final class FabricPair implements AutoCloseable {
 
     private FabricDriver embed(String name) {
         FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder()
-            .directory(base.resolve(name)).threadingMode(ThreadingMode.INVOKER).build());
+            .directory(base.resolve(name)).threadingMode(ThreadingMode.INVOKER).set("jfabric.tcp.interface", "lo")
+            .build());
         resources.push(driver);
         return driver;
     }

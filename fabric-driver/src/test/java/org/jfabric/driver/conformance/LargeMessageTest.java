@@ -129,6 +129,7 @@ class LargeMessageTest {
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldNotCancelASendThatThePeerWasTold(Setup setup) {
+        setup.assumeAnnouncements();
         try (FabricPair pair = new FabricPair(setup, HINTS, CQ_SIZE)) {
             MemoryRegion source = pair.a.domain.allocate(LARGE);
             MemoryRegion target = pair.b.domain.allocate(LARGE);

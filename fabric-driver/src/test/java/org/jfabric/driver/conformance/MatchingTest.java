@@ -169,6 +169,7 @@ class MatchingTest {
     @EnumSource(Setup.class)
     @Requirement({"EP-064", "EP-065"})
     void shouldCancelASendThatHasNotBegun(Setup setup) {
+        setup.assumeAnnouncements();
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
             int count = 0;
             while (count < 100 && pair.a.endpoint.tsenddata(

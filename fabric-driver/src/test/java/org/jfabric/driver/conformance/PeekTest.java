@@ -178,6 +178,7 @@ class PeekTest {
     @EnumSource(Setup.class)
     @Requirement({"TAG-059", "TAG-058"})
     void shouldTellThatNothingWasCopiedOfAMessageThatWaitsAtItsSender(Setup setup) {
+        setup.assumeAnnouncements();
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
             node.send(true, 5, LARGE, 3);
             PeekNode.Entry peeked = node.find(true, 5, node.place(PLACE, SMALL), SMALL, 1, 0);

@@ -28,6 +28,7 @@ class RegionCloseTest {
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldFinishASendWhoseRegionIsClosedBeforeItIsMatched(Setup setup) {
+        setup.assumeAnnouncements();
         // the peer driver logs that it did not find the region any more
         try (FabricPair pair = FabricPair.withOwnDaemons(setup);
             DriverView view = new DriverView(pair.directory("alpha"))) {

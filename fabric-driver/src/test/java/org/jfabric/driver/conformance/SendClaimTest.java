@@ -117,7 +117,8 @@ class SendClaimTest {
             endpoint.bind(selective, Flags.TRANSMIT | Flags.RECV | Flags.SELECTIVE_COMPLETION);
             endpoint.bind(pair.a.av);
             endpoint.enable();
-            for (long flags : new long[] {0, Flags.REMOTE_CQ_DATA, Flags.COMPLETION | Flags.MATCH_COMPLETE}) {
+            long level = setup.link.equals("tcp") ? Flags.DELIVERY_COMPLETE : Flags.MATCH_COMPLETE;
+            for (long flags : new long[] {0, Flags.REMOTE_CQ_DATA, Flags.COMPLETION | level}) {
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), 8, ANY, 1, 0, 1));
                 assertEquals(0, endpoint.tryClaim(8, claim));
                 claim.buffer().putLong(0, flags);

@@ -113,6 +113,7 @@ class TransmitAttributesTest {
     @EnumSource(Setup.class)
     @Requirement("TX-009")
     void shouldGiveSendsWithoutFlagsTheFlagsOfTheContext(Setup setup) {
+        setup.assumeMatchLevel();
         try (FabricPair pair = new FabricPair(setup)) {
             Info hints = pair.a.info.copy();
             hints.txAttr().opFlags(Flags.MATCH_COMPLETE);

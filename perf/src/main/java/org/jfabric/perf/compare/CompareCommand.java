@@ -10,7 +10,6 @@ import java.util.TreeSet;
 import org.jfabric.ffi.Affinity;
 import org.jfabric.ffi.CpuQuota;
 import org.jfabric.ffi.NativeAccess;
-import org.jfabric.tool.TemporaryDirectory;
 import org.jfabric.tool.ToolCommand;
 import org.jfabric.tool.ToolVersion;
 import picocli.CommandLine.Command;
@@ -52,8 +51,8 @@ public final class CompareCommand implements ToolCommand {
         paramLabel = "NAMES",
         split = ",",
         description = "Measure only these, of: jfabric-invoker, jfabric-invoker-all-links,"
-            + " jfabric-daemon-dedicated, jfabric-daemon-shared, jfabric-daemon-1000-endpoints, aeron-ipc, aeron-udp,"
-            + " ucx, libfabric-shm, hand-over, copy.")
+            + " jfabric-invoker-100000-receives, jfabric-zero-copy, jfabric-daemon-dedicated, jfabric-daemon-shared,"
+            + " jfabric-daemon-1000-endpoints, aeron-ipc, aeron-udp, ucx, libfabric-shm, hand-over, copy.")
     private List<String> systems = Contenders.IDS;
 
     @Option(
@@ -96,7 +95,7 @@ public final class CompareCommand implements ToolCommand {
         boolean spinning = next >= 0 && CpuQuota.availableCores() >= 2;
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
-        try (TemporaryDirectory directory = TemporaryDirectory.create(LARGEST_BYTES)) {
+        try (RunDirectory directory = new RunDirectory(LARGEST_BYTES)) {
             RigSettings settings =
                 new RigSettings(directory.path(), TIMED_NS, pingCpu, next >= 0 ? next : pingCpu, spinning);
             Comparison run;

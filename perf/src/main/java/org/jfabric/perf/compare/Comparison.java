@@ -14,9 +14,31 @@ import java.util.Map;
  * @param verified    messages whose contents were compared.
  * @param streamed    messages of the pass that counts garbage collections, 0 if there was none.
  * @param collections garbage collections in it.
+ * @param profiles    where the time goes, from passes that are not timed.
  */
 record Comparison(Map<String, String> environment, Map<String, String> titles, Results results, List<String> missing,
-    List<String> notes, long verified, long streamed, long collections) {
+    List<String> notes, long verified, long streamed, long collections, List<SideProfile> profiles) {
+
+    /**
+     * Where the time of one side goes.
+     *
+     * @param cell         what it did.
+     * @param role         which side.
+     * @param nsPerMessage of the profiled pass.
+     * @param profile      of the thread that sends and receives.
+     */
+    record SideProfile(Cell cell, SideRole role, double nsPerMessage, Profile profile) {
+        /** What the side does in the pass. */
+        String doing() {
+            if (role == SideRole.DRIVER) {
+                return "drives";
+            }
+            return switch (cell.pass()) {
+                case EXCHANGE -> role == SideRole.PING ? "begins" : "answers";
+                default -> role == SideRole.PING ? "sends" : "receives";
+            };
+        }
+    }
 
     /** The targets with what became of them. */
     List<Target.Verdict> verdicts() {

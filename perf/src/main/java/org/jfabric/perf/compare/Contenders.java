@@ -11,6 +11,8 @@ import java.util.Set;
 final class Contenders {
     static final String INVOKER = "jfabric-invoker";
     static final String ALL_LINKS = "jfabric-invoker-all-links";
+    static final String MANY_RECEIVES = "jfabric-invoker-100000-receives";
+    static final String ZERO_COPY = "jfabric-zero-copy";
     static final String DEDICATED = "jfabric-daemon-dedicated";
     static final String SHARED = "jfabric-daemon-shared";
     static final String AMONG_MANY = "jfabric-daemon-1000-endpoints";
@@ -20,8 +22,13 @@ final class Contenders {
     static final String COPY = "copy";
 
     /** All names, for the command line. */
-    static final List<String> IDS = List.of(INVOKER, ALL_LINKS, DEDICATED, SHARED, AMONG_MANY, AERON_IPC, AERON_UDP,
-        UcxTool.ID, LibfabricTool.ID, HAND_OVER, COPY);
+    static final List<String> IDS = List.of(INVOKER, ALL_LINKS, MANY_RECEIVES, ZERO_COPY, DEDICATED, SHARED,
+        AMONG_MANY, AERON_IPC, AERON_UDP, UcxTool.ID, LibfabricTool.ID, HAND_OVER, COPY);
+
+    private static final int ANY_SIZE = Integer.MAX_VALUE;
+    /** Of the many receives each has a place of its own when contents are compared. */
+    private static final int MANY_RECEIVES_MOST_BYTES = 1024;
+
 
     private Contenders() {
     }
@@ -36,25 +43,32 @@ final class Contenders {
         String java = System.getProperty("java.vm.version");
         Set<Pass> all = Set.of(Pass.EXCHANGE, Pass.STREAM, Pass.PACED);
         Set<Pass> exchange = Set.of(Pass.EXCHANGE);
+        Set<Pass> stream = Set.of(Pass.STREAM);
         List<JvmContender.Definition> definitions = List.of(
             new JvmContender.Definition(INVOKER, "JFabric, embedded INVOKER, shm", jfabric,
-                pair(SideKind.JFABRIC_INVOKER), all, 2, true),
+                pair(SideKind.JFABRIC_INVOKER), all, ANY_SIZE, 2, true),
             new JvmContender.Definition(ALL_LINKS, "JFabric, the same after using the other links too", jfabric,
-                pair(SideKind.JFABRIC_INVOKER_ALL_LINKS), all, 2, false),
+                pair(SideKind.JFABRIC_INVOKER_ALL_LINKS), all, ANY_SIZE, 2, false),
+            new JvmContender.Definition(MANY_RECEIVES, "JFabric, the same with 100,000 receives posted", jfabric,
+                pair(SideKind.JFABRIC_INVOKER_MANY_RECEIVES), stream, MANY_RECEIVES_MOST_BYTES, 2, true),
+            new JvmContender.Definition(ZERO_COPY, "JFabric, the same with zero-copy receive, untagged", jfabric,
+                pair(SideKind.JFABRIC_ZERO_COPY), stream, ZeroCopySide.MOST_BYTES, 2, true),
             new JvmContender.Definition(DEDICATED, "JFabric, to itself through a daemon, DEDICATED", jfabric,
-                self(SideKind.JFABRIC_DEDICATED, SideKind.JFABRIC_SELF), exchange, 1, true),
+                self(SideKind.JFABRIC_DEDICATED, SideKind.JFABRIC_SELF), exchange, ANY_SIZE, 1, true),
             new JvmContender.Definition(SHARED, "JFabric, to itself through a daemon, SHARED", jfabric,
-                self(SideKind.JFABRIC_SHARED, SideKind.JFABRIC_SELF), exchange, 1, true),
+                self(SideKind.JFABRIC_SHARED, SideKind.JFABRIC_SELF), exchange, ANY_SIZE, 1, true),
             new JvmContender.Definition(AMONG_MANY, "JFabric, the same DEDICATED with 1,000 endpoints open", jfabric,
-                self(SideKind.JFABRIC_DEDICATED, SideKind.JFABRIC_SELF_AMONG_MANY), exchange, 1, false),
+                self(SideKind.JFABRIC_DEDICATED, SideKind.JFABRIC_SELF_AMONG_MANY), Set.of(Pass.EXCHANGE, Pass.COLD),
+                ANY_SIZE, 1, false),
             new JvmContender.Definition(AERON_IPC, "Aeron IPC", AeronVersion.VERSION,
-                with(pair(SideKind.AERON_IPC), SideKind.AERON_DRIVER), all, 2, false),
+                with(pair(SideKind.AERON_IPC), SideKind.AERON_DRIVER), all, ANY_SIZE, 2, false),
             new JvmContender.Definition(AERON_UDP, "Aeron UDP, invoker", AeronVersion.VERSION,
-                pair(SideKind.AERON_UDP), all, 2, false),
+                pair(SideKind.AERON_UDP), all, ANY_SIZE, 2, false),
             new JvmContender.Definition(HAND_OVER, "bare hand-over of a cache line", java,
-                Map.of(SideRole.PING, SideKind.HAND_OVER), Set.of(Pass.EXCHANGE, Pass.PACED), 2, false),
+                Map.of(SideRole.PING, SideKind.HAND_OVER), Set.of(Pass.EXCHANGE, Pass.PACED),
+                ANY_SIZE, 2, false),
             new JvmContender.Definition(COPY, "plain copy in memory", java,
-                Map.of(SideRole.PING, SideKind.COPY), Set.of(Pass.STREAM), 1, false));
+                Map.of(SideRole.PING, SideKind.COPY), stream, ANY_SIZE, 1, false));
         List<Contender> contenders = new ArrayList<>();
         for (JvmContender.Definition definition : definitions) {
             contenders.add(new JvmContender(definition, settings));

@@ -13,9 +13,12 @@ import org.jfabric.tool.ToolException;
 /**
  * JFabric's tagged messages with receives posted ahead and every entry read. Timed passes receive all messages at one
  * place and send them from one, as the C tools do; the verifying pass gives each posted receive a slot of its own.
+ *
+ * <p>All messages have one tag, or go through a number of tags in turn, in which the receives are posted too; then each
+ * receive that is posted at a time can only take one message.
  */
 final class JFabricPort implements Port, CompletionHandler {
-    /** Receives kept posted. */
+    /** Receives kept posted, if nothing else is wanted. */
     static final int RECEIVES = PingPongFabric.QUEUE_SIZE;
 
     private static final long TAG = 0x636d70L;
@@ -32,8 +35,13 @@ final class JFabricPort implements Port, CompletionHandler {
     private final long slotBytes;
     private final boolean sendEntries;
     private final boolean comparing;
+    private final int receives;
+    private final int tags;
 
     private long posted;
+    private int slot;
+    private long receiveTag = TAG;
+    private long sendTag = TAG;
     private long received;
     private int underWay;
 
@@ -44,14 +52,19 @@ final class JFabricPort implements Port, CompletionHandler {
      * @param peer        address of the other side.
      * @param sizeBytes   of the messages.
      * @param sendEntries whether sends have entries, which then limit how many are under way.
-     * @param comparing   whether to compare what is received.
+     * @param comparing   whether to compare what is received; the fabric has a slot for each receive then.
+     * @param receives    to keep posted.
+     * @param tags        that the messages go through, 1 for all the same.
      */
-    JFabricPort(PingPongFabric fabric, long peer, long sizeBytes, boolean sendEntries, boolean comparing) {
+    JFabricPort(PingPongFabric fabric, long peer, long sizeBytes, boolean sendEntries, boolean comparing, int receives,
+        int tags) {
         this.fabric = fabric;
         this.peer = peer;
         this.sizeBytes = sizeBytes;
         this.sendEntries = sendEntries;
         this.comparing = comparing;
+        this.receives = receives;
+        this.tags = tags;
         endpoint = fabric.endpoint();
         queue = fabric.queue();
         sendAddress = fabric.sendRegion().address(0);
@@ -65,8 +78,9 @@ final class JFabricPort implements Port, CompletionHandler {
         if (underWay == SideSettings.WINDOW) {
             return false;
         }
-        int result = endpoint.tsend(sendAddress, sizeBytes, peer, TAG, SEND);
+        int result = endpoint.tsend(sendAddress, sizeBytes, peer, sendTag, SEND);
         if (result == 0) {
+            sendTag = after(sendTag);
             if (sendEntries) {
                 underWay++;
             }
@@ -85,8 +99,8 @@ final class JFabricPort implements Port, CompletionHandler {
             throw refused(result);
         }
         // An answer goes before the next receive, which is posted while nothing else is to be done, or in good time.
-        long left = posted - received;
-        if (left < RECEIVES / 2 || left < RECEIVES && result <= 0) {
+        long missing = receives - (posted - received);
+        if (missing > RECEIVES / 2 || missing > 0 && result <= 0) {
             postReceives();
         }
     }
@@ -128,9 +142,9 @@ final class JFabricPort implements Port, CompletionHandler {
             throw new ToolException("Message " + received + " of the stream arrived with " + completion.len()
                 + " bytes instead of " + sizeBytes + "; this is a defect of JFabric, please report it.");
         }
-        long slot = completion.opContext() % RECEIVES;
+        long place = completion.opContext() % receives * slotBytes;
         long position = PingPongContents.mismatch(
-            fabric.receiveRegion().segment().asSlice(slot * slotBytes, sizeBytes), sizeBytes, received);
+            fabric.receiveRegion().segment().asSlice(place, sizeBytes), sizeBytes, received);
         if (position >= 0) {
             throw new ToolException("Byte " + position + " of message " + received
                 + " of the stream is not as sent; this is a defect of JFabric, please report it.");
@@ -138,9 +152,9 @@ final class JFabricPort implements Port, CompletionHandler {
     }
 
     private void postReceives() {
-        while (posted - received < RECEIVES) {
-            int result = endpoint.trecv(receiveAddress + posted % RECEIVES * slotBytes, sizeBytes,
-                FabricAddress.ADDR_UNSPEC, TAG, 0, posted);
+        while (posted - received < receives) {
+            int result = endpoint.trecv(receiveAddress + slot * slotBytes, sizeBytes,
+                FabricAddress.ADDR_UNSPEC, receiveTag, 0, posted);
             if (result == -FabricErrno.EAGAIN) {
                 return;
             }
@@ -148,7 +162,14 @@ final class JFabricPort implements Port, CompletionHandler {
                 throw refused(result);
             }
             posted++;
+            // counted, because a division takes as long as a good part of the call
+            slot = slot + 1 == receives ? 0 : slot + 1;
+            receiveTag = after(receiveTag);
         }
+    }
+
+    private long after(long tag) {
+        return tag + 1 == TAG + tags ? TAG : tag + 1;
     }
 
     private ToolException refused(int result) {

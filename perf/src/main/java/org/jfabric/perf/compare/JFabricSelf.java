@@ -1,19 +1,7 @@
 package org.jfabric.perf.compare;
 
-import java.util.ArrayList;
-import java.util.List;
-import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
-import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.Domain;
-import org.jfabric.Endpoint;
-import org.jfabric.EndpointType;
-import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
+import org.HdrHistogram.Histogram;
 import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.tool.PingPongContents;
 import org.jfabric.tool.PingPongFabric;
 import org.jfabric.tool.PingPongLoop;
@@ -21,19 +9,29 @@ import org.jfabric.tool.ToolException;
 
 /**
  * A client of a daemon that sends to itself, one message at a time: the next receive is posted while a message is under
- * way. Of other endpoints it may have some open that have no traffic.
+ * way. Of other endpoints it may have some open, which have no traffic, or in the pass {@link Pass#COLD} a message now
+ * and then.
  */
 final class JFabricSelf implements Side {
     private static final int CHUNK = 64;
-    private static final int IDLE_QUEUE_SIZE = 16;
+    /**
+     * Ordinary messages in front of one of a cold endpoint: each takes a cycle of the daemon at least, so that an
+     * endpoint cools down long before its next turn, and only few are not cold yet at a time.
+     */
+    private static final int BETWEEN = 2 * CHUNK;
+    private static final long HIGHEST_NS = 100_000_000_000L;
+    private static final int DIGITS = 3;
     private static final String LINK = "loopback";
     private static final String SERVICE = "self";
 
     private final SideSettings settings;
     private final PingPongFabric fabric;
-    private final Fabric idle;
+    private final ColdEndpoints others;
+    private final DriverCycles cycles;
     private PingPongLoop loop;
     private boolean armed;
+    private Histogram distribution;
+    private long cyclesTaken;
 
     /**
      * Attaches to the daemon.
@@ -45,28 +43,9 @@ final class JFabricSelf implements Side {
         this.settings = settings;
         fabric = PingPongFabric.application(
             settings.directory().resolve(SideRole.DRIVER.text()), null, LINK, settings.sizeBytes(), SERVICE);
-        idle = endpoints > 1 ? openIdle(settings, endpoints - 1) : null;
-    }
-
-    private static Fabric openIdle(SideSettings settings, int endpoints) {
-        Fabric fabric = Fabric.connect(new FabricConfig()
-            .directory(settings.directory().resolve(SideRole.DRIVER.text())).clientName("idle"));
-        Info hints = new Info().caps(Flags.TAGGED | Flags.SEND | Flags.RECV).linkName(LINK);
-        hints.epAttr().type(EndpointType.RDM);
-        hints.txAttr().size(IDLE_QUEUE_SIZE);
-        hints.rxAttr().size(IDLE_QUEUE_SIZE);
-        Domain domain = fabric.domain(fabric.info(hints).best());
-        AddressVector addresses = domain.openAddressVector(new AddressVectorAttr());
-        List<Endpoint> opened = new ArrayList<>(endpoints);
-        while (opened.size() < endpoints) {
-            CompletionQueue queue = domain.openCompletionQueue(new CompletionQueueAttr().size(2 * IDLE_QUEUE_SIZE));
-            Endpoint endpoint = domain.openEndpoint(domain.info());
-            endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
-            endpoint.bind(addresses);
-            endpoint.enable();
-            opened.add(endpoint);
-        }
-        return fabric;
+        others = endpoints > 1 ? new ColdEndpoints(settings, LINK, endpoints - 1) : null;
+        cycles = settings.pass() == Pass.COLD
+            ? new DriverCycles(settings.directory().resolve(SideRole.DRIVER.text())) : null;
     }
 
     @Override
@@ -74,6 +53,9 @@ final class JFabricSelf implements Side {
         long self = fabric.peer(SideRole.DRIVER.text(), SERVICE);
         loop = new PingPongLoop(fabric.endpoint(), fabric.queue(), self, fabric.receiveRegion().address(0),
             fabric.sendRegion().address(0), settings.sizeBytes(), settings.spinning());
+        if (settings.pass() == Pass.COLD) {
+            others.prepare();
+        }
     }
 
     @Override
@@ -82,11 +64,39 @@ final class JFabricSelf implements Side {
             return verify(count);
         }
         armOnce();
+        if (pass == Pass.COLD) {
+            return cold(count);
+        }
         long begin = System.nanoTime();
         for (long done = 0; done < count; done += CHUNK) {
             chunk((int) Math.min(CHUNK, count - done));
         }
         return System.nanoTime() - begin;
+    }
+
+    private long cold(long count) {
+        Histogram first = new Histogram(HIGHEST_NS, DIGITS);
+        long begin = System.nanoTime();
+        long before = cycles.now();
+        for (long done = 0; done < count; done++) {
+            for (int i = 0; i < BETWEEN; i += CHUNK) {
+                chunk(CHUNK);
+            }
+            first.recordValue(Math.min(HIGHEST_NS, others.firstMessage()));
+        }
+        cyclesTaken = cycles.now() - before;
+        distribution = first;
+        return System.nanoTime() - begin;
+    }
+
+    @Override
+    public Histogram distribution() {
+        return distribution;
+    }
+
+    @Override
+    public long driverCycles() {
+        return cyclesTaken;
     }
 
     /** One receive is always posted, also between passes. */
@@ -137,8 +147,11 @@ final class JFabricSelf implements Side {
     @Override
     public void close() {
         try {
-            if (idle != null) {
-                idle.close();
+            if (cycles != null) {
+                cycles.close();
+            }
+            if (others != null) {
+                others.close();
             }
         } finally {
             fabric.close();

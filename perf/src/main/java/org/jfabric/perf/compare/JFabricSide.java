@@ -11,7 +11,12 @@ import org.jfabric.tool.PingPongPhase;
 final class JFabricSide implements Side {
     private static final String LINK = "shm";
 
+    /** As many tags and as many receives posted. */
+    private static final int MANY = 100_000;
+
     private final SideSettings settings;
+    private final int tags;
+    private final int receives;
     private final OtherLinks others;
     private final PingPongFabric fabric;
     private PingPongPasses exchange;
@@ -24,20 +29,25 @@ final class JFabricSide implements Side {
      *
      * @param settings of the cell.
      * @param allLinks whether to use the other links as well, before.
+     * @param many     whether who takes a stream has {@link #MANY} receives posted, for as many tags.
      */
-    JFabricSide(SideSettings settings, boolean allLinks) {
+    JFabricSide(SideSettings settings, boolean allLinks, boolean many) {
         this.settings = settings;
+        tags = many ? MANY : 1;
+        receives = many && settings.role() == SideRole.PONG ? MANY : JFabricPort.RECEIVES;
         others = allLinks ? new OtherLinks(settings) : null;
         fabric = switch (settings.pass()) {
             case STREAM, VERIFY_STREAM -> PingPongFabric.streaming(settings.ownDirectory(), ThreadingMode.INVOKER, LINK,
-                settings.sizeBytes(), settings.role().text(), comparing() ? JFabricPort.RECEIVES : 1);
+                settings.sizeBytes(), settings.role().text(), receives, comparing() ? receives : 1);
             case EXCHANGE, VERIFY, PACED -> PingPongFabric.application(settings.ownDirectory(), ThreadingMode.INVOKER,
                 LINK, settings.sizeBytes(), settings.role().text());
+            case COLD, COLLECTED -> throw new IllegalArgumentException(settings.pass().name());
         };
     }
 
+    /** Who sends the stream has the receive of one answer only, which is not compared. */
     private boolean comparing() {
-        return settings.pass() == Pass.VERIFY_STREAM;
+        return settings.pass() == Pass.VERIFY_STREAM && settings.role() == SideRole.PONG;
     }
 
     @Override
@@ -48,7 +58,7 @@ final class JFabricSide implements Side {
                 fabric, peer, settings.sizeBytes(), settings.spinning(), new AtomicLong());
         } else {
             port = new JFabricPort(fabric, peer, settings.sizeBytes(), settings.pass() != Pass.PACED,
-                comparing() && settings.role() == SideRole.PONG);
+                comparing(), receives, tags);
             loops = new PortLoops(port);
         }
     }
@@ -89,6 +99,7 @@ final class JFabricSide implements Side {
                 }
                 yield count;
             }
+            case COLD, COLLECTED -> throw new IllegalArgumentException(pass.name());
         };
     }
 

@@ -15,8 +15,10 @@ import org.jfabric.tool.ToolException;
  */
 final class JvmContender implements Contender {
     private static final long PASS_TIMEOUT_MS = 120_000;
-    private static final int MOST_TRIES = 5;
     private static final double SAFETY = 1.15;
+    /** A pass that was too short goes on for this part of its time at least. */
+    private static final long LEAST_PART = 10;
+    private static final String PROGRESS_THREAD = "jfabric-progress";
     private static final long FIRST_BLOCK_BYTES = 16L << 20;
     private static final long FIRST_BLOCK = 2_000;
     private static final long VERIFY_BYTES = 32L << 20;
@@ -41,11 +43,12 @@ final class JvmContender implements Contender {
      * @param version  for the environment.
      * @param kinds    sides in the order in which they are opened.
      * @param passes   that it has.
+     * @param most     bytes of a message that it takes.
      * @param returns  messages of one exchange: 2, or 1 to oneself.
      * @param verified whether it has passes that compare contents.
      */
     record Definition(String id, String title, String version, Map<SideRole, SideKind> kinds, Set<Pass> passes,
-        int returns, boolean verified) {
+        int most, int returns, boolean verified) {
         Definition {
             kinds = new EnumMap<>(kinds);
         }
@@ -78,31 +81,39 @@ final class JvmContender implements Contender {
 
     @Override
     public boolean can(Pass pass, int sizeBytes) {
-        return definition.passes.contains(pass);
+        return definition.passes.contains(pass) && sizeBytes <= definition.most;
     }
 
+    /**
+     * {@inheritDoc}
+     *
+     * <p>Messages are counted out before the pass begins, so that it has no clock in it. Should they be too few they
+     * are not sent anew: more are sent and all count, because who repeats what was fast reports what was slow.
+     */
     @Override
     public Reading measure(Pass pass, int sizeBytes) throws InterruptedException {
         open(pass, sizeBytes);
         long count = warmUp(pass, sizeBytes);
-        for (int tries = 1;; tries++) {
-            Disturbance disturbance = new Disturbance();
-            long driverCpuNs = driverCpuNs();
-            Map<SideRole, SideReport> reports = run(pass, count);
-            driverCpuNs = driverCpuNs() - driverCpuNs;
-            long elapsedNs = Math.max(1, reports.get(SideRole.PING).result());
-            nsPerMessage.put(key(pass, sizeBytes), (double) elapsedNs / count);
-            if (elapsedNs >= settings.timedNs()) {
-                Reading reading = reading(pass, sizeBytes, count, reports, driverCpuNs, disturbance);
-                closeSides();
-                return reading;
-            }
-            if (tries == MOST_TRIES) {
-                throw new ToolException(title() + " was never slow enough to last "
-                    + settings.timedNs() / 1_000_000 + " ms with " + sizeBytes + " bytes.");
-            }
-            count = (long) (count * SAFETY * settings.timedNs() / elapsedNs) + 1;
+        Disturbance disturbance = new Disturbance();
+        long driverCpuNs = driverCpuNs();
+        Map<SideRole, SideReport> reports = run(pass, count, false);
+        long elapsedNs = elapsedNs(reports);
+        while (elapsedNs < settings.timedNs()) {
+            long missingNs = Math.max(settings.timedNs() - elapsedNs, settings.timedNs() / LEAST_PART);
+            long more = blockOf((long) (missingNs * SAFETY), (double) elapsedNs / count);
+            run(pass, more, false).forEach((role, report) -> reports.merge(role, report, SideReport::plus));
+            count += more;
+            elapsedNs = elapsedNs(reports);
         }
+        driverCpuNs = driverCpuNs() - driverCpuNs;
+        nsPerMessage.put(key(pass, sizeBytes), (double) elapsedNs / count);
+        Reading reading = reading(pass, sizeBytes, count, reports, driverCpuNs, disturbance);
+        closeSides();
+        return reading;
+    }
+
+    private static long elapsedNs(Map<SideRole, SideReport> reports) {
+        return Math.max(1, reports.get(SideRole.PING).result());
     }
 
     @Override
@@ -113,7 +124,7 @@ final class JvmContender implements Contender {
         Pass comparing = pass == Pass.STREAM ? Pass.VERIFY_STREAM : Pass.VERIFY;
         long count = Math.clamp(VERIFY_BYTES / Math.max(1, sizeBytes), 1, VERIFY_MOST);
         open(comparing, sizeBytes);
-        Map<SideRole, SideReport> reports = run(comparing, count);
+        Map<SideRole, SideReport> reports = run(comparing, count, false);
         closeSides();
         // In an exchange both sides compare what they get; of a stream, who gets it.
         SideReport comparer = reports.getOrDefault(SideRole.PONG, reports.get(SideRole.PING));
@@ -125,27 +136,77 @@ final class JvmContender implements Contender {
     }
 
     /**
-     * Streams messages only to count what the collectors do meanwhile.
+     * Streams messages to count what they leave to the collectors.
      *
      * @param messages  of 64 bytes.
      * @param timeoutNs after which no further block is begun.
-     * @return messages sent and collections in all processes.
+     * @return the messages sent, and what all processes allocated and collected in the blocks.
      */
-    long[] collections(long messages, long timeoutNs) throws InterruptedException {
-        open(Pass.STREAM, 64);
-        long block = warmUp(Pass.STREAM, 64);
+    Collected collections(long messages, long timeoutNs) throws InterruptedException {
+        open(Pass.STREAM, Targets.SIZE);
+        long block = warmUp(Pass.STREAM, Targets.SIZE);
+        for (SideClient side : sides) {
+            // what was opened and closed before this pass is not what these messages leave behind
+            side.call("collect", "collected");
+        }
         long begin = System.nanoTime();
         long sent = 0;
-        long collections = 0;
+        ThreadLoad load = new ThreadLoad(0, 0, 0, 0, 0);
         while (sent < messages && System.nanoTime() - begin < timeoutNs) {
             long count = Math.min(block, messages - sent);
-            for (SideReport report : run(Pass.STREAM, count).values()) {
-                collections += report.collections();
+            for (SideReport report : run(Pass.STREAM, count, false).values()) {
+                load = load.plus(report.load());
             }
             sent += count;
         }
         closeSides();
-        return new long[] {sent, collections};
+        return new Collected(sent, load);
+    }
+
+    /**
+     * What a pass for the collectors has found.
+     *
+     * @param messages sent.
+     * @param load     of all processes.
+     */
+    record Collected(long messages, ThreadLoad load) {
+    }
+
+    /**
+     * Runs a pass that is not timed, with a look at where the time goes.
+     *
+     * @param pass      of exchanges or a stream.
+     * @param sizeBytes of each message.
+     * @param forNs     how long, about.
+     * @return one profile for each side.
+     */
+    List<Comparison.SideProfile> profile(Pass pass, int sizeBytes, long forNs) throws InterruptedException {
+        open(pass, sizeBytes);
+        long count = (long) ((double) warmUp(pass, sizeBytes) * forNs / settings.timedNs());
+        SideClient daemon = daemon();
+        if (daemon != null) {
+            daemon.call("watch " + PROGRESS_THREAD, "watched");
+        }
+        Map<SideRole, Profile> seen = new EnumMap<>(SideRole.class);
+        Map<SideRole, SideReport> reports = run(pass, count, true);
+        reports.forEach((role, report) -> seen.put(role, report.profile()));
+        if (daemon != null) {
+            seen.put(SideRole.DRIVER, Profile.parse(daemon.call("look", "seen")));
+        }
+        closeSides();
+        double messages = pass == Pass.EXCHANGE ? (double) count * definition.returns : count;
+        double nsPerMessage = elapsedNs(reports) / messages;
+        return seen.entrySet().stream().map(each -> new Comparison.SideProfile(
+            new Cell(id(), pass, sizeBytes), each.getKey(), nsPerMessage, each.getValue())).toList();
+    }
+
+    private SideClient daemon() {
+        for (SideClient side : sides) {
+            if (side.role() == SideRole.DRIVER) {
+                return side;
+            }
+        }
+        return null;
     }
 
     private void open(Pass pass, int sizeBytes) throws InterruptedException {
@@ -174,29 +235,34 @@ final class JvmContender implements Contender {
         Folders.delete(settings.directory().resolve(id() + '-' + cells));
     }
 
-    /** Runs the pass until the compiler has had time for it; returns the messages of a timed pass. */
+    /**
+     * Runs the pass until the compiler has had time for it. The fastest of its blocks says how many messages a timed
+     * pass takes: then most last long enough, and those that do not are no matter, see {@link #measure}.
+     *
+     * @return the messages of a timed pass.
+     */
     private long warmUp(Pass pass, int sizeBytes) throws InterruptedException {
         long warmNs = warmed.add(key(pass, sizeBytes)) ? settings.firstWarmNs() : settings.warmNs();
         Double known = nsPerMessage.get(key(pass, sizeBytes));
         long block = known != null ? blockOf(warmNs, known)
             : Math.clamp(FIRST_BLOCK_BYTES / Math.max(1, sizeBytes), 1, FIRST_BLOCK);
         long spentNs = 0;
-        double perMessage;
+        double least = Double.MAX_VALUE;
         do {
-            long elapsedNs = Math.max(1, run(pass, block).get(SideRole.PING).result());
+            long elapsedNs = elapsedNs(run(pass, block, false));
             spentNs += elapsedNs;
-            perMessage = (double) elapsedNs / block;
-            block = blockOf(Math.max(warmNs / 4, warmNs - spentNs), perMessage);
+            least = Math.min(least, (double) elapsedNs / block);
+            block = blockOf(Math.max(warmNs / 4, warmNs - spentNs), (double) elapsedNs / block);
         } while (spentNs < warmNs);
-        return blockOf((long) (settings.timedNs() * SAFETY), perMessage);
+        return blockOf((long) (settings.timedNs() * SAFETY), least);
     }
 
     private static long blockOf(long wantedNs, double perMessageNs) {
         return Math.max(1, (long) (wantedNs / perMessageNs));
     }
 
-    private Map<SideRole, SideReport> run(Pass pass, long count) throws InterruptedException {
-        String command = "run " + pass + ' ' + count;
+    private Map<SideRole, SideReport> run(Pass pass, long count, boolean profiled) throws InterruptedException {
+        String command = "run " + pass + ' ' + count + (profiled ? " profiled" : "");
         SideClient ping = null;
         SideClient pong = null;
         for (SideClient side : sides) {
@@ -225,9 +291,9 @@ final class JvmContender implements Contender {
         for (SideClient side : sides) {
             SideReport report = reports.get(side.role());
             if (report != null) {
-                cpuNs += report.cpuNs();
-                disturbance.look(
-                    side.title(), report.switches(), ownSwitchesPerSecond(pass), report.cpuNs(), ping.result());
+                cpuNs += report.load().cpuNs();
+                disturbance.look(side.title(), report.load().switches(), ownSwitchesPerSecond(pass),
+                    report.load().cpuNs(), ping.result());
             }
         }
         switch (pass) {
@@ -239,6 +305,7 @@ final class JvmContender implements Contender {
             }
             case STREAM -> {
                 values.put(Metric.MESSAGE_RATE, count * NS_PER_SECOND / elapsedNs);
+                values.put(Metric.STREAM_TIME, elapsedNs / count);
                 values.put(Metric.BANDWIDTH, count * NS_PER_SECOND / elapsedNs * sizeBytes / MEGABYTE);
                 values.put(Metric.STREAM_CPU, cpuNs / count);
             }
@@ -247,6 +314,12 @@ final class JvmContender implements Contender {
                 values.put(Metric.PACED_P50, (double) ping.histogram().getValueAtPercentile(50));
                 values.put(Metric.PACED_P99, (double) ping.histogram().getValueAtPercentile(99));
                 values.put(Metric.PACED_P999, (double) ping.histogram().getValueAtPercentile(99.9));
+            }
+            case COLD -> {
+                double p99 = ping.histogram().getValueAtPercentile(99);
+                values.put(Metric.COLD_P50, (double) ping.histogram().getValueAtPercentile(50));
+                values.put(Metric.COLD_P99, p99);
+                values.put(Metric.COLD_CYCLES, p99 * ping.driverCycles() / elapsedNs);
             }
             default -> throw new IllegalArgumentException(pass + " is not timed");
         }

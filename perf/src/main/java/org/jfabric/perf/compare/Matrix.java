@@ -37,7 +37,7 @@ final class Matrix {
     private static List<Cell> every(List<Contender> contenders, Set<Integer> sizes) {
         List<Cell> cells = new ArrayList<>();
         for (Contender contender : contenders) {
-            for (Pass pass : List.of(Pass.EXCHANGE, Pass.STREAM, Pass.PACED)) {
+            for (Pass pass : List.of(Pass.EXCHANGE, Pass.STREAM, Pass.PACED, Pass.COLD)) {
                 for (int size : sizes) {
                     if (contender.can(pass, size) && (pass != Pass.PACED || size <= LARGEST_PACED_BYTES)) {
                         cells.add(new Cell(contender.id(), pass, size));

@@ -8,12 +8,26 @@ enum Metric {
     MESSAGE_RATE("messageRate", "messages/s", true),
     /** Payload of a stream over its time; a megabyte is a million bytes. */
     BANDWIDTH("bandwidth", "MB/s", true),
+    /** The same, time over messages. */
+    STREAM_TIME("timePerStreamedMessage", "ns", false),
     /** Half of the answers are there by then, counted from the intended send. */
     PACED_P50("roundTripAtRateP50", "ns", false),
     /** 99 % of the answers are there by then. */
     PACED_P99("roundTripAtRateP99", "ns", false),
     /** 99.9 % of the answers are there by then. */
     PACED_P999("roundTripAtRateP99.9", "ns", false),
+    /** Half of the first messages of cold endpoints are there by then. */
+    COLD_P50("firstMessageP50", "ns", false),
+    /** 99 % of them are there by then. */
+    COLD_P99("firstMessageP99", "ns", false),
+    /** {@link #COLD_P99} over the mean duty cycle of the daemon in the same pass. */
+    COLD_CYCLES("firstMessageP99InCycles", "cycles", false),
+    /** Garbage collections in all processes. */
+    COLLECTIONS("garbageCollections", "collections", false),
+    /** Heap that the threads of the messages allocated meanwhile. */
+    OWN_BYTES("allocatedByMeasuringThreads", "bytes", false),
+    /** Heap that all threads of these processes allocated meanwhile. */
+    ALL_BYTES("allocatedByAllThreads", "bytes", false),
     /** Processor time of both sides for a message of an exchange. */
     EXCHANGE_CPU("cpuPerExchangedMessage", "ns", false),
     /** Processor time of both sides for a message of a stream. */

@@ -9,11 +9,14 @@ import org.jfabric.tool.ToolException;
 
 /**
  * A contender whose test program is started anew for each reading; it warms up and times itself. Only its count of
- * messages is chosen here, from the speed of the reading before.
+ * messages is chosen here, from the speed of the reading before; for the first one it is run once without counting. A
+ * run that turns out too short is followed by another one, and both count.
  */
 final class NativeContender implements Contender {
-    private static final int MOST_TRIES = 5;
+    private static final int MOST_RUNS = 20;
     private static final double SAFETY = 1.15;
+    /** A run that was too short is followed by one for this part of its time at least. */
+    private static final long LEAST_PART = 10;
     private static final long FIRST_COUNT_BYTES = 64L << 20;
     private static final long FIRST_COUNT = 50_000;
     private static final long START_NS = 200_000_000L;
@@ -101,40 +104,59 @@ final class NativeContender implements Contender {
     @Override
     public Reading measure(Pass pass, int sizeBytes) throws InterruptedException {
         Cell cell = new Cell(id(), pass, sizeBytes);
-        double messages = pass == Pass.EXCHANGE ? 2 : 1;
-        long count = nsPerCount.containsKey(cell)
-            ? (long) (settings.timedNs() * SAFETY / nsPerCount.get(cell)) + 1
-            : Math.clamp(FIRST_COUNT_BYTES / sizeBytes, 1, FIRST_COUNT);
-        for (int tries = 1; tries <= MOST_TRIES; tries++) {
-            Disturbance disturbance = new Disturbance();
-            int port = FreePorts.tcp();
-            NativePair.Outcome outcome = pair.run(tool.command(pass, sizeBytes, count, port, true),
-                tool.command(pass, sizeBytes, count, port, false), port,
-                START_NS + (long) (count * nsPerCount.getOrDefault(cell, 0.0)), disturbance);
-            double nsPerMessage = tool.nsPerMessage(sizeBytes, outcome.output());
-            double elapsedNs = nsPerMessage * messages * count;
-            nsPerCount.put(cell, nsPerMessage * messages);
-            if (elapsedNs >= settings.timedNs()) {
-                return reading(pass, sizeBytes, nsPerMessage, outcome, disturbance);
-            }
-            count = (long) (count * SAFETY * settings.timedNs() / elapsedNs) + 1;
+        if (!nsPerCount.containsKey(cell)) {
+            run(cell, Math.clamp(FIRST_COUNT_BYTES / sizeBytes, 1, FIRST_COUNT), new Disturbance());
         }
-        throw new ToolException(title() + " was never slow enough to last " + settings.timedNs() / 1_000_000
-            + " ms with " + sizeBytes + " bytes.");
+        Disturbance disturbance = new Disturbance();
+        double elapsedNs = 0;
+        double cpuNs = 0;
+        long count = 0;
+        NativePair.Outcome last = null;
+        for (int runs = 0; elapsedNs < settings.timedNs(); runs++) {
+            if (runs == MOST_RUNS) {
+                throw new ToolException(title() + " was never slow enough to last " + settings.timedNs() / 1_000_000
+                    + " ms with " + sizeBytes + " bytes.");
+            }
+            double missingNs = Math.max(settings.timedNs() - elapsedNs, settings.timedNs() / LEAST_PART);
+            long more = (long) (missingNs * SAFETY / nsPerCount.get(cell)) + 1;
+            last = run(cell, more, disturbance);
+            double ns = nsPerCount.get(cell) * more;
+            cpuNs += last.cpuShare() * ns;
+            elapsedNs += ns;
+            count += more;
+        }
+        nsPerCount.put(cell, elapsedNs / count);
+        return reading(pass, sizeBytes, elapsedNs / count / messages(pass), cpuNs / elapsedNs, last.memoryBytes(),
+            disturbance);
     }
 
-    private static Reading reading(
-        Pass pass, int sizeBytes, double nsPerMessage, NativePair.Outcome outcome, Disturbance disturbance) {
+    /** Runs the program once and keeps how long a count took. */
+    private NativePair.Outcome run(Cell cell, long count, Disturbance disturbance) throws InterruptedException {
+        int port = FreePorts.tcp();
+        NativePair.Outcome outcome = pair.run(tool.command(cell.pass(), cell.sizeBytes(), count, port, true),
+            tool.command(cell.pass(), cell.sizeBytes(), count, port, false), port,
+            START_NS + (long) (count * nsPerCount.getOrDefault(cell, 0.0)), disturbance);
+        nsPerCount.put(cell, tool.nsPerMessage(cell.sizeBytes(), outcome.output()) * messages(cell.pass()));
+        return outcome;
+    }
+
+    private static double messages(Pass pass) {
+        return pass == Pass.EXCHANGE ? 2 : 1;
+    }
+
+    private static Reading reading(Pass pass, int sizeBytes, double nsPerMessage, double cpuShare, double memoryBytes,
+        Disturbance disturbance) {
         Map<Metric, Double> values = new EnumMap<>(Metric.class);
-        double cpuNs = outcome.cpuShare() * nsPerMessage;
+        double cpuNs = cpuShare * nsPerMessage;
         if (pass == Pass.EXCHANGE) {
             values.put(Metric.HALF_ROUND_TRIP, nsPerMessage);
             values.put(Metric.EXCHANGE_CPU, cpuNs);
-            if (outcome.memoryBytes() > 0) {
-                values.put(Metric.MEMORY, outcome.memoryBytes() / BYTES_PER_MIB);
+            if (memoryBytes > 0) {
+                values.put(Metric.MEMORY, memoryBytes / BYTES_PER_MIB);
             }
         } else {
             values.put(Metric.MESSAGE_RATE, NS_PER_SECOND / nsPerMessage);
+            values.put(Metric.STREAM_TIME, nsPerMessage);
             values.put(Metric.BANDWIDTH, NS_PER_SECOND / nsPerMessage * sizeBytes / MEGABYTE);
             values.put(Metric.STREAM_CPU, cpuNs);
         }

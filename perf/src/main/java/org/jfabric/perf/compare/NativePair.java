@@ -20,6 +20,8 @@ import org.jfabric.tool.ToolException;
  */
 final class NativePair {
     private static final String BINDER = "taskset";
+    /** A server whose client never comes waits for ever, so each program ends with the thread that started it. */
+    private static final List<String> TIE = List.of("setpriv", "--pdeathsig", "KILL");
     private static final long LISTEN_TIMEOUT_NS = 10_000_000_000L;
     private static final long END_TIMEOUT_S = 120;
     private static final long POLL_MS = 2;
@@ -69,9 +71,6 @@ final class NativePair {
     Outcome run(List<String> server, List<String> client, int port, long expectedNs, Disturbance disturbance)
         throws InterruptedException {
         Process listening = start(server, settings.pongCpu());
-        // A server whose client never comes would wait for ever.
-        Thread hook = new Thread(listening::destroyForcibly, "compare-end");
-        Runtime.getRuntime().addShutdownHook(hook);
         try {
             awaitListener(listening, port);
             Process measuring = start(client, settings.pingCpu());
@@ -82,16 +81,6 @@ final class NativePair {
             }
         } finally {
             listening.destroyForcibly().waitFor();
-            forget(hook);
-        }
-    }
-
-    private static void forget(Thread hook) {
-        try {
-            Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (IllegalStateException ex) {
-            // The process is ending and the hook runs, or ran.
-            return;
         }
     }
 
@@ -131,13 +120,21 @@ final class NativePair {
         return Math.min(1, (double) (to.cpuNs - from.cpuNs) / elapsedNs);
     }
 
-    private Process start(List<String> command, int cpu) {
+    /** The command with what ties it to this process and to a core, as far as these programs are installed. */
+    static List<String> bound(List<String> command, int cpu) {
         List<String> bound = new ArrayList<>();
+        if (Programs.find(TIE.getFirst()) != null) {
+            bound.addAll(TIE);
+        }
         if (Programs.find(BINDER) != null) {
             bound.addAll(List.of(BINDER, "-c", Integer.toString(cpu)));
         }
         bound.addAll(command);
-        ProcessBuilder builder = new ProcessBuilder(bound).redirectErrorStream(true);
+        return bound;
+    }
+
+    private Process start(List<String> command, int cpu) {
+        ProcessBuilder builder = new ProcessBuilder(bound(command, cpu)).redirectErrorStream(true);
         builder.environment().putAll(environment);
         try {
             Process process = builder.start();

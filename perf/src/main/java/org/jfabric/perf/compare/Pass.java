@@ -8,6 +8,10 @@ enum Pass {
     STREAM,
     /** Messages at a fixed rate, each answered; measured from the time at which they should have been sent. */
     PACED,
+    /** One message at a time, each of another endpoint that was idle for long, amid the traffic of one that is not. */
+    COLD,
+    /** As {@link #STREAM}, as many messages as a target names and only once; not for its time. */
+    COLLECTED,
     /** As {@link #EXCHANGE}, contents made and compared. */
     VERIFY,
     /** As {@link #STREAM}, contents made and compared. */

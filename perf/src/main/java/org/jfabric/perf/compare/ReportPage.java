@@ -29,6 +29,7 @@ final class ReportPage {
     private static final double[] PERCENTILES = {0, 50, 90, 99, 99.9, 99.99, 99.999};
     private static final double LAST_NINES = 5;
     private static final double NINES_STEP = 0.05;
+    private static final double LEAST_SHARE = 0.01;
 
     private final Comparison run;
     private final StringBuilder page = new StringBuilder();
@@ -50,6 +51,7 @@ final class ReportPage {
             run.results().rounds(), disturbedSummary());
         notes();
         targets();
+        profiles();
         add("<h2>Half round trip by size</h2>%n");
         bySize("Half round trip by size", Metric.HALF_ROUND_TRIP, "nanoseconds");
         add("<h2>Message rate by size</h2>%n");
@@ -96,22 +98,45 @@ final class ReportPage {
         for (Target.Verdict verdict : run.verdicts()) {
             Target target = verdict.target();
             String outcome = ResultText.outcome(verdict);
-            add("<tr><td>%s</td><td class=\"number\">%s</td><td class=\"number\">%.2f</td>"
+            String reason = Reason.of(run, verdict);
+            add("<tr><td>%s%s</td><td class=\"number\">%s</td><td class=\"number\">%.2f</td>"
                 + "<td class=\"number\">%.2f</td><td class=\"number\">%s</td><td class=\"%s\">%s</td></tr>%n",
-                text(target.what()),
+                text(target.what()), reason.isEmpty() ? "" : "<br/><small>" + text(reason) + "</small>",
                 verdict.measured() ? String.format(Locale.ROOT, "%.3f", verdict.ratio()) : "-",
                 target.must(), target.goal(),
                 verdict.measured() ? verdict.near() + " of " + verdict.ratios().length : "-",
                 verdict.met() ? "met" : verdict.measured() ? "missed" : "none",
                 text(outcome.substring(outcome.indexOf(": ") < 0 ? 0 : outcome.indexOf(": ") + 2)));
         }
-        if (run.streamed() > 0) {
-            add("<tr><td>garbage collections in %,d messages at full rate</td><td class=\"number\">%d</td>"
-                + "<td class=\"number\">0</td><td class=\"number\">0</td><td></td><td class=\"%s\">%s</td></tr>%n",
-                run.streamed(), run.collections(), run.collections() == 0 ? "met" : "missed",
-                run.collections() == 0 ? "goal met" : "missed");
+        add("</table>%n");
+    }
+
+    private void profiles() {
+        if (run.profiles().isEmpty()) {
+            return;
+        }
+        add("<h2>Where the time goes</h2>%n<p>Of passes of their own, which are not timed: looks at the thread once a"
+            + " millisecond, by the call that it is in and the part of the way. To look for a message includes the"
+            + " wait for it: of an exchange each side waits while the other one works and while the cache lines come"
+            + " over, which alone takes %s.</p>%n<table>%n<tr><th>what</th><th>side</th><th>part</th><th>share</th>"
+            + "<th>ns of a message</th></tr>%n", floor());
+        for (Comparison.SideProfile side : run.profiles()) {
+            for (Profile.Part part : side.profile().parts()) {
+                if (part.share() >= LEAST_SHARE) {
+                    add("<tr><td>%s</td><td>%s</td><td>%s</td><td class=\"number\">%.0f %%</td>"
+                        + "<td class=\"number\">%.0f</td></tr>%n", text(side.cell().toString()), side.doing(),
+                        text(part.name()), 100 * part.share(), part.share() * side.nsPerMessage());
+                }
+            }
         }
         add("</table>%n");
+    }
+
+    private String floor() {
+        double floor = run.results().median(
+            new Cell(Contenders.HAND_OVER, Pass.EXCHANGE, Targets.SIZE), Metric.HALF_ROUND_TRIP);
+        return Double.isNaN(floor) ? "what a bare hand-over takes"
+            : String.format(Locale.ROOT, "%.0f ns as a bare hand-over", floor);
     }
 
     private void bySize(String title, Metric metric, String unit) {

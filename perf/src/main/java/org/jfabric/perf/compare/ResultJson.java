@@ -30,7 +30,11 @@ final class ResultJson {
         }
         json.endArray().name("targets").beginArray();
         for (Target.Verdict verdict : run.verdicts()) {
-            write(json, verdict);
+            write(json, verdict, Reason.of(run, verdict));
+        }
+        json.endArray().name("profiles").beginArray();
+        for (Comparison.SideProfile each : run.profiles()) {
+            write(json, each);
         }
         json.endArray();
         json.name("garbageCollections").beginObject()
@@ -65,7 +69,21 @@ final class ResultJson {
         json.endObject();
     }
 
-    private static void write(JsonWriter json, Target.Verdict verdict) {
+    private static void write(JsonWriter json, Comparison.SideProfile side) {
+        json.beginObject()
+            .member("cell", side.cell().toString())
+            .member("side", side.doing())
+            .member("nsPerMessage", side.nsPerMessage())
+            .member("samples", side.profile().total())
+            .name("parts").beginArray();
+        for (Profile.Part part : side.profile().parts()) {
+            json.beginObject().member("part", part.name()).name("share").value(part.share(), RATIO_DECIMALS)
+                .endObject();
+        }
+        json.endArray().endObject();
+    }
+
+    private static void write(JsonWriter json, Target.Verdict verdict, String reason) {
         Target target = verdict.target();
         json.beginObject()
             .member("what", target.what())
@@ -79,6 +97,7 @@ final class ResultJson {
             .name("missedBy").value(verdict.missedBy(), RATIO_DECIMALS)
             .member("rounds", verdict.ratios().length)
             .member("roundsWithin5Percent", verdict.near())
+            .member("reason", reason)
             .endObject();
     }
 

@@ -9,11 +9,11 @@ final class ResultText {
 
     static String write(Comparison run) {
         StringBuilder text = new StringBuilder();
-        text.append(String.format(Locale.ROOT, "%-30s %-24s %9s %14s %14s %14s  %s%n",
+        text.append(String.format(Locale.ROOT, "%-32s %-28s %9s %14s %14s %14s  %s%n",
             "system", "metric", "bytes", "median", "min", "max", "unit"));
         for (Results.Line line : run.results().lines()) {
             int disturbed = run.results().disturbedRounds(line.cell());
-            text.append(String.format(Locale.ROOT, "%-30s %-24s %,9d %,14.1f %,14.1f %,14.1f  %s%s%n",
+            text.append(String.format(Locale.ROOT, "%-32s %-28s %,9d %,14.1f %,14.1f %,14.1f  %s%s%n",
                 line.cell().system(), line.metric().key(), line.cell().sizeBytes(), line.median(), line.min(),
                 line.max(), line.metric().unit(),
                 disturbed == 0 ? "" : "  (" + disturbed + " of " + run.results().rounds() + " rounds disturbed)"));
@@ -21,6 +21,10 @@ final class ResultText {
         text.append(String.format("%n"));
         for (Target.Verdict verdict : run.verdicts()) {
             text.append(String.format(Locale.ROOT, "%-90s %s%n", verdict.target().what(), outcome(verdict)));
+            String reason = Reason.of(run, verdict);
+            if (!reason.isEmpty()) {
+                text.append("    ").append(reason).append(System.lineSeparator());
+            }
         }
         if (run.streamed() > 0) {
             text.append(String.format(Locale.ROOT, "%,d garbage collections in %,d messages%n",
@@ -46,6 +50,9 @@ final class ResultText {
         }
         if (verdict.met()) {
             return ratio + "met";
+        }
+        if (verdict.missedBy() > 0 && verdict.target().must() == 0) {
+            return ratio + "missed";
         }
         return ratio + (verdict.missedBy() > 0
             ? String.format(Locale.ROOT, "missed by %.0f %%", Math.max(1, 100 * verdict.missedBy()))

@@ -17,9 +17,10 @@ import org.jfabric.tool.ToolException;
 final class Rig implements AutoCloseable {
     private static final long COLLECTIONS_TIMEOUT_NS = 60_000_000_000L;
 
+    private static final long PROFILE_NS = 1_500_000_000L;
     private static final double NS_PER_SECOND = 1e9;
-    /** Room for the rounds of a run that has to end within ten minutes, the last pass and the start aside. */
-    private static final long ROUNDS_LIMIT_NS = 520_000_000_000L;
+    /** Room for the rounds of a run that has to end within ten minutes, start, last pass and profiles aside. */
+    private static final long ROUNDS_LIMIT_NS = 490_000_000_000L;
 
     private final PrintWriter progress;
     private final List<Contender> contenders = new ArrayList<>();
@@ -56,7 +57,6 @@ final class Rig implements AutoCloseable {
         if (!settings.spinning()) {
             notes.add("Both sides had to share one core: these are figures of the scheduler.");
         }
-        notes.addAll(Targets.LEFT_OUT.stream().map(text -> "Left out: " + text + '.').toList());
     }
 
     /**
@@ -95,8 +95,15 @@ final class Rig implements AutoCloseable {
             }
             say("  %d cells took %.0f s", cells.size() - failed.size(), (now - begin) / NS_PER_SECOND);
         }
-        long[] collected = collections(sizes, messages);
-        return new Comparison(environment, titles(), results, missing, notes, verified, collected[0], collected[1]);
+        JvmContender.Collected collected = collections(sizes, messages);
+        if (collected.messages() >= Targets.COLLECTED_MESSAGES) {
+            results.add(Targets.COLLECTED, 0, new Reading(Map.of(
+                Metric.COLLECTIONS, (double) collected.load().collections(),
+                Metric.OWN_BYTES, (double) collected.load().ownBytes(),
+                Metric.ALL_BYTES, (double) collected.load().allBytes()), List.of(), null));
+        }
+        return new Comparison(environment, titles(), results, missing, notes, verified, collected.messages(),
+            collected.load().collections(), profiles(sizes));
     }
 
     /** Another library's failure is no reason to throw away hours of measurements; our own is. */
@@ -126,18 +133,33 @@ final class Rig implements AutoCloseable {
         return verified;
     }
 
-    private long[] collections(Set<Integer> sizes, long messages) throws InterruptedException {
+    private JvmContender.Collected collections(Set<Integer> sizes, long messages) throws InterruptedException {
         Contender own = byId(Contenders.INVOKER);
         if (messages == 0 || own == null || !sizes.contains(Targets.SIZE)) {
-            return new long[] {0, 0};
+            return new JvmContender.Collected(0, new ThreadLoad(0, 0, 0, 0, 0));
         }
         say("counting garbage collections in %,d messages", messages);
-        long[] found = ((JvmContender) own).collections(messages, COLLECTIONS_TIMEOUT_NS);
-        if (found[0] < messages) {
+        JvmContender.Collected found = ((JvmContender) own).collections(messages, COLLECTIONS_TIMEOUT_NS);
+        notes.add(String.format(Locale.ROOT, "Of %,d messages at full rate the threads that sent and received them"
+            + " allocated %,d bytes of heap, all threads of their processes %,d.", found.messages(),
+            found.load().ownBytes(), found.load().allBytes()));
+        if (found.messages() < messages) {
             notes.add(String.format(Locale.ROOT, "Garbage collections were counted in %,d instead of %,d messages:"
-                + " more did not fit into a minute.", found[0], messages));
+                + " more did not fit into a minute.", found.messages(), messages));
         }
         return found;
+    }
+
+    private List<Comparison.SideProfile> profiles(Set<Integer> sizes) throws InterruptedException {
+        List<Comparison.SideProfile> profiles = new ArrayList<>();
+        for (Cell cell : Targets.PROFILED) {
+            Contender own = byId(cell.system());
+            if (own != null && sizes.contains(cell.sizeBytes())) {
+                say("looking where the time of %s goes", cell);
+                profiles.addAll(((JvmContender) own).profile(cell.pass(), cell.sizeBytes(), PROFILE_NS));
+            }
+        }
+        return profiles;
     }
 
     private Contender byId(String id) {

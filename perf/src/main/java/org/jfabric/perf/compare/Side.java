@@ -35,12 +35,21 @@ interface Side extends AutoCloseable {
     long run(Pass pass, long count);
 
     /**
-     * The distribution found by the last paced pass.
+     * The distribution found by the last pass that has one.
      *
-     * @return nanoseconds from intended send to answer, or null if there was no such pass.
+     * @return nanoseconds from intended send to answer, or of first messages; null if there was no such pass.
      */
     default Histogram distribution() {
         return null;
+    }
+
+    /**
+     * Duty cycles of a daemon during the last pass of cold endpoints.
+     *
+     * @return a count, 0 if there was no such pass.
+     */
+    default long driverCycles() {
+        return 0;
     }
 
     @Override

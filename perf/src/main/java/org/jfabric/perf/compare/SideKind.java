@@ -8,6 +8,10 @@ enum SideKind {
     JFABRIC_INVOKER,
     /** The same in a process that has used the other links as well. */
     JFABRIC_INVOKER_ALL_LINKS,
+    /** The same with a hundred thousand receives posted where a stream arrives. */
+    JFABRIC_INVOKER_MANY_RECEIVES,
+    /** The same, the messages looked at where they are. */
+    JFABRIC_ZERO_COPY,
     /** A JFabric daemon in mode DEDICATED. */
     JFABRIC_DEDICATED,
     /** A JFabric daemon in mode SHARED. */
@@ -37,8 +41,10 @@ enum SideKind {
      */
     Side open(SideSettings settings) {
         return switch (this) {
-            case JFABRIC_INVOKER -> new JFabricSide(settings, false);
-            case JFABRIC_INVOKER_ALL_LINKS -> new JFabricSide(settings, true);
+            case JFABRIC_INVOKER -> new JFabricSide(settings, false, false);
+            case JFABRIC_INVOKER_ALL_LINKS -> new JFabricSide(settings, true, false);
+            case JFABRIC_INVOKER_MANY_RECEIVES -> new JFabricSide(settings, false, true);
+            case JFABRIC_ZERO_COPY -> new ZeroCopySide(settings);
             case JFABRIC_DEDICATED -> new JFabricDaemon(settings, ThreadingMode.DEDICATED);
             case JFABRIC_SHARED -> new JFabricDaemon(settings, ThreadingMode.SHARED);
             case JFABRIC_SELF -> new JFabricSelf(settings, 1);

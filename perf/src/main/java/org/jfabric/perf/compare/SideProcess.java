@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
@@ -24,8 +25,11 @@ import picocli.CommandLine.Option;
  * <pre>
  *  open PASS SIZE PORT DIR      opened          driver, endpoint and memory of a cell
  *  connect                      connected       the other side is found
- *  run PASS COUNT               armed           (who answers) the other may begin
+ *  run PASS COUNT [profiled]    armed           (who answers) the other may begin
  *                               done REPORT
+ *  watch THREAD                 watched         a driver's thread is profiled from here
+ *  look                         seen PROFILE    to here
+ *  collect                      collected       the garbage of everything before is gone
  *  close                        closed
  *  quit                                         ends with status 0
  *                               failed TEXT     ends with status 1
@@ -41,6 +45,9 @@ public final class SideProcess implements ToolCommand {
 
     private static final long CYCLE_NS = 100_000;
     private static final int ORPHANED = 3;
+    private static final int PROFILED_WORD = 3;
+    private static final int DELETE_TRIES = 50;
+    private static final long DELETE_PAUSE_NS = 20_000_000;
 
     @Option(names = "--kind", required = true)
     private SideKind kind;
@@ -58,6 +65,7 @@ public final class SideProcess implements ToolCommand {
     private final LinkedBlockingQueue<String> commands = new LinkedBlockingQueue<>();
     private final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
     private Side side;
+    private Profiler watching;
 
     /** Made by the command line. */
     public SideProcess() {
@@ -107,7 +115,16 @@ public final class SideProcess implements ToolCommand {
                 side.connect();
                 say("connected");
             }
-            case "run" -> run(Pass.valueOf(words[1]), Long.parseLong(words[2]));
+            case "run" -> run(Pass.valueOf(words[1]), Long.parseLong(words[2]), words.length > PROFILED_WORD);
+            case "watch" -> {
+                watching = new Profiler(words[1]);
+                say("watched");
+            }
+            case "look" -> say("seen " + watching.end(base).format());
+            case "collect" -> {
+                System.gc();
+                say("collected");
+            }
             case "close" -> {
                 side.close();
                 side = null;
@@ -117,17 +134,18 @@ public final class SideProcess implements ToolCommand {
         }
     }
 
-    private void run(Pass pass, long count) {
+    private void run(Pass pass, long count, boolean profiled) {
+        Profiler profiler = profiled ? new Profiler(Thread.currentThread().getName()) : null;
         if (role == SideRole.PONG) {
             side.arm(pass);
             say("armed");
         }
-        ThreadLoad before = ThreadLoad.now();
+        ThreadLoad.Span span = new ThreadLoad.Span();
         long result = side.run(pass, count);
-        ThreadLoad after = ThreadLoad.now();
-        say("done " + new SideReport(result, after.cpuNs() - before.cpuNs(), after.switches() - before.switches(),
-            after.collections() - before.collections(), ThreadLoad.memoryBytes(ProcessHandle.current().pid()),
-            pass == Pass.PACED ? side.distribution() : null).format());
+        ThreadLoad load = span.end();
+        say("done " + new SideReport(result, load, ThreadLoad.memoryBytes(ProcessHandle.current().pid()),
+            side.driverCycles(), pass == Pass.PACED || pass == Pass.COLD ? side.distribution() : null,
+            profiler == null ? null : profiler.end(base)).format());
     }
 
     /** An invoked driver has to be run also while the rig thinks. */
@@ -155,7 +173,11 @@ public final class SideProcess implements ToolCommand {
         } catch (IOException ex) {
             System.err.println("the rig's commands cannot be read: " + ex.getMessage());
         }
-        TemporaryDirectory.deleteOf(base.resolve("any"));
+        // again if another orphan, which is about to end as well, has made a file meanwhile
+        for (int i = 0; i < DELETE_TRIES && Files.exists(base); i++) {
+            TemporaryDirectory.deleteOf(base.resolve("any"));
+            LockSupport.parkNanos(DELETE_PAUSE_NS);
+        }
         Runtime.getRuntime().halt(ORPHANED);
     }
 

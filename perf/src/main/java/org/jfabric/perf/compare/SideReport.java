@@ -8,22 +8,25 @@ import org.HdrHistogram.Histogram;
 /**
  * What a side says of a pass, as one line.
  *
- * @param result      nanoseconds, or messages compared.
- * @param cpuNs       processor time of the whole process meanwhile.
- * @param switches    times that the main thread lost its core without waiting for anything.
- * @param collections garbage collections.
- * @param memoryBytes resident memory of the process afterwards.
- * @param histogram   distribution, or null.
+ * @param result       nanoseconds, or messages compared.
+ * @param load         of the process meanwhile.
+ * @param memoryBytes  resident memory of the process afterwards.
+ * @param driverCycles duty cycles of a daemon meanwhile, 0 if they are not counted.
+ * @param histogram    distribution, or null.
+ * @param profile      where the time went, or null.
  */
-record SideReport(
-    long result, long cpuNs, long switches, long collections, long memoryBytes, Histogram histogram) {
-    private static final int WORDS = 6;
+record SideReport(long result, ThreadLoad load, long memoryBytes, long driverCycles, Histogram histogram,
+    Profile profile) {
+    private static final int LOAD_WORD = 1;
+    private static final int MEMORY_WORD = LOAD_WORD + ThreadLoad.WORDS;
+    private static final int WORDS = MEMORY_WORD + 4;
     private static final String NONE = "-";
 
     /** The line. */
     String format() {
-        return String.join(" ", Long.toString(result), Long.toString(cpuNs), Long.toString(switches),
-            Long.toString(collections), Long.toString(memoryBytes), histogram == null ? NONE : encode(histogram));
+        return String.join(" ", Long.toString(result), load.format(), Long.toString(memoryBytes),
+            Long.toString(driverCycles), histogram == null ? NONE : encode(histogram),
+            profile == null ? NONE : profile.format());
     }
 
     /**
@@ -37,8 +40,22 @@ record SideReport(
         if (words.length != WORDS) {
             throw new IllegalArgumentException("not a report of a pass: " + line);
         }
-        return new SideReport(Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]),
-            Long.parseLong(words[3]), Long.parseLong(words[4]), words[5].equals(NONE) ? null : decode(words[5]));
+        String histogram = words[MEMORY_WORD + 2];
+        String profile = words[MEMORY_WORD + 3];
+        return new SideReport(Long.parseLong(words[0]), ThreadLoad.parse(words, LOAD_WORD),
+            Long.parseLong(words[MEMORY_WORD]), Long.parseLong(words[MEMORY_WORD + 1]),
+            histogram.equals(NONE) ? null : decode(histogram), profile.equals(NONE) ? null : Profile.parse(profile));
+    }
+
+    /** Both as if they were one pass; of profiles and memory the later one. */
+    SideReport plus(SideReport later) {
+        Histogram both = later.histogram;
+        if (histogram != null && both != null) {
+            both = histogram.copy();
+            both.add(later.histogram);
+        }
+        return new SideReport(result + later.result, load.plus(later.load), later.memoryBytes,
+            driverCycles + later.driverCycles, both, later.profile);
     }
 
     private static String encode(Histogram histogram) {

@@ -22,6 +22,11 @@ final class Statistics {
         return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
     }
 
+    /** The values that are there. */
+    static double[] present(double... values) {
+        return Arrays.stream(values).filter(value -> !Double.isNaN(value)).toArray();
+    }
+
     static double min(double... values) {
         return Arrays.stream(values).filter(value -> !Double.isNaN(value)).min().orElse(Double.NaN);
     }

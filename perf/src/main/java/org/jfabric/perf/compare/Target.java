@@ -3,12 +3,14 @@ package org.jfabric.perf.compare;
 import java.util.List;
 
 /**
- * A line of the table of targets: a ratio within each round, of one of JFabric's cells to a reference.
+ * A line of the table of targets: a ratio within each round, of one of JFabric's cells to a reference; or a value of
+ * its own that needs no reference.
  *
  * @param what       for people.
  * @param own        JFabric's cell.
  * @param metric     that is compared.
- * @param references what it is compared with; of several, the one that is easiest to reach counts in each round.
+ * @param references what it is compared with; of several, the one that is easiest to reach counts in each round; none
+ *                   if the value itself counts.
  * @param must       ratio to reach: not more, or of a metric of which more is better, not less.
  * @param goal       the same for the goal.
  * @param goalFor    the reference of the goal, if it is another one than that of the must; else null.
@@ -36,7 +38,7 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
      * @param near     rounds within 5 % of the must.
      * @param met      whether the median meets it and most rounds are near.
      * @param goalMet  whether the median meets the goal as well.
-     * @param missedBy part by which the median misses the must, 0 if it does not.
+     * @param missedBy part by which the median misses the must, 0 if it does not; of a must of 0 the median itself.
      */
     record Verdict(
         Target target, double[] ratios, double ratio, int near, boolean met, boolean goalMet, double missedBy) {
@@ -49,8 +51,22 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
         this(what, own, metric, List.of(new Reference(reference, 1)), must, goal, null);
     }
 
+    /** A target for a value of its own. */
+    static Target ofValue(String what, Cell own, Metric metric, double must, double goal) {
+        return new Target(what, own, metric, List.of(), must, goal, null);
+    }
+
     Verdict judge(Results results) {
-        double[] ratios = Statistics.pairedRatios(results.values(own, metric), reference(results));
+        return judge(isRatio() ? Statistics.pairedRatios(results.values(own, metric), reference(results))
+            : Statistics.present(results.values(own, metric)), results);
+    }
+
+    /** Whether there is something to compare with. */
+    boolean isRatio() {
+        return !references.isEmpty();
+    }
+
+    private Verdict judge(double[] ratios, Results results) {
         double ratio = Statistics.median(ratios);
         int near = 0;
         for (double each : ratios) {
@@ -60,7 +76,7 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
             results.values(own, metric), scaled(results, goalFor)));
         boolean met = ratios.length > 0 && reaches(ratio, must, 1) && 2 * near > ratios.length;
         double missedBy = ratios.length == 0 || reaches(ratio, must, 1) ? 0
-            : metric.moreIsBetter() ? must / ratio - 1 : ratio / must - 1;
+            : metric.moreIsBetter() ? must / ratio - 1 : must == 0 ? ratio : ratio / must - 1;
         return new Verdict(this, ratios, ratio, near, met, met && reaches(goalRatio, goal, 1), missedBy);
     }
 

@@ -57,8 +57,9 @@ class CompareProcessTest {
     }
 
     @Test
-    void shouldMeasureJFabricAndTheBaselines() throws Exception {
-        Run run = run("--systems", "jfabric-invoker,hand-over,copy", "--sizes", "64", "--rounds", "1", "--messages",
+    void shouldMeasureEachKindOfCellAndTheBaselines() throws Exception {
+        Run run = run("--systems", "jfabric-invoker,jfabric-invoker-100000-receives,jfabric-zero-copy,"
+            + "jfabric-daemon-1000-endpoints,hand-over,copy", "--sizes", "64", "--rounds", "1", "--messages",
             "10000", "--json", "--report", folder.toString());
 
         assertEquals(0, run.status, run.err);
@@ -72,9 +73,12 @@ class CompareProcessTest {
         }
         assertTrue(seen.containsAll(Set.of("jfabric-invoker halfRoundTrip", "jfabric-invoker messageRate",
             "jfabric-invoker bandwidth", "jfabric-invoker roundTripAtRateP99", "hand-over halfRoundTrip",
-            "hand-over roundTripAtRateP99", "jfabric-invoker memory", "jfabric-invoker cpuPerStreamedMessage")),
+            "hand-over roundTripAtRateP99", "jfabric-invoker memory", "jfabric-invoker cpuPerStreamedMessage",
+            "jfabric-invoker-100000-receives timePerStreamedMessage", "jfabric-zero-copy messageRate",
+            "jfabric-daemon-1000-endpoints halfRoundTrip", "jfabric-daemon-1000-endpoints firstMessageP99InCycles")),
             seen.toString());
-        assertEquals(30_000.0, json.get("messagesCompared"));
+        assertEquals(50_000.0, json.get("messagesCompared"));
+        assertEquals(10, ((List<?>) json.get("profiles")).size(), run.out);
         assertEquals(10_000.0, ((Map<?, ?>) json.get("garbageCollections")).get("messages"));
         for (String name : List.of("cpu", "kernel", "jdk", "commit", "version.jfabric-invoker", "version.aeron-ipc")) {
             assertTrue(((Map<?, ?>) json.get("environment")).containsKey(name), name);

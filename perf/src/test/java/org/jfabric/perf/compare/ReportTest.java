@@ -35,7 +35,7 @@ class ReportTest {
         Document page = parse(ReportPage.write(run));
         assertEquals("html", page.getDocumentElement().getTagName());
         assertEquals(4, page.getElementsByTagName("svg").getLength());
-        assertEquals(4, page.getElementsByTagName("table").getLength());
+        assertEquals(5, page.getElementsByTagName("table").getLength());
         String text = page.getDocumentElement().getTextContent();
         assertTrue(text.contains("A \"fast\" <CPU> & more"), text);
         assertTrue(text.contains("ping lost its core 50 times a second"), text);
@@ -53,7 +53,8 @@ class ReportTest {
 
     @Test
     void shouldStandWithoutAnyMeasurement() throws Exception {
-        Comparison empty = new Comparison(Map.of(), Map.of(), new Results(1), List.of(), List.of(), 0, 0, 0);
+        Comparison empty = new Comparison(Map.of(), Map.of(), new Results(1), List.of(), List.of(), 0, 0, 0,
+            List.of());
         String page = ReportPage.write(empty);
         assertNotNull(parse(page));
         assertTrue(page.contains("Not measured."), page);
@@ -63,8 +64,8 @@ class ReportTest {
     @Test
     void shouldPrintEnvironmentAndResultsByTheirNames() {
         Map<String, Object> json = JsonText.object(ResultJson.write(run, false));
-        assertEquals(List.of("environment", "results", "targets", "garbageCollections", "messagesCompared", "missing",
-            "notes"), List.copyOf(json.keySet()));
+        assertEquals(List.of("environment", "results", "targets", "profiles", "garbageCollections",
+            "messagesCompared", "missing", "notes"), List.copyOf(json.keySet()));
         assertEquals("A \"fast\" <CPU> & more", ((Map<?, ?>) json.get("environment")).get("cpu"));
         List<?> results = (List<?>) json.get("results");
         Map<?, ?> first = (Map<?, ?>) results.getFirst();
@@ -81,6 +82,26 @@ class ReportTest {
             assertTrue(results.stream().anyMatch(each -> metric.equals(((Map<?, ?>) each).get("metric"))), metric);
         }
         assertEquals(Targets.all().size(), ((List<?>) json.get("targets")).size());
+    }
+
+    @Test
+    void shouldSayWhyATargetIsMissedAndNothingOfOthers() throws Exception {
+        Results results = new Results(1);
+        Runs.add(results, Runs.OWN, Metric.HALF_ROUND_TRIP, 100);
+        Runs.add(results, Runs.UCX, Metric.HALF_ROUND_TRIP, 50);
+        Runs.add(results, new Cell(Contenders.HAND_OVER, Pass.EXCHANGE, 64), Metric.HALF_ROUND_TRIP, 47);
+        Comparison missed = new Comparison(Map.of(), Map.of(UcxTool.ID, "UCX posix"), results, List.of(), List.of(), 0,
+            0, 0, run.profiles());
+        Target.Verdict verdict = new Target("x", Runs.OWN, Metric.HALF_ROUND_TRIP, Runs.UCX, 0.9, 0.75)
+            .judge(results);
+        assertEquals("100 against 50 ns of UCX posix. A bare hand-over of one cache line takes 47 ns here, the target"
+            + " allows 45: no fabric can meet it in this run. jfabric-invoker exchange 64, who begins: send: client"
+            + " 75 %, poll: matching 25 %.", Reason.of(missed, verdict));
+        assertTrue(ResultText.write(missed).contains("no fabric can meet it"));
+        assertTrue(parse(ReportPage.write(missed)).getDocumentElement().getTextContent()
+            .contains("no fabric can meet it"));
+        Target.Verdict met = new Target("x", Runs.OWN, Metric.HALF_ROUND_TRIP, Runs.UCX, 2, 2).judge(results);
+        assertEquals("", Reason.of(missed, met));
     }
 
     @Test

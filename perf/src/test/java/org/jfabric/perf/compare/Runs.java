@@ -44,6 +44,8 @@ final class Runs {
         environment.put("date", "2026-11-22T01:00:00Z");
         environment.put("cpu", "A \"fast\" <CPU> & more");
         return new Comparison(environment, Map.of(Contenders.INVOKER, "JFabric <INVOKER>"), results,
-            List.of("UCX posix is left out: ucx_perftest is not installed."), List.of("a note"), 1234, 100, 0);
+            List.of("UCX posix is left out: ucx_perftest is not installed."), List.of("a note"), 1234, 100, 0,
+            List.of(new Comparison.SideProfile(OWN, SideRole.PING, 100, new Profile(Map.of("send: client", 3,
+                "poll: matching", 1)))));
     }
 }

@@ -81,12 +81,35 @@ class TargetTest {
     }
 
     @Test
+    void shouldJudgeAValueThatNeedsNoReference() {
+        Target cycles = Target.ofValue("x", Runs.OWN, Metric.COLD_CYCLES, 64, 64);
+        Runs.add(results, Runs.OWN, Metric.COLD_CYCLES, 3, Double.NaN, 128, 128, 128);
+        Target.Verdict verdict = cycles.judge(results);
+        assertEquals(4, verdict.ratios().length);
+        assertEquals(128, verdict.ratio());
+        assertFalse(verdict.met());
+        assertEquals(1, verdict.missedBy());
+    }
+
+    @Test
+    void shouldJudgeWhatMustNotBeAtAll() {
+        Target none = Target.ofValue("x", Targets.COLLECTED, Metric.COLLECTIONS, 0, 0);
+        assertEquals("not measured", ResultText.outcome(none.judge(results)));
+        Runs.add(results, Targets.COLLECTED, Metric.COLLECTIONS, 0);
+        assertTrue(none.judge(results).goalMet());
+        Runs.add(results, Targets.COLLECTED, Metric.COLLECTIONS, 2);
+        assertFalse(none.judge(results).met());
+        assertEquals("2.000, must 0.00, goal 0.00: missed", ResultText.outcome(none.judge(results)));
+    }
+
+    @Test
     void shouldNameOnlyCellsThatTheDefaultRunHas() {
         List<Cell> cells = Targets.cells();
         for (Target target : Targets.all()) {
-            assertTrue(cells.contains(target.own()), target.what());
+            assertEquals(!target.own().equals(Targets.COLLECTED), cells.contains(target.own()), target.what());
             target.references().forEach(each -> assertTrue(cells.contains(each.cell()), target.what()));
         }
+        assertTrue(cells.containsAll(Targets.PROFILED));
         cells.forEach(cell -> assertTrue(Contenders.IDS.contains(cell.system()), cell.toString()));
     }
 }

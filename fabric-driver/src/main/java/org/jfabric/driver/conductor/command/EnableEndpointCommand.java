@@ -356,7 +356,9 @@ public final class EnableEndpointCommand extends Command {
             (int) Math.min(config.injectSizeBytes(), offer.txAttr().injectSize()),
             longestMessage(offer.epAttr().maxMsgSize()),
             request.hints().caps(),
-            Math.min(context().config().engine().eagerLimitBytes(), MAX_EAGER_BYTES),
+            // a foreign wire has no other way for a message than at once
+            binder != null ? MAX_EAGER_BYTES
+                : Math.min(context().config().engine().eagerLimitBytes(), MAX_EAGER_BYTES),
             request.hints().domainAttr().resourceManagement() == ResourceManagement.DISABLED,
             offer.epAttr().authKey());
         if (BufferedMode.isAskedFor(request.hints())) {

@@ -137,6 +137,12 @@ public final class QueryInfoCommand extends Command {
             && context().providers().stream().anyMatch(LinkProvider::usesSocketNames);
     }
 
+    /** Whether node and service name another driver's endpoint, so that no link with socket addresses is meant. */
+    private boolean isDriverAsked() {
+        boolean isHere = isSource() && (node.isEmpty() || node.equals(context().driverName())) && service.isEmpty();
+        return !isHostAsked() && !isHere && !(node.isEmpty() && service.isEmpty());
+    }
+
     private void resolve() {
         if (SocketName.isName(node)) {
             socketName = SocketName.parse(node).toString();
@@ -172,6 +178,11 @@ public final class QueryInfoCommand extends Command {
         if (link != null && !link.isEmpty() && !link.equals(provider.name())) {
             return new Verdict(provider.name(), false, 0, List.of(new Reason(
                 "link name", provider.name(), link, "Leave the link's name out, or ask for this one.")));
+        }
+        if (provider.usesSocketNames() && isDriverAsked()) {
+            return new Verdict(provider.name(), false, 0, List.of(new Reason(
+                "node", node + ' ' + service, "a host and a port",
+                "Name a host and a port: those of this link have no drivers' names")));
         }
         if (provider.usesSocketNames()) {
             return unresolved == null ? provider.verdict(wanted, driver, context().config())

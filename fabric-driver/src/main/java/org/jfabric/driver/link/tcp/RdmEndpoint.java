@@ -7,7 +7,6 @@ import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.LocalEndpoint;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +34,7 @@ final class RdmEndpoint extends ConnectionOwner {
     private final TcpLink link;
     private final LocalEndpoint endpoint;
     private final TcpListener listener;
+    private final TcpAcceptor acceptor;
     private final SocketName local;
     private final byte[] localImage;
     private final int processId;
@@ -49,6 +49,7 @@ final class RdmEndpoint extends ConnectionOwner {
         this.link = link;
         this.endpoint = endpoint;
         this.listener = listener;
+        this.acceptor = new TcpAcceptor(link, listener, this::onAccepted);
         this.local = listener.name();
         this.localImage = local.toBytes();
         this.processId = listener.processId();
@@ -58,8 +59,8 @@ final class RdmEndpoint extends ConnectionOwner {
         return endpoint;
     }
 
-    TcpListener listener() {
-        return listener;
+    TcpAcceptor acceptor() {
+        return acceptor;
     }
 
     // ---- what the engine asks for ----
@@ -89,16 +90,13 @@ final class RdmEndpoint extends ConnectionOwner {
     /** The endpoint is gone; its channels are closed by the engine. */
     void detach() {
         listener.close();
+        link.waitsNoMore(this);
         List.copyOf(ownEnds).forEach(TcpConnection::release);
         ownEnds.clear();
     }
 
     boolean isDialing(TcpConnection connection) {
         return byConnection.containsKey(connection);
-    }
-
-    boolean hasWaiting() {
-        return !waiting.isEmpty();
     }
 
     /** Goes on with channels that wait; 0 if there was nothing to do. */
@@ -121,7 +119,15 @@ final class RdmEndpoint extends ConnectionOwner {
                 work++;
             }
         }
+        if (waiting.isEmpty()) {
+            link.waitsNoMore(this);
+        }
         return work;
+    }
+
+    private void await(RdmChannel channel) {
+        waiting.add(channel);
+        link.waits(this);
     }
 
     private void dial(RdmChannel channel) {
@@ -130,7 +136,7 @@ final class RdmEndpoint extends ConnectionOwner {
         if (fd < 0) {
             // the engine is not told from inside of its call
             channel.failure = -fd;
-            waiting.add(channel);
+            await(channel);
             return;
         }
         TcpConnection connection = new TcpConnection(
@@ -141,7 +147,7 @@ final class RdmEndpoint extends ConnectionOwner {
         } else {
             connection.release();
             channel.failure = FabricErrno.ENOSPC;
-            waiting.add(channel);
+            await(channel);
         }
     }
 
@@ -194,7 +200,7 @@ final class RdmEndpoint extends ConnectionOwner {
         // its own request is on its way if it was rejected for that; else the peer has yet to notice an end
         channel.retryDelayNs = Math.min(2 * channel.retryDelayNs, MAX_RETRY_NS);
         channel.retryNs = link.nowNs() + channel.retryDelayNs;
-        waiting.add(channel);
+        await(channel);
     }
 
     private void onRequest(TcpConnection connection, CmMessage message, RdmConnectData data) {
@@ -216,7 +222,7 @@ final class RdmEndpoint extends ConnectionOwner {
         } else if (channel == null) {
             accept(newChannel(remote, address), connection, message, data);
         } else if (channel.state == RdmChannel.AWAITING
-            || channel.state == RdmChannel.DIALING && compare(remote, local) > 0) {
+            || channel.state == RdmChannel.DIALING && remote.compareTo(local) > 0) {
             dropOwnAttempt(channel);
             accept(channel, connection, message, data);
         } else {
@@ -288,11 +294,5 @@ final class RdmEndpoint extends ConnectionOwner {
         channel.state = RdmChannel.CLOSED;
         waiting.remove(channel);
         channels.remove(channel.remoteAddress(), channel);
-    }
-
-    /** As libfabric compares: the bytes of the address, then the port, without signs. */
-    static int compare(SocketName left, SocketName right) {
-        int byAddress = Arrays.compareUnsigned(left.inetAddress().getAddress(), right.inetAddress().getAddress());
-        return byAddress != 0 ? byAddress : Integer.compare(left.port(), right.port());
     }
 }

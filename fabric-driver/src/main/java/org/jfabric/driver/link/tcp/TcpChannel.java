@@ -10,7 +10,8 @@ import org.jfabric.driver.link.TransmitOperation;
 
 /**
  * A pair of endpoints, which has one connection of its own. The wire has no frames for credit, announcements and
- * segments: messages of every length go as they are, and what a peer has no place for waits in TCP's windows.
+ * segments: messages of every length go as they are, and what a peer has no place for waits in TCP's windows. It has
+ * reads of remote memory, which a protocol above the channel uses for its own announcements.
  *
  * <p>Owner: progress agent.
  */
@@ -42,7 +43,27 @@ abstract class TcpChannel extends Channel {
 
     @Override
     public final int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
-        return -FabricErrno.EOPNOTSUPP;
+        if (source.count() > TcpHeader.MAX_DESCRIPTORS || length > source.lengthBytes()) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        if (!connection.output().request(source, length)) {
+            return -FabricErrno.EAGAIN;
+        }
+        connection.input().await(source.operation(), destAddress, destPieces, length);
+        return PENDING;
+    }
+
+    @Override
+    public final int expose(TransmitOperation operation, RemotePayload target) {
+        connection.output().exposed().expose(operation, target);
+        return DONE;
+    }
+
+    @Override
+    public final void conceal(RemotePayload target) {
+        if (connection != null) {
+            connection.output().conceal(target);
+        }
     }
 
     @Override

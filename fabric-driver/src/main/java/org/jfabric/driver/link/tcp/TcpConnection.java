@@ -14,6 +14,7 @@ import org.jfabric.ffi.TcpSocket;
  * <pre>
  *   we begin:    CONNECTING --connected--> GREETING --request sent, response--> UP
  *   they begin:                            GREETING --request, response sent--> UP
+ *                                          GREETING --request, the application decides--> HELD --response sent--> UP
  *   end:         UP --closed by the engine, something not yet written--> LINGERING --> CLOSED
  * </pre>
  *
@@ -26,6 +27,8 @@ final class TcpConnection extends Watched {
     static final int UP = 2;
     static final int LINGERING = 3;
     static final int CLOSED = 4;
+    /** A request waits for the application's answer. */
+    static final int HELD = 5;
 
     private static final int READ_EVENTS = Epoll.EPOLLIN | Epoll.EPOLLRDHUP;
 
@@ -92,6 +95,10 @@ final class TcpConnection extends Watched {
         return handler;
     }
 
+    TcpInput input() {
+        return input;
+    }
+
     TcpOutput output() {
         return output;
     }
@@ -105,6 +112,7 @@ final class TcpConnection extends Watched {
         return switch (state) {
             case CONNECTING -> Epoll.EPOLLOUT;
             case GREETING -> READ_EVENTS;
+            case HELD -> Epoll.EPOLLRDHUP;
             default -> (input.isPaused() ? 0 : READ_EVENTS) | (output.isBlocked() ? Epoll.EPOLLOUT : 0);
         };
     }
@@ -142,6 +150,18 @@ final class TcpConnection extends Watched {
         return false;
     }
 
+    /** The request is known and its answer will take long. */
+    void hold() {
+        state = HELD;
+        link.settled(this);
+        updateInterest();
+    }
+
+    /** Why it has ended already, 0 if it has not. */
+    int failure() {
+        return failure;
+    }
+
     /** Messages flow from now on. */
     void up(CmMessage ofPeer, ChannelHandler newHandler) {
         isBigEndian = ofPeer.isBigEndian();
@@ -163,6 +183,7 @@ final class TcpConnection extends Watched {
                 }
             }
             case GREETING -> greet();
+            case HELD -> lost(FabricErrno.ECONNABORTED);
             default -> {
                 if ((events & Epoll.EPOLLOUT) != 0) {
                     output.onWritable();
@@ -218,8 +239,16 @@ final class TcpConnection extends Watched {
         return failure != 0 || output.hasWork() || state == UP && input.hasMore();
     }
 
+    /**
+     * Whether no event would tell that there is something to do: a paused one asks for a place again and again, one
+     * that lingers has a deadline.
+     */
+    boolean mustBePolled() {
+        return hasWork() || input.isPaused() || state == LINGERING;
+    }
+
     boolean awaitsPeer() {
-        return output.awaitsAck();
+        return output.awaitsAck() || input.awaitsAnswer();
     }
 
     /** The engine uses it: the answer will be looked for. */
@@ -239,7 +268,7 @@ final class TcpConnection extends Watched {
 
     /** The peer has closed it. */
     void ended() {
-        lost(FabricErrno.ECONNRESET);
+        lost(owner.errnoOfEnd());
     }
 
     /** It is over, which is told in the next step and not inside of the caller's call. */

@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.tcp;
 
 import org.agrona.UnsafeApi;
+import org.jfabric.driver.link.RemotePayload;
 
 /**
  * The header of one message of the data layer, read from and written to native memory.
@@ -44,8 +45,10 @@ final class TcpHeader {
 
     private static final int VERSION = 3;
     private static final int OP_DATA_ACK = 2;
-    private static final int MAX_DESCRIPTORS = 4;
-    private static final int DESCRIPTOR_LENGTH = 24;
+    /** Most pieces of remote memory in one message. */
+    static final int MAX_DESCRIPTORS = 4;
+    /** Bytes of the description of a piece. */
+    static final int DESCRIPTOR_LENGTH = 24;
     private static final int KNOWN_FLAGS = FLAG_CQ_DATA | FLAG_WANTS_ACK | FLAG_COMMIT | FLAG_RAW_TAG;
 
     private static final int OP = 1;
@@ -62,6 +65,8 @@ final class TcpHeader {
     private long payloadLength;
     private long data;
     private long tag;
+    private int pieces;
+    private final long[] descriptors = new long[3 * MAX_DESCRIPTORS];
     private String brokenBy;
     private long brokenValue;
 
@@ -107,6 +112,24 @@ final class TcpHeader {
         return tag;
     }
 
+    /** Pieces of remote memory, 0 for messages. */
+    int pieces() {
+        return pieces;
+    }
+
+    /** Where a piece begins: an offset in what its key names. */
+    long pieceOffset(int piece) {
+        return descriptors[3 * piece];
+    }
+
+    long pieceLength(int piece) {
+        return descriptors[3 * piece + 1];
+    }
+
+    long pieceKey(int piece) {
+        return descriptors[3 * piece + 2];
+    }
+
     /** Why the last answer was {@link #BROKEN}. */
     String brokenBy() {
         return brokenBy + ' ' + brokenValue;
@@ -141,7 +164,7 @@ final class TcpHeader {
             return broken("length of a header", length);
         }
         // as a signed number, so that no sum of it can overflow
-        if (size < length || isAck() && size != length) {
+        if (size < length || (isAck() || op == OP_READ_REQUEST) && size != length) {
             return broken("length of a message", size);
         }
         if (available < length) {
@@ -154,7 +177,16 @@ final class TcpHeader {
             data = word(next, isBigEndian);
             next += Long.BYTES;
         }
-        tag = isTagged() ? word(next, isBigEndian) : 0;
+        tag = 0;
+        pieces = 0;
+        if (isTagged()) {
+            tag = word(next, isBigEndian);
+        } else if (op == OP_READ_REQUEST || op == OP_WRITE) {
+            pieces = (int) (address + length - next) / DESCRIPTOR_LENGTH;
+            for (int i = 0; i < 3 * pieces; i++) {
+                descriptors[i] = word(next + (long) i * Long.BYTES, isBigEndian);
+            }
+        }
         return length;
     }
 
@@ -210,6 +242,42 @@ final class TcpHeader {
         }
         encodeBase(address, isBigEndian, isTagged ? OP_TAGGED : OP_MESSAGE, flags, 0, length, length + payload);
         return length;
+    }
+
+    /** Writes the header of the answer to a read, {@link #BASE_LENGTH} bytes. */
+    static void encodeReadResponse(long address, boolean isBigEndian, long payload) {
+        encodeBase(address, isBigEndian, OP_READ_RESPONSE, 0, 0, BASE_LENGTH, BASE_LENGTH + payload);
+    }
+
+    /**
+     * Writes a request for remote memory.
+     *
+     * @param address     of {@link #MAX_LENGTH} free bytes.
+     * @param isBigEndian what the two machines have agreed on.
+     * @param source      its pieces: number of the region as key.
+     * @param length      bytes wanted, from the first on.
+     * @return bytes written.
+     */
+    static int encodeReadRequest(long address, boolean isBigEndian, RemotePayload source, long length) {
+        int pieces = 0;
+        long left = length;
+        while (left > 0) {
+            long here = Math.min(left, source.length(pieces));
+            long descriptor = address + BASE_LENGTH + (long) pieces * DESCRIPTOR_LENGTH;
+            putWord(descriptor, isBigEndian, source.regionOffset(pieces));
+            putWord(descriptor + Long.BYTES, isBigEndian, here);
+            putWord(descriptor + 2 * Long.BYTES, isBigEndian, source.regionNumber(pieces));
+            left -= here;
+            pieces++;
+        }
+        int total = BASE_LENGTH + pieces * DESCRIPTOR_LENGTH;
+        encodeBase(address, isBigEndian, OP_READ_REQUEST, 0, 0, total, total);
+        UnsafeApi.putByte(address + DESCRIPTORS, (byte) pieces);
+        return total;
+    }
+
+    private static void putWord(long address, boolean isBigEndian, long value) {
+        UnsafeApi.putLong(address, isBigEndian ? Long.reverseBytes(value) : value);
     }
 
     /** Writes an acknowledgement, {@link #BASE_LENGTH} bytes. */

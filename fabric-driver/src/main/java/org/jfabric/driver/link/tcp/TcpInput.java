@@ -35,6 +35,7 @@ final class TcpInput {
     private final IoVector vector;
     private final TcpHeader header = new TcpHeader();
     private final Placement placement = new Placement();
+    private final ReadRequests reads = new ReadRequests();
     /** 0 while nothing was read ahead. */
     private long buffer;
     private int position;
@@ -126,7 +127,8 @@ final class TcpInput {
 
     private int consume(int limit) {
         int taken = 0;
-        while (taken < limit && position < end && !isPaused && connection.isUp()) {
+        // a payload that is all here and not yet told of: a fault of its place has come in between
+        while (taken < limit && (position < end || inPayload && payloadLeft == 0) && !isPaused && connection.isUp()) {
             if (inPayload) {
                 takePayload();
             } else {
@@ -154,11 +156,20 @@ final class TcpInput {
             }
             return;
         }
-        if (header.op() != TcpHeader.OP_MESSAGE && header.op() != TcpHeader.OP_TAGGED) {
-            // endpoints of this link offer no remote memory, so no peer has a key of ours
-            connection.broken("asked for an operation (" + header.op() + ") that no endpoint here offers");
-            return;
+        switch (header.op()) {
+            case TcpHeader.OP_MESSAGE, TcpHeader.OP_TAGGED -> beginMessage();
+            case TcpHeader.OP_READ_REQUEST -> {
+                if (!connection.output().exposed().request(header)) {
+                    connection.broken("asked for memory that it may not read");
+                }
+            }
+            case TcpHeader.OP_READ_RESPONSE -> beginAnswer();
+            // no endpoint of this link lets its memory be written, so no peer has a key for that
+            default -> connection.broken("wrote to memory (operation " + header.op() + ") that it may not write");
         }
+    }
+
+    private void beginMessage() {
         ChannelHandler handler = connection.handler();
         long length = header.payloadLength();
         if (length <= end - position && handler.canStore(length)) {
@@ -173,6 +184,30 @@ final class TcpInput {
             placement.set(Placement.Action.REFUSE, 0, 0, 0);
             place();
         }
+    }
+
+    /** What we have asked for of the peer's memory goes straight to its place. */
+    private void beginAnswer() {
+        if (reads.isEmpty() || reads.oldest().length != header.payloadLength()) {
+            connection.broken("answered a read of memory that was not asked for");
+            return;
+        }
+        ReadRequests.Read read = reads.oldest();
+        placement.set(Placement.Action.DIRECT, read.address, read.pieces, read.length, 0);
+        payloadLeft = read.length;
+        inPayload = true;
+        if (payloadLeft == 0) {
+            finish();
+        }
+    }
+
+    /** Keeps where the answer to a read goes. */
+    void await(long operation, long address, PieceList pieces, long length) {
+        reads.add(operation, address, pieces, length);
+    }
+
+    boolean awaitsAnswer() {
+        return !reads.isEmpty();
     }
 
     private long kind() {
@@ -216,10 +251,17 @@ final class TcpInput {
 
     private void finish() {
         inPayload = false;
-        if (!isAborted) {
+        boolean wasAborted = isAborted;
+        isAborted = false;
+        if (header.op() == TcpHeader.OP_READ_RESPONSE) {
+            long operation = reads.oldest().operation;
+            reads.remove();
+            connection.handler().onPulled(operation, wasAborted ? FabricErrno.EFAULT : 0);
+            return;
+        }
+        if (!wasAborted) {
             connection.handler().onPlaced(placement);
         }
-        isAborted = false;
         answer();
     }
 
@@ -306,7 +348,9 @@ final class TcpInput {
     /** The memory that the payload goes to was cut. */
     private void abort() {
         isAborted = true;
-        connection.handler().onAborted(placement, FabricErrno.EFAULT);
+        if (header.op() != TcpHeader.OP_READ_RESPONSE) {
+            connection.handler().onAborted(placement, FabricErrno.EFAULT);
+        }
         placement.set(Placement.Action.DIRECT, 0, 0, 0);
     }
 }

@@ -7,15 +7,15 @@ import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.ConnectionManager;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.IoVector;
-import org.jfabric.ffi.Libc;
-import org.jfabric.ffi.TcpSocket;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -38,8 +38,6 @@ final class TcpLink extends Link {
     private static final int POLLS_PER_LOOK = 32;
     /** Empty reads after which a connection is left to the epoll, shared by all that are read in each poll. */
     private static final int IDLE_POLLS = 2048;
-    private static final int ACCEPT_BATCH = 16;
-    private static final long ACCEPT_PAUSE_NS = 100_000_000L;
     private static final long LINGER_NS = 1_000_000_000L;
     private static final int MAX_PLACES = PieceList.MAX_PIECES + 2;
 
@@ -51,7 +49,12 @@ final class TcpLink extends Link {
     private final BufferPool writePool;
     private final IoVector vector = new IoVector(MAX_PLACES);
     private final Map<LocalEndpoint, RdmEndpoint> endpoints = new IdentityHashMap<>();
-    private final List<Acceptor> acceptors = new ArrayList<>();
+    private final List<TcpAcceptor> acceptors = new ArrayList<>();
+    /** Endpoints with channels that wait for something else than an event. */
+    private final List<RdmEndpoint> waiting = new ArrayList<>();
+    private final TcpConnections connections = new TcpConnections(this);
+    /** What is to be told in the next poll. */
+    private final ArrayDeque<Runnable> news = new ArrayDeque<>();
     private final Set<TcpConnection> open = new HashSet<>();
     /** Connections that have not yet become a channel's. */
     private final List<TcpConnection> greeting = new ArrayList<>();
@@ -83,13 +86,9 @@ final class TcpLink extends Link {
         if (!(endpoint.bound() instanceof TcpListener listener)) {
             return;
         }
-        Acceptor acceptor = new Acceptor(new RdmEndpoint(this, endpoint, listener));
-        if (!watched.add(acceptor, Epoll.EPOLLIN)) {
-            throw new FabricException(FabricErrno.ENOSPC, "the socket at " + listener.name() + " cannot be watched",
-                "Raise fs.epoll.max_user_watches.");
-        }
-        acceptors.add(acceptor);
-        endpoints.put(endpoint, acceptor.endpoint);
+        RdmEndpoint attached = new RdmEndpoint(this, endpoint, listener);
+        add(attached.acceptor());
+        endpoints.put(endpoint, attached);
     }
 
     @Override
@@ -98,12 +97,7 @@ final class TcpLink extends Link {
         if (detached == null) {
             return;
         }
-        for (Acceptor acceptor : List.copyOf(acceptors)) {
-            if (acceptor.endpoint == detached) {
-                watched.remove(acceptor);
-                acceptors.remove(acceptor);
-            }
-        }
+        remove(detached.acceptor());
         for (TcpConnection connection : List.copyOf(greeting)) {
             if (connection.owner() == detached && !detached.isDialing(connection)) {
                 connection.release();
@@ -119,10 +113,14 @@ final class TcpLink extends Link {
 
     @Override
     public int poll(int limit) {
-        if (watched.size() == 0) {
+        if (watched.size() == 0 && news.isEmpty()) {
             return 0;
         }
         int work = 0;
+        for (int i = news.size(); i > 0; i--) {
+            news.removeFirst().run();
+            work++;
+        }
         if (--pollsToLook < 0) {
             pollsToLook = POLLS_PER_LOOK;
             work = look();
@@ -140,7 +138,7 @@ final class TcpLink extends Link {
         int work = connection.poll(limit);
         if (work > 0) {
             connection.idlePolls = 0;
-        } else if (++connection.idlePolls * hotCount > IDLE_POLLS && !connection.hasWork()) {
+        } else if (++connection.idlePolls * hotCount > IDLE_POLLS && !connection.mustBePolled()) {
             connection.relax();
             cool(connection);
         }
@@ -158,17 +156,24 @@ final class TcpLink extends Link {
             }
         }
         for (int i = 0; i < acceptors.size(); i++) {
-            Acceptor acceptor = acceptors.get(i);
-            acceptor.resume();
-            if (acceptor.endpoint.hasWaiting()) {
-                work += acceptor.endpoint.poll();
-            }
+            acceptors.get(i).resume();
+        }
+        for (int i = waiting.size() - 1; i >= 0; i--) {
+            work += i < waiting.size() ? waiting.get(i).poll() : 0;
         }
         return work;
     }
 
     @Override
+    public ConnectionManager connections() {
+        return connections;
+    }
+
+    @Override
     public boolean arm() {
+        if (!news.isEmpty()) {
+            return false;
+        }
         if (watched.size() == 0) {
             return true;
         }
@@ -184,6 +189,7 @@ final class TcpLink extends Link {
     @Override
     public void close() {
         List.copyOf(endpoints.keySet()).forEach(this::detach);
+        connections.close();
         for (TcpConnection connection : open.toArray(TcpConnection[]::new)) {
             connection.release();
         }
@@ -235,6 +241,51 @@ final class TcpLink extends Link {
         services.onError(error);
     }
 
+    /** Takes what connects to a listening socket. */
+    void add(TcpAcceptor acceptor) {
+        if (!watched.add(acceptor, Epoll.EPOLLIN)) {
+            throw new FabricException(FabricErrno.ENOSPC, "the socket at " + acceptor.name() + " cannot be watched",
+                "Raise fs.epoll.max_user_watches.");
+        }
+        acceptors.add(acceptor);
+    }
+
+    /** Ends {@link #add(TcpAcceptor)}; the socket stays open. */
+    void remove(TcpAcceptor acceptor) {
+        watched.remove(acceptor);
+        acceptors.remove(acceptor);
+    }
+
+    /** Asks an endpoint from time to time, as long as it has channels that wait. */
+    void waits(RdmEndpoint endpoint) {
+        if (!waiting.contains(endpoint)) {
+            waiting.add(endpoint);
+        }
+    }
+
+    /** Nothing of that endpoint waits any more. */
+    void waitsNoMore(RdmEndpoint endpoint) {
+        waiting.remove(endpoint);
+    }
+
+    /** Does something in the next poll: a handler is not told from inside of its own call. */
+    void later(Runnable task) {
+        news.add(task);
+    }
+
+    LinkServices services() {
+        return services;
+    }
+
+    /** Whether one more stranger may be listened to. */
+    boolean hasRoomToGreet() {
+        return greeting.size() < config.greetingLimit();
+    }
+
+    int backlog() {
+        return config.backlog();
+    }
+
     /** Watches a new connection; false if the system does not. */
     boolean add(TcpConnection connection) {
         if (!watched.add(connection, connection.events())) {
@@ -279,63 +330,6 @@ final class TcpLink extends Link {
             }
             hot[index] = hot[--hotCount];
             hot[hotCount] = null;
-        }
-    }
-
-    /** Takes what connects to an endpoint. */
-    private final class Acceptor extends Watched {
-        private final RdmEndpoint endpoint;
-        /** When to go on, after there were no descriptors; 0 while nothing is wrong. */
-        private long resumeNs;
-
-        Acceptor(RdmEndpoint endpoint) {
-            this.endpoint = endpoint;
-        }
-
-        @Override
-        int fd() {
-            return endpoint.listener().fd();
-        }
-
-        @Override
-        void onEvents(int events) {
-            for (int i = 0; i < ACCEPT_BATCH; i++) {
-                int fd = TcpSocket.accept(fd());
-                if (fd == -FabricErrno.EMFILE || fd == -TcpSocket.ENFILE || fd == -FabricErrno.ENOMEM) {
-                    pause(-fd);
-                    return;
-                }
-                if (fd == -FabricErrno.EAGAIN) {
-                    return;
-                }
-                if (fd >= 0) {
-                    take(fd);
-                }
-            }
-        }
-
-        private void take(int fd) {
-            byte[] from = TcpSocket.peerName(fd);
-            if (from == null || greeting.size() >= config.greetingLimit()) {
-                Libc.close(fd);
-            } else {
-                endpoint.onAccepted(fd, SocketName.ofBytes(from));
-            }
-        }
-
-        /** The system would tell of the same connection again and again. */
-        private void pause(int errno) {
-            resumeNs = System.nanoTime() + ACCEPT_PAUSE_NS;
-            watched.modify(this, 0);
-            onError(new FabricException(errno, "a connection to " + endpoint.listener().name() + " was not accepted: "
-                + FabricErrno.name(errno), "Raise the limit of open files (ulimit -n)."));
-        }
-
-        void resume() {
-            if (resumeNs != 0 && services.nowNs() - resumeNs > 0) {
-                resumeNs = 0;
-                watched.modify(this, Epoll.EPOLLIN);
-            }
         }
     }
 }

@@ -6,6 +6,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.ffi.IoVector;
 import org.jfabric.ffi.TcpSocket;
@@ -18,7 +19,7 @@ import org.jfabric.ffi.TcpSocket;
  *                   follows in the same cycle leaves together, with the next poll
  *   long message    the header is copied, header and payload are written by one call, the payload from where it is;
  *                   what the system does not take now stays there, and no further message is taken meanwhile
- *   answers         acknowledgements that we owe, whenever there is room
+ *   answers         acknowledgements that we owe, and what the peer reads of our memory, whenever there is room
  *
  *   buffer  | written | waits ......... | free |  then the rest of the long payload, if there is one
  *           0         head              tail
@@ -36,7 +37,11 @@ final class TcpOutput {
     private long buffer;
     private int head;
     private int tail;
+    private final ExposedMemory exposed = new ExposedMemory();
+    /** The message whose payload is being written from where it is, or null. */
     private TransmitOperation longOperation;
+    /** What of our memory is being written as the answer to a read, or null. */
+    private PieceList answered;
     private long longSent;
     private int acksOwed;
     /** The system takes no more; it tells when it does. */
@@ -57,7 +62,7 @@ final class TcpOutput {
         long payload = operation.length;
         boolean isShort = payload <= copyLimit;
         int needed = TcpHeader.MAX_SENT_LENGTH + (isShort ? (int) payload : 0);
-        if (longOperation != null || !hasRoom(needed)) {
+        if (hasLongPayload() || !hasRoom(needed)) {
             refused = true;
             return -FabricErrno.EAGAIN;
         }
@@ -83,6 +88,31 @@ final class TcpOutput {
         }
         // delivery is told by the engine's own way: to the link it is done when the system has it
         return longOperation != null || isAwaitedOfPeerAlone(operation) ? Channel.PENDING : Channel.DONE;
+    }
+
+    /** Asks the peer for its memory; false if there is no room. */
+    boolean request(RemotePayload source, long length) {
+        if (hasLongPayload() || !hasRoom(TcpHeader.MAX_LENGTH)) {
+            refused = true;
+            return false;
+        }
+        tail += TcpHeader.encodeReadRequest(buffer + tail, connection.isBigEndian(), source, length);
+        connection.onUse();
+        return true;
+    }
+
+    /** Memory that the peer may read. */
+    ExposedMemory exposed() {
+        return exposed;
+    }
+
+    /** Ends {@link ExposedMemory#expose}; a read that is not answered yet ends the connection. */
+    void conceal(RemotePayload target) {
+        if (!exposed.conceal(target, answered)) {
+            answered = null;
+            connection.lost(FabricErrno.EIO);
+            connection.onUse();
+        }
     }
 
     /** The peer has a message that wants to be acknowledged. */
@@ -121,7 +151,7 @@ final class TcpOutput {
 
     /** Whether nothing waits to be written. */
     boolean isClear() {
-        return head == tail && longOperation == null && acksOwed == 0;
+        return head == tail && !hasLongPayload() && acksOwed == 0 && !exposed.hasWaiting();
     }
 
     /** Whether {@link #poll()} would write. */
@@ -141,7 +171,7 @@ final class TcpOutput {
             }
         }
         wroteInCycle = false;
-        if (refused && longOperation == null && !isBlocked && connection.isUp()) {
+        if (refused && !hasLongPayload() && !isBlocked && connection.isUp()) {
             refused = false;
             connection.handler().onWritable();
             work++;
@@ -154,34 +184,34 @@ final class TcpOutput {
         wroteInCycle = true;
         boolean more = true;
         while (more && !isBlocked && connection.isOpen()) {
-            encodeAcks();
-            more = head != tail || longOperation != null;
+            encodeAnswers();
+            more = head != tail || hasLongPayload();
             if (more) {
                 long wanted = gather();
-                long written = longOperation == null
+                long written = !hasLongPayload()
                     ? TcpSocket.send(connection.fd(), buffer + head, tail - head)
                     : TcpSocket.sendVector(connection.fd(), vector);
                 advance(written, wanted);
             }
         }
-        if (head == tail && longOperation == null) {
+        if (head == tail && !hasLongPayload()) {
             head = 0;
             tail = 0;
         }
     }
 
     private long gather() {
-        if (longOperation == null) {
+        if (!hasLongPayload()) {
             return tail - head;
         }
         vector.clear();
         vector.add(buffer + head, tail - head);
         TransmitOperation operation = longOperation;
-        if (operation.pieces == null) {
+        if (operation != null && operation.pieces == null) {
             vector.add(operation.address + longSent, operation.length - longSent);
             return vector.lengthBytes();
         }
-        PieceList pieces = operation.pieces;
+        PieceList pieces = operation != null ? operation.pieces : answered;
         long skip = longSent;
         for (int i = 0; i < pieces.count(); i++) {
             long here = Math.max(0, pieces.length(i) - skip);
@@ -195,7 +225,7 @@ final class TcpOutput {
         if (written < 0) {
             // of a short write nobody has asked why; if the connection is lost its end will be read
             isBlocked = true;
-            if (longOperation != null && written != -TcpSocket.EAGAIN) {
+            if (hasLongPayload() && written != -TcpSocket.EAGAIN) {
                 connection.lost((int) -written);
             }
             return;
@@ -205,6 +235,9 @@ final class TcpOutput {
         longSent += written - ofBuffer;
         if (longOperation != null && longSent == longOperation.length) {
             longOperation = null;
+        } else if (answered != null && longSent == answered.lengthBytes()) {
+            exposed.give(answered);
+            answered = null;
         }
         isBlocked = written < wanted;
     }
@@ -214,11 +247,17 @@ final class TcpOutput {
         return (operation.flags & Flags.TRANSMIT_COMPLETE) != 0 && !operation.isAcknowledged();
     }
 
-    private void encodeAcks() {
-        while (acksOwed > 0 && longOperation == null && hasRoom(TcpHeader.BASE_LENGTH)) {
+    private void encodeAnswers() {
+        while (acksOwed > 0 && !hasLongPayload() && hasRoom(TcpHeader.BASE_LENGTH)) {
             TcpHeader.encodeAck(buffer + tail, connection.isBigEndian());
             tail += TcpHeader.BASE_LENGTH;
             acksOwed--;
+        }
+        if (exposed.hasWaiting() && !hasLongPayload() && hasRoom(TcpHeader.BASE_LENGTH)) {
+            answered = exposed.take();
+            longSent = 0;
+            TcpHeader.encodeReadResponse(buffer + tail, connection.isBigEndian(), answered.lengthBytes());
+            tail += TcpHeader.BASE_LENGTH;
         }
     }
 
@@ -250,7 +289,7 @@ final class TcpOutput {
 
     /** Whether the rest of a payload is still where the application has it. */
     boolean hasLongPayload() {
-        return longOperation != null;
+        return longOperation != null || answered != null;
     }
 
     /** Gives the buffer back if nothing is in it. */
@@ -263,6 +302,7 @@ final class TcpOutput {
 
     void close() {
         longOperation = null;
+        answered = null;
         acksOwed = 0;
         head = 0;
         tail = 0;

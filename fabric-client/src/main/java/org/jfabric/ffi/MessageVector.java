@@ -1,0 +1,232 @@
+package org.jfabric.ffi;
+
+import org.agrona.UnsafeApi;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * An array of {@code struct mmsghdr}: several datagrams for one system call, each with a socket address and up to a
+ * fixed number of pieces.
+ *
+ * <pre>
+ *   mmsghdr  64 bytes: 0 name pointer | 8 name length u32 | 16 iovec pointer | 24 iovec count u64
+ *                      | 32 control pointer | 40 control length | 48 flags int | 56 bytes transferred u32
+ *   iovec    16 bytes: 0 pointer | 8 length
+ * </pre>
+ *
+ * <p>Nothing here allocates but the constructor. Owner: one thread; the memory lives as long as this object is
+ * reachable.
+ */
+public final class MessageVector {
+    /** Room for any IP socket address. */
+    public static final int NAME_BYTES = 28;
+
+    private static final int HEADER_BYTES = 64;
+    private static final int IOVEC_BYTES = 16;
+    private static final int NAME_STRIDE = 32;
+    private static final int NAME_LENGTH = 8;
+    private static final int IOVEC = 16;
+    private static final int IOVEC_COUNT = 24;
+    private static final int FLAGS = 48;
+    private static final int TRANSFERRED = 56;
+
+    private final int capacity;
+    private final int pieces;
+    private final MemorySegment memory;
+    private final long headers;
+    private final long iovecs;
+    private final long names;
+
+    /**
+     * An array of empty messages.
+     *
+     * @param capacity messages, 1 or more.
+     * @param pieces   of each at most, 1 or more.
+     */
+    public MessageVector(int capacity, int pieces) {
+        this.capacity = capacity;
+        this.pieces = pieces;
+        long headerBytes = (long) capacity * HEADER_BYTES;
+        long iovecBytes = (long) capacity * pieces * IOVEC_BYTES;
+        memory = Arena.ofAuto().allocate(headerBytes + iovecBytes + (long) capacity * NAME_STRIDE, HEADER_BYTES);
+        headers = memory.address();
+        iovecs = headers + headerBytes;
+        names = iovecs + iovecBytes;
+        for (int i = 0; i < capacity; i++) {
+            UnsafeApi.putLong(header(i), nameAddress(i));
+            UnsafeApi.putLong(header(i) + IOVEC, iovec(i, 0));
+        }
+    }
+
+    /**
+     * Messages that fit.
+     *
+     * @return as given at construction.
+     */
+    public int capacity() {
+        return capacity;
+    }
+
+    /**
+     * The whole array.
+     *
+     * @return address for {@link UdpSocket}.
+     */
+    public long address() {
+        return headers;
+    }
+
+    /**
+     * One message.
+     *
+     * @param index below the capacity.
+     * @return address of its {@code struct msghdr}.
+     */
+    public long header(int index) {
+        return headers + (long) index * HEADER_BYTES;
+    }
+
+    /**
+     * Own room for a message's socket address, used unless {@link #name} says otherwise.
+     *
+     * @param index below the capacity.
+     * @return address of {@link #NAME_BYTES}.
+     */
+    public long nameAddress(int index) {
+        return names + (long) index * NAME_STRIDE;
+    }
+
+    /**
+     * Says where a message goes.
+     *
+     * @param index  below the capacity.
+     * @param name   address of a socket address.
+     * @param length its bytes.
+     */
+    public void name(int index, long name, int length) {
+        UnsafeApi.putLong(header(index), name);
+        UnsafeApi.putInt(header(index) + NAME_LENGTH, length);
+    }
+
+    /**
+     * Says how much room there is for the sender's socket address; the kernel stores its length in the same place.
+     *
+     * @param index  below the capacity.
+     * @param length bytes.
+     */
+    public void nameLength(int index, int length) {
+        UnsafeApi.putInt(header(index) + NAME_LENGTH, length);
+    }
+
+    /**
+     * Where a message goes.
+     *
+     * @param index below the capacity.
+     * @return address of its socket address.
+     */
+    public long namePointer(int index) {
+        return UnsafeApi.getLong(header(index));
+    }
+
+    /**
+     * Bytes of a message's socket address.
+     *
+     * @param index below the capacity.
+     * @return as it was said, or as the kernel has stored it.
+     */
+    public int nameLength(int index) {
+        return UnsafeApi.getInt(header(index) + NAME_LENGTH);
+    }
+
+    /**
+     * One piece of a message.
+     *
+     * @param index  below the capacity.
+     * @param piece  below the pieces of each.
+     * @param from   its address.
+     * @param length its bytes.
+     */
+    public void piece(int index, int piece, long from, long length) {
+        long at = iovec(index, piece);
+        UnsafeApi.putLong(at, from);
+        UnsafeApi.putLong(at + Long.BYTES, length);
+    }
+
+    /**
+     * Pieces of a message.
+     *
+     * @param index below the capacity.
+     * @param count of them.
+     */
+    public void pieceCount(int index, int count) {
+        UnsafeApi.putLong(header(index) + IOVEC_COUNT, count);
+    }
+
+    /**
+     * Pieces of a message.
+     *
+     * @param index below the capacity.
+     * @return as it was said.
+     */
+    public int pieceCount(int index) {
+        return (int) UnsafeApi.getLong(header(index) + IOVEC_COUNT);
+    }
+
+    /**
+     * Address of a piece of a message.
+     *
+     * @param index below the capacity.
+     * @param piece below the pieces of each.
+     * @return as it was said.
+     */
+    public long pieceAddress(int index, int piece) {
+        return UnsafeApi.getLong(iovec(index, piece));
+    }
+
+    /**
+     * Length of a piece of a message.
+     *
+     * @param index below the capacity.
+     * @param piece below the pieces of each.
+     * @return bytes, as they were said.
+     */
+    public long pieceLength(int index, int piece) {
+        return UnsafeApi.getLong(iovec(index, piece) + Long.BYTES);
+    }
+
+    /**
+     * Bytes that were received into a message.
+     *
+     * @param index below the result of the call.
+     * @return bytes stored; a longer datagram was cut, see {@link #flags}.
+     */
+    public int transferred(int index) {
+        return UnsafeApi.getInt(header(index) + TRANSFERRED);
+    }
+
+    /**
+     * Notes what was received, for those who receive without {@link UdpSocket}.
+     *
+     * @param index below the capacity.
+     * @param bytes stored.
+     */
+    public void transferred(int index, int bytes) {
+        UnsafeApi.putInt(header(index) + TRANSFERRED, bytes);
+        UnsafeApi.putInt(header(index) + FLAGS, 0);
+    }
+
+    /**
+     * What the kernel says of a message that was received.
+     *
+     * @param index below the result of the call.
+     * @return perhaps {@link UdpSocket#MSG_TRUNC}.
+     */
+    public int flags(int index) {
+        return UnsafeApi.getInt(header(index) + FLAGS);
+    }
+
+    private long iovec(int index, int piece) {
+        return iovecs + ((long) index * pieces + piece) * IOVEC_BYTES;
+    }
+}

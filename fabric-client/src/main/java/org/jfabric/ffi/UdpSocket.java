@@ -1,0 +1,242 @@
+package org.jfabric.ffi;
+
+import static org.jfabric.ffi.Downcalls.INT;
+import static org.jfabric.ffi.Downcalls.LONG;
+
+import org.agrona.UnsafeApi;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.ref.Reference;
+
+/**
+ * UDP sockets that send and receive many datagrams with one system call, to and from native addresses.
+ *
+ * <p>Socket addresses are images of {@code sockaddr_in} and {@code sockaddr_in6}. Descriptors are non-blocking and
+ * close-on-exec; close them with {@link Libc#close(int)}. Any thread may call; {@link #receive} and {@link #send}
+ * allocate nothing.
+ */
+public final class UdpSocket {
+    /** Flag of a received message: it was longer than its room. */
+    public static final int MSG_TRUNC = 0x20;
+    /** Another call may find room. */
+    public static final int EAGAIN = LinuxErrno.EAGAIN;
+
+    private static final int AF_INET = 2;
+    private static final int AF_INET6 = 10;
+    private static final int SOCK_DGRAM = 2;
+    private static final int SOCK_FLAGS = 0x80000 | 0x800;
+    private static final int MSG_DONTWAIT = 0x40;
+    private static final int MSG_NOSIGNAL = 0x4000;
+    private static final int SOL_SOCKET = 1;
+    private static final int SO_REUSEADDR = 2;
+    private static final int SO_SNDBUF = 7;
+    private static final int SO_RCVBUF = 8;
+    private static final int IPPROTO_IP = 0;
+    private static final int IP_MULTICAST_IF = 32;
+    private static final int IP_ADD_MEMBERSHIP = 35;
+    private static final int IP_MULTICAST_ALL = 49;
+    private static final int IPPROTO_IPV6 = 41;
+    private static final int IPV6_V6ONLY = 26;
+    private static final int ADDRESS_BYTES = 4;
+
+    private static final MethodHandle socket$mh = Downcalls.downcall("socket", INT, INT, INT, INT);
+    private static final MethodHandle bind$mh = Downcalls.downcall("bind", INT, INT, LONG, INT);
+    private static final MethodHandle getsockname$mh = Downcalls.downcall("getsockname", INT, INT, LONG, LONG);
+    private static final MethodHandle setsockopt$mh =
+        Downcalls.downcall("setsockopt", INT, INT, INT, INT, LONG, INT);
+    private static final MethodHandle recvmmsg$mh =
+        Downcalls.withoutErrno("recvmmsg", INT, INT, LONG, INT, INT, LONG);
+    private static final MethodHandle sendmmsg$mh = Downcalls.withoutErrno("sendmmsg", INT, INT, LONG, INT, INT);
+    private static final MethodHandle sendmsg$mh = Downcalls.downcall("sendmsg", LONG, INT, LONG, INT);
+
+    private UdpSocket() {
+    }
+
+    /**
+     * Opens a socket and binds it.
+     *
+     * @param name   address to bind to; port 0 has the system choose one.
+     * @param shared whether other sockets may have the same address, as receivers of one group do.
+     * @return descriptor; {@code -EADDRINUSE}, {@code -EADDRNOTAVAIL}, {@code -EACCES}, {@code -EMFILE},
+     *     {@code -EAFNOSUPPORT}.
+     */
+    public static int open(byte[] name, boolean shared) {
+        boolean isIpv6 = isIpv6(name);
+        CallState state = CallState.current();
+        int fd;
+        try {
+            fd = state.result((int) socket$mh.invokeExact(
+                state.capture, isIpv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_FLAGS, 0));
+            if (fd < 0) {
+                return fd;
+            }
+            int result = shared ? setInt(fd, SOL_SOCKET, SO_REUSEADDR, 1) : 0;
+            if (result == 0 && isIpv6) {
+                result = setInt(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+            }
+            if (result == 0) {
+                MemorySegment.copy(name, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, name.length);
+                result = state.result(
+                    (int) bind$mh.invokeExact(state.capture, fd, state.scratchAddress, name.length));
+            }
+            if (result != 0) {
+                Libc.close(fd);
+                return result;
+            }
+            return fd;
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    /**
+     * The address that a socket is bound to.
+     *
+     * @param fd descriptor.
+     * @return image of the address.
+     * @throws NativeCallException for what is no bound socket.
+     */
+    public static byte[] name(int fd) {
+        CallState state = CallState.current();
+        long lengthAt = state.scratchAddress + CallState.STRUCT_OFFSET;
+        UnsafeApi.putInt(lengthAt, MessageVector.NAME_BYTES);
+        try {
+            int result = state.result(
+                (int) getsockname$mh.invokeExact(state.capture, fd, state.scratchAddress, lengthAt));
+            if (result < 0) {
+                throw new NativeCallException("getsockname", -result, "descriptor " + fd);
+            }
+        } catch (NativeCallException failed) {
+            throw failed;
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+        byte[] name = new byte[Math.min(UnsafeApi.getInt(lengthAt), MessageVector.NAME_BYTES)];
+        MemorySegment.copy(state.scratch, ValueLayout.JAVA_BYTE, 0, name, 0, name.length);
+        return name;
+    }
+
+    /**
+     * Asks for room for datagrams that arrive and leave; the kernel gives at most what it allows to everybody.
+     *
+     * @param fd           descriptor.
+     * @param receiveBytes for those that wait for a receive, 0 for the kernel's own size.
+     * @param sendBytes    for those that wait for the network, 0 for the kernel's own size.
+     */
+    public static void buffers(int fd, int receiveBytes, int sendBytes) {
+        if (receiveBytes != 0) {
+            setInt(fd, SOL_SOCKET, SO_RCVBUF, receiveBytes);
+        }
+        if (sendBytes != 0) {
+            setInt(fd, SOL_SOCKET, SO_SNDBUF, sendBytes);
+        }
+    }
+
+    /**
+     * Sends multicast datagrams through the interface with an address.
+     *
+     * @param fd    IPv4 descriptor.
+     * @param local address of the interface, 4 bytes.
+     * @return 0 or a negative errno.
+     */
+    public static int multicastInterface(int fd, byte[] local) {
+        return set(fd, IPPROTO_IP, IP_MULTICAST_IF, local);
+    }
+
+    /**
+     * Receives what is sent to a group, and nothing that other sockets have joined.
+     *
+     * @param fd    IPv4 descriptor.
+     * @param group address of the group, 4 bytes.
+     * @param local address of the interface, 4 bytes; zeros leave the choice to the kernel.
+     * @return 0; {@code -EINVAL} for what is no group, {@code -ENODEV} without such an interface, {@code -ENOBUFS} for
+     *     too many groups.
+     */
+    public static int join(int fd, byte[] group, byte[] local) {
+        byte[] request = new byte[2 * ADDRESS_BYTES];
+        System.arraycopy(group, 0, request, 0, ADDRESS_BYTES);
+        System.arraycopy(local, 0, request, ADDRESS_BYTES, ADDRESS_BYTES);
+        int result = set(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, request);
+        return result == 0 ? setInt(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0) : result;
+    }
+
+    /**
+     * Receives datagrams that are there.
+     *
+     * @param fd     descriptor.
+     * @param vector with room for each.
+     * @param count  messages at most, up to the vector's capacity.
+     * @return messages received; 0 if none is there.
+     */
+    public static int receive(int fd, MessageVector vector, int count) {
+        try {
+            // of a bound socket without connection it fails only when nothing is there, or by a signal
+            return Math.max(0, (int) recvmmsg$mh.invokeExact(fd, vector.address(), count, MSG_DONTWAIT, 0L));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        } finally {
+            // the kernel got a plain address: the memory must not be collected while it writes
+            Reference.reachabilityFence(vector);
+        }
+    }
+
+    /**
+     * Sends datagrams.
+     *
+     * @param fd     descriptor.
+     * @param vector messages to be sent.
+     * @param count  of them, 1 or more.
+     * @return messages that were taken, from the first on; or why the first was not, as a negative errno, for example
+     *     {@code -EAGAIN} without room, {@code -EMSGSIZE}, {@code -ENETUNREACH}, {@code -EPERM}, {@code -EFAULT}.
+     */
+    public static int send(int fd, MessageVector vector, int count) {
+        try {
+            int sent = (int) sendmmsg$mh.invokeExact(fd, vector.address(), count, MSG_DONTWAIT | MSG_NOSIGNAL);
+            return sent > 0 ? sent : sendFirst(fd, vector);
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        } finally {
+            Reference.reachabilityFence(vector);
+        }
+    }
+
+    /** Once more, to hear the reason; it may go now. */
+    private static int sendFirst(int fd, MessageVector vector) {
+        CallState state = CallState.current();
+        try {
+            long sent = state.result((long) sendmsg$mh.invokeExact(
+                state.capture, fd, vector.header(0), MSG_DONTWAIT | MSG_NOSIGNAL));
+            return sent >= 0 ? 1 : (int) sent;
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    private static boolean isIpv6(byte[] name) {
+        return name.length == MessageVector.NAME_BYTES;
+    }
+
+    private static int setInt(int fd, int level, int option, int value) {
+        CallState state = CallState.current();
+        long at = state.scratchAddress + CallState.STRUCT_OFFSET;
+        UnsafeApi.putInt(at, value);
+        return setsockopt(state, fd, level, option, at, Integer.BYTES);
+    }
+
+    private static int set(int fd, int level, int option, byte[] value) {
+        CallState state = CallState.current();
+        MemorySegment.copy(value, 0, state.scratch, ValueLayout.JAVA_BYTE, CallState.STRUCT_OFFSET, value.length);
+        return setsockopt(
+            state, fd, level, option, state.scratchAddress + CallState.STRUCT_OFFSET, value.length);
+    }
+
+    private static int setsockopt(CallState state, int fd, int level, int option, long value, int length) {
+        try {
+            return state.result((int) setsockopt$mh.invokeExact(state.capture, fd, level, option, value, length));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package org.jfabric.driver.config;
+
+import java.util.List;
+
+/**
+ * The udp link: sockets of datagram endpoints. Immutable.
+ */
+public final class UdpConfig {
+    /** Value of {@link #INTERFACE} that leaves the choice to the destination. */
+    public static final String INTERFACE_AUTO = "auto";
+
+    /** How datagrams get to and from the kernel. */
+    public enum Sockets {
+        /** Many with one system call. */
+        NATIVE,
+        /** One by one, by the JDK's own channels; allocates. */
+        NIO
+    }
+
+    /** {@code jfabric.udp.interface}. */
+    public static final Option<String> INTERFACE = Option.name("jfabric.udp.interface")
+        .defaultsTo(INTERFACE_AUTO)
+        .rule("auto, or the name or an address of a network interface", name -> !name.isEmpty())
+        .why("Interface whose address endpoints get that name none of their own. auto takes the one that leads to the "
+            + "destination, or else the first that is up, those of other hosts before the loopback interface.");
+
+    /** {@code jfabric.udp.maxMessageBytes}. */
+    public static final Option<Integer> MAX_MESSAGE_BYTES = Option.count("jfabric.udp.maxMessageBytes")
+        .defaultsTo(1472)
+        .range(64, 65507)
+        .why("Longest message. 1472 bytes fit into one frame of an Ethernet and are what libfabric's udp provider "
+            + "has; more is cut into fragments of which the loss of one loses all, unless the network has larger "
+            + "frames. Both sides should have the same.");
+
+    /** {@code jfabric.udp.batchSize}. */
+    public static final Option<Integer> BATCH_SIZE = Option.count("jfabric.udp.batchSize")
+        .defaultsTo(32)
+        .range(1, 1024)
+        .why("Datagrams sent or received with one system call at most. Raise it for bursts.");
+
+    /** {@code jfabric.udp.bufferBytes}. */
+    public static final Option<Long> BUFFER_BYTES = Option.bytes("jfabric.udp.bufferBytes")
+        .defaultsTo(2L << 20)
+        .range(4L << 10, 1L << 30)
+        .why("The kernel's room for datagrams of one endpoint that wait for a receive, and for those that wait for the "
+            + "network; what does not fit is dropped on arrival. The kernel gives at most net.core.rmem_max and "
+            + "net.core.wmem_max.");
+
+    /** {@code jfabric.udp.sockets}. */
+    public static final Option<Sockets> SOCKETS = Option.oneOf("jfabric.udp.sockets", Sockets.class)
+        .defaultsTo(Sockets.NATIVE)
+        .why("NATIVE moves many datagrams with one system call and allocates nothing. NIO uses the JDK's channels, for "
+            + "systems where the native calls do not work; the driver does not sleep then.");
+
+    static final OptionGroup GROUP = new OptionGroup(
+        "udp", "The udp link",
+        List.of(INTERFACE, MAX_MESSAGE_BYTES, BATCH_SIZE, BUFFER_BYTES, SOCKETS));
+
+    private final String networkInterface;
+    private final int maxMessageBytes;
+    private final int batchSize;
+    private final int bufferBytes;
+    private final Sockets sockets;
+
+    UdpConfig(ConfigSource source) {
+        networkInterface = source.value(INTERFACE);
+        maxMessageBytes = source.value(MAX_MESSAGE_BYTES);
+        batchSize = source.value(BATCH_SIZE);
+        bufferBytes = Math.toIntExact(source.value(BUFFER_BYTES));
+        sockets = source.value(SOCKETS);
+    }
+
+    /**
+     * Interface of endpoints that name no address.
+     *
+     * @return name or address, or {@value #INTERFACE_AUTO}.
+     */
+    public String networkInterface() {
+        return networkInterface;
+    }
+
+    /**
+     * Longest message.
+     *
+     * @return bytes, 64 to 65507.
+     */
+    public int maxMessageBytes() {
+        return maxMessageBytes;
+    }
+
+    /**
+     * Datagrams of one system call at most.
+     *
+     * @return 1 or more.
+     */
+    public int batchSize() {
+        return batchSize;
+    }
+
+    /**
+     * Room asked of the kernel in each direction.
+     *
+     * @return bytes.
+     */
+    public int bufferBytes() {
+        return bufferBytes;
+    }
+
+    /**
+     * How datagrams get to and from the kernel.
+     *
+     * @return the choice.
+     */
+    public Sockets sockets() {
+        return sockets;
+    }
+}

@@ -1,0 +1,107 @@
+package org.jfabric.driver.link.tcp;
+
+import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.TransmitOperation;
+
+import java.util.ArrayDeque;
+
+/**
+ * Memory that the peer of one connection may read, by the keys that were told to it, and its reads that wait for their
+ * turn. What is not here cannot be read, whatever a peer asks for.
+ *
+ * <p>Owner: progress agent.
+ */
+final class ExposedMemory {
+    /** As libfabric's tcp provider counts them. */
+    private static final long FIRST_KEY = 0x8000_0000L;
+    /** More requests than any peer of ours has outstanding; each holds memory here. */
+    private static final int MAX_WAITING = 4096;
+
+    private record Piece(long address, long length) {
+    }
+
+    private final Long2ObjectHashMap<Piece> byKey = new Long2ObjectHashMap<>();
+    private final ArrayDeque<PieceList> waiting = new ArrayDeque<>();
+    private final ArrayDeque<PieceList> free = new ArrayDeque<>();
+    private long nextKey = FIRST_KEY;
+
+    ExposedMemory() {
+    }
+
+    void expose(TransmitOperation operation, RemotePayload target) {
+        target.begin(operation.id());
+        if (operation.pieces == null) {
+            add(target, operation.address, operation.length);
+            return;
+        }
+        for (int i = 0; i < operation.pieces.count(); i++) {
+            add(target, operation.pieces.address(i), operation.pieces.length(i));
+        }
+    }
+
+    private void add(RemotePayload target, long address, long length) {
+        byKey.put(nextKey, new Piece(address, length));
+        target.add(nextKey, 0, 0, length);
+        nextKey++;
+    }
+
+    /** Ends it; false if a read of it is not answered yet, so that the memory may still be looked at. */
+    boolean conceal(RemotePayload target, PieceList inHand) {
+        boolean isRead = false;
+        for (int i = 0; i < target.count(); i++) {
+            Piece piece = byKey.remove(target.regionNumber(i));
+            if (piece != null) {
+                isRead |= inHand != null && overlaps(inHand, piece);
+                for (PieceList list : waiting) {
+                    isRead |= overlaps(list, piece);
+                }
+            }
+        }
+        return !isRead;
+    }
+
+    private static boolean overlaps(PieceList list, Piece piece) {
+        for (int i = 0; i < list.count(); i++) {
+            if (list.address(i) >= piece.address && list.address(i) < piece.address + piece.length) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Takes a read of the peer; false if it names what it may not. */
+    boolean request(TcpHeader header) {
+        if (waiting.size() == MAX_WAITING) {
+            return false;
+        }
+        PieceList list = free.isEmpty() ? new PieceList() : free.removeFirst();
+        for (int i = 0; i < header.pieces(); i++) {
+            Piece piece = byKey.get(header.pieceKey(i));
+            long offset = header.pieceOffset(i);
+            long length = header.pieceLength(i);
+            if (piece == null || offset < 0 || length < 0 || offset > piece.length || length > piece.length - offset) {
+                give(list);
+                return false;
+            }
+            list.add(piece.address + offset, length);
+        }
+        waiting.addLast(list);
+        return true;
+    }
+
+    boolean hasWaiting() {
+        return !waiting.isEmpty();
+    }
+
+    /** What the oldest read that waits wants; to be given back. */
+    PieceList take() {
+        return waiting.removeFirst();
+    }
+
+    void give(PieceList list) {
+        list.forget();
+        free.addFirst(list);
+    }
+}

@@ -1,0 +1,61 @@
+package org.jfabric.driver.link.tcp;
+
+import org.jfabric.driver.link.PieceList;
+
+/**
+ * Our reads of the peer's memory on one connection that have no answer yet, the oldest first: answers carry no name and
+ * come in the order of the requests.
+ *
+ * <p>Grows to the greatest number that was ever outstanding. Owner: progress agent.
+ */
+final class ReadRequests {
+    /** Where the bytes of one read go. */
+    static final class Read {
+        long operation;
+        long address;
+        PieceList pieces;
+        long length;
+    }
+
+    private Read[] reads = {new Read(), new Read(), new Read(), new Read()};
+    private int first;
+    private int count;
+
+    ReadRequests() {
+    }
+
+    boolean isEmpty() {
+        return count == 0;
+    }
+
+    Read oldest() {
+        return reads[first];
+    }
+
+    void add(long operation, long address, PieceList pieces, long length) {
+        if (count == reads.length) {
+            grow();
+        }
+        Read read = reads[first + count & reads.length - 1];
+        read.operation = operation;
+        read.address = address;
+        read.pieces = pieces;
+        read.length = length;
+        count++;
+    }
+
+    void remove() {
+        reads[first].pieces = null;
+        first = first + 1 & reads.length - 1;
+        count--;
+    }
+
+    private void grow() {
+        Read[] more = new Read[2 * count];
+        for (int i = 0; i < more.length; i++) {
+            more[i] = i < count ? reads[first + i & count - 1] : new Read();
+        }
+        reads = more;
+        first = 0;
+    }
+}

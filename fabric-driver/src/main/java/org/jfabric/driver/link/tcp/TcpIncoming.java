@@ -1,0 +1,45 @@
+package org.jfabric.driver.link.tcp;
+
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ConnectionHandler;
+import org.jfabric.driver.link.IncomingConnection;
+import org.jfabric.driver.link.LocalEndpoint;
+
+/**
+ * A request for a connection that waits for its answer.
+ *
+ * <p>Owner: progress agent.
+ */
+final class TcpIncoming extends IncomingConnection {
+    private final TcpConnections connections;
+    private final TcpConnection connection;
+    private final CmMessage request;
+
+    TcpIncoming(TcpConnections connections, TcpConnection connection, CmMessage request) {
+        this.connections = connections;
+        this.connection = connection;
+        this.request = request;
+    }
+
+    @Override
+    public String remoteAddress() {
+        return connection.peerName().toString();
+    }
+
+    @Override
+    public byte[] cmData() {
+        return request.data();
+    }
+
+    @Override
+    public Channel accept(LocalEndpoint endpoint, byte[] cmData, ConnectionHandler handler) {
+        return connections.accept(connection, request, cmData, handler);
+    }
+
+    @Override
+    public void reject(byte[] cmData) {
+        if (connection.isOpen()) {
+            connection.reject(cmData);
+        }
+    }
+}

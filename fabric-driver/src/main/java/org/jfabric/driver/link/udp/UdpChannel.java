@@ -1,0 +1,179 @@
+package org.jfabric.driver.link.udp;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.SocketName;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.ffi.MessageVector;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * A remote socket address as one endpoint sees it. There is no connection: the channel is up as soon as it is made, and
+ * nothing tells when the other side goes.
+ *
+ * <p>Owner: progress agent.
+ */
+final class UdpChannel extends Channel {
+    /** Credit is a matter of our own wire: as much as one grant can say, renewed when half of it is spent. */
+    private static final int GRANT = Integer.MAX_VALUE;
+    private static final long RENEW_BYTES = 1L << 29;
+    /** What a message without header cannot carry, and levels that nobody here can tell. */
+    private static final long NOT_CARRIED = Flags.TAGGED | Flags.REMOTE_CQ_DATA | Flags.FENCE
+        | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE;
+    /** Upper bound of what the engine counts for a message beyond its length. */
+    private static final int COST_BYTES = 128;
+
+    final long keyHigh;
+    final long keyLow;
+    final long keyRest;
+    final boolean isGroup;
+    private final UdpEndpoint endpoint;
+    private final MemorySegment name;
+    private final long nameAddress;
+    private final int nameLength;
+    private boolean closed;
+    /** Credit that is left. */
+    private long creditBytes;
+    /** Renewed so far; grants are counted in 32 bits, which run over. */
+    private int renewedBytes;
+
+    /** Of messages that nobody in the address vector has sent. */
+    static UdpChannel ofStrangers(ChannelLimits limits, ChannelHandler handler, UdpEndpoint endpoint) {
+        return new UdpChannel(limits, handler, endpoint, null);
+    }
+
+    UdpChannel(ChannelLimits limits, ChannelHandler handler, UdpEndpoint endpoint, SocketName remote) {
+        super(limits, handler);
+        this.endpoint = endpoint;
+        name = Arena.ofAuto().allocate(MessageVector.NAME_BYTES, Long.BYTES);
+        nameAddress = name.address();
+        byte[] image = remote == null ? new byte[0] : remote.toBytes();
+        MemorySegment.copy(MemorySegment.ofArray(image), 0, name, 0, image.length);
+        nameLength = image.length;
+        isGroup = remote != null && remote.inetAddress().isMulticastAddress();
+        keyHigh = keyHigh(nameAddress);
+        keyLow = keyLow(nameAddress);
+        keyRest = keyRest(nameAddress);
+    }
+
+    /** Whether a socket address in memory is of IPv6. */
+    static boolean isIn6(long nameAddress) {
+        return UnsafeApi.getShort(nameAddress) == 10;
+    }
+
+    /** First half of an IPv6 address; 0 for IPv4. */
+    static long keyHigh(long nameAddress) {
+        return isIn6(nameAddress) ? UnsafeApi.getLong(nameAddress + 8) : 0;
+    }
+
+    /** Second half of an IPv6 address; the whole one for IPv4. */
+    static long keyLow(long nameAddress) {
+        return isIn6(nameAddress) ? UnsafeApi.getLong(nameAddress + 16) : UnsafeApi.getInt(nameAddress + 4);
+    }
+
+    /** Port and scope, in whatever byte order they lie there. */
+    static long keyRest(long nameAddress) {
+        long port = UnsafeApi.getShort(nameAddress + 2) & 0xffffL;
+        return isIn6(nameAddress) ? port | (long) UnsafeApi.getInt(nameAddress + 24) << 16 : port;
+    }
+
+    long nameAddress() {
+        return nameAddress;
+    }
+
+    int nameLength() {
+        return nameLength;
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** The engine may use it now. */
+    void up() {
+        handler().onOpening();
+        handler().onGrant(GRANT);
+        creditBytes = GRANT;
+        handler().onUp(this);
+    }
+
+    /** A message of ours has left, or not. */
+    void onSent(long operation, long lengthBytes, int errno) {
+        creditBytes -= lengthBytes + COST_BYTES;
+        if (creditBytes < RENEW_BYTES) {
+            creditBytes += RENEW_BYTES;
+            renewedBytes += (int) RENEW_BYTES;
+            handler().onGrant(GRANT + renewedBytes);
+        }
+        handler().onSent(operation, errno);
+    }
+
+    @Override
+    public int send(TransmitOperation operation, int grant) {
+        if ((operation.flags & NOT_CARRIED) != 0) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        if (nameLength == 0 || (operation.flags & Flags.MULTICAST) != 0 && !isGroup) {
+            return -FabricErrno.EINVAL;
+        }
+        endpoint.add(this, operation);
+        return PENDING;
+    }
+
+    @Override
+    public int announce(TransmitOperation operation, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    @Override
+    public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    @Override
+    public int requestSegments(long operation, long sink, long length, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    @Override
+    public int sendSegment(TransmitOperation operation, int length, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    @Override
+    public int finish(long operation, int errno, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    @Override
+    public int acknowledge(long operation, long levels, int errno, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    /** The other side knows nothing of credit. */
+    @Override
+    public int sendGrant(int grant) {
+        return DONE;
+    }
+
+    @Override
+    public void close(int errno) {
+        closed = true;
+        endpoint.remove(this);
+    }
+
+    @Override
+    public String toString() {
+        return "UdpChannel{" + (nameLength == 0 ? "strangers" : SocketName.ofBytes(
+            name.asSlice(0, nameLength).toArray(ValueLayout.JAVA_BYTE))) + '}';
+    }
+}

@@ -1,0 +1,80 @@
+package org.jfabric.driver.link.udp;
+
+import org.jfabric.SocketName;
+import org.jfabric.driver.config.UdpConfig;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.MessageVector;
+import org.jfabric.ffi.NativeCallException;
+import org.jfabric.ffi.UdpSocket;
+
+import java.net.InetAddress;
+
+/** A socket whose datagrams move many at a time. Owner: as {@link UdpPort}. */
+final class UdpNativePort extends UdpPort {
+    private final InetAddress local;
+    private int fd;
+
+    private UdpNativePort(int fd, SocketName name, InetAddress local) {
+        super(name);
+        this.fd = fd;
+        this.local = local;
+    }
+
+    /**
+     * Opens it.
+     *
+     * @param wanted address to be bound to.
+     * @param local  address of the interface for multicast.
+     * @param shared whether other sockets may have the same address.
+     */
+    static UdpNativePort open(SocketName wanted, InetAddress local, boolean shared, UdpConfig config) {
+        int fd = UdpSocket.open(wanted.toBytes(), shared);
+        if (fd < 0) {
+            throw new NativeCallException("bind", -fd,
+                "the address is " + wanted + "; name another, or one of an interface that is up");
+        }
+        boolean open = false;
+        try {
+            UdpSocket.buffers(fd, config.bufferBytes(), config.bufferBytes());
+            if (!wanted.isIn6() && !local.isAnyLocalAddress()) {
+                UdpSocket.multicastInterface(fd, local.getAddress());
+            }
+            UdpNativePort port = new UdpNativePort(fd, SocketName.ofBytes(UdpSocket.name(fd)), local);
+            open = true;
+            return port;
+        } finally {
+            if (!open) {
+                Libc.close(fd);
+            }
+        }
+    }
+
+    @Override
+    int fd() {
+        return fd;
+    }
+
+    @Override
+    int receive(MessageVector vector, int count) {
+        return UdpSocket.receive(fd, vector, count);
+    }
+
+    @Override
+    int send(MessageVector vector, int count) {
+        return UdpSocket.send(fd, vector, count);
+    }
+
+    @Override
+    int join(SocketName group) {
+        return UdpSocket.join(fd, group.inetAddress().getAddress(), local.getAddress());
+    }
+
+    @Override
+    public void close() {
+        int open = fd;
+        fd = -1;
+        if (open >= 0) {
+            Libc.close(open);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package org.jfabric.driver.link.udp;
+
+/**
+ * The channels of one endpoint by the socket address of their remote end: a lookup for each datagram, without an
+ * object. Open addressing in a table that is at most half full.
+ *
+ * <p>Owner: progress agent.
+ */
+final class UdpSources {
+    private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
+
+    private UdpChannel[] table = new UdpChannel[16];
+    private int size;
+
+    /** The channel of a socket address, or null. */
+    UdpChannel find(long high, long low, long rest) {
+        UdpChannel[] all = table;
+        int mask = all.length - 1;
+        for (int i = hash(high, low, rest) & mask; all[i] != null; i = i + 1 & mask) {
+            UdpChannel channel = all[i];
+            if (channel.keyLow == low && channel.keyRest == rest && channel.keyHigh == high) {
+                return channel;
+            }
+        }
+        return null;
+    }
+
+    /** Adds a channel; one with the same address is replaced. */
+    void put(UdpChannel channel) {
+        remove(channel.keyHigh, channel.keyLow, channel.keyRest);
+        if (2 * ++size > table.length) {
+            grow();
+        }
+        place(channel);
+    }
+
+    /** Removes a channel, if it is the one with its address. */
+    void remove(UdpChannel channel) {
+        if (find(channel.keyHigh, channel.keyLow, channel.keyRest) == channel) {
+            remove(channel.keyHigh, channel.keyLow, channel.keyRest);
+        }
+    }
+
+    private void remove(long high, long low, long rest) {
+        UdpChannel found = find(high, low, rest);
+        if (found == null) {
+            return;
+        }
+        size--;
+        int mask = table.length - 1;
+        int hole = hash(high, low, rest) & mask;
+        while (table[hole] != found) {
+            hole = hole + 1 & mask;
+        }
+        table[hole] = null;
+        // those behind it may have been displaced by it
+        for (int i = hole + 1 & mask; table[i] != null; i = i + 1 & mask) {
+            UdpChannel displaced = table[i];
+            table[i] = null;
+            place(displaced);
+        }
+    }
+
+    private void grow() {
+        UdpChannel[] old = table;
+        table = new UdpChannel[old.length * 2];
+        for (UdpChannel channel : old) {
+            if (channel != null) {
+                place(channel);
+            }
+        }
+    }
+
+    private void place(UdpChannel channel) {
+        int mask = table.length - 1;
+        int i = hash(channel.keyHigh, channel.keyLow, channel.keyRest) & mask;
+        while (table[i] != null) {
+            i = i + 1 & mask;
+        }
+        table[i] = channel;
+    }
+
+    private static int hash(long high, long low, long rest) {
+        long mixed = (high * 31 + low) * 31 + rest;
+        return (int) (mixed * MIX >>> 32);
+    }
+}

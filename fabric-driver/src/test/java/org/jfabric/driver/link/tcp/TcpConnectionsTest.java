@@ -1,0 +1,258 @@
+package org.jfabric.driver.link.tcp;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.ConnectionHandler;
+import org.jfabric.driver.link.IncomingConnection;
+import org.jfabric.driver.link.Listener;
+import org.jfabric.driver.link.ListenerHandler;
+import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.TransmitOperation;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Two links in one thread: connections with private data, and reads of the peer's memory. */
+@Timeout(60)
+class TcpConnectionsTest {
+    private static final byte[] HELLO = "hello".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] WELCOME = "welcome".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] NO_KEY = {};
+
+    private final TcpNode a = new TcpNode();
+    private final TcpNode b = new TcpNode();
+    private final Incoming incoming = new Incoming();
+    private final Listener listener =
+        b.link.connections().listen("fi_sockaddr_in://127.0.0.1:0", NO_KEY, 5, incoming);
+
+    /** A passive endpoint. */
+    private static final class Incoming extends ListenerHandler {
+        private final List<IncomingConnection> requests = new ArrayList<>();
+        private String address;
+        private int failure;
+        private boolean isFull;
+
+        @Override
+        public void onListening(String listening) {
+            address = listening;
+        }
+
+        @Override
+        public void onFailed(int errno) {
+            failure = errno;
+        }
+
+        @Override
+        public boolean onRequest(IncomingConnection request) {
+            if (!isFull) {
+                requests.add(request);
+            }
+            return !isFull;
+        }
+    }
+
+    /** An active endpoint. */
+    private static final class Connecting extends ConnectionHandler {
+        private final Recorder recorder = new Recorder();
+        private String local;
+        private String peer;
+        private byte[] data;
+        private int errno;
+
+        @Override
+        public ChannelHandler channelHandler() {
+            return recorder;
+        }
+
+        @Override
+        public void onConnected(String localAddress, String peerAddress, byte[] cmData) {
+            assertEquals(0, recorder.ups, "before the channel is up");
+            local = localAddress;
+            peer = peerAddress;
+            data = cmData;
+        }
+
+        @Override
+        public void onFailed(int failure, byte[] cmData) {
+            assertEquals(0, errno, "once");
+            errno = failure;
+            data = cmData;
+        }
+    }
+
+    @AfterEach
+    void close() {
+        a.close();
+        b.close();
+        assertEquals(0, b.link.readPool().taken() + b.link.writePool().taken());
+    }
+
+    private void await(BooleanSupplier condition) {
+        long deadline = System.nanoTime() + 20_000_000_000L;
+        while (!condition.getAsBoolean()) {
+            assertTrue(System.nanoTime() - deadline < 0, () -> "not reached; errors " + a.errors + b.errors);
+            if (a.step() + b.step() == 0) {
+                Thread.yield();
+            }
+        }
+    }
+
+    private Connecting request(byte[] data) {
+        await(() -> incoming.address != null);
+        Connecting handler = new Connecting();
+        Channel channel = a.link.connections().connect(a.endpoint, incoming.address, data, handler);
+        assertEquals(handler.recorder, channel.handler());
+        return handler;
+    }
+
+    private Connecting[] connected() {
+        Connecting here = request(HELLO);
+        await(() -> incoming.requests.size() == 1);
+        Connecting there = new Connecting();
+        incoming.requests.getFirst().accept(b.endpoint, WELCOME, there);
+        assertEquals(0, there.recorder.ups, "never from inside of the call");
+        await(() -> here.recorder.ups == 1 && there.recorder.ups == 1);
+        return new Connecting[] {here, there};
+    }
+
+    @Test
+    void shouldExchangePrivateDataThenMessages() {
+        Connecting[] both = connected();
+        assertArrayEquals(HELLO, incoming.requests.getFirst().cmData());
+        assertArrayEquals(WELCOME, both[0].data);
+        assertEquals(0, both[1].data.length);
+        assertEquals(incoming.address, both[0].peer);
+        assertEquals(both[0].local, both[1].peer);
+        assertEquals(both[0].local, incoming.requests.getFirst().remoteAddress());
+        assertTrue(both[0].local.startsWith("fi_sockaddr_in://127.0.0.1:"), both[0].local);
+        a.send(both[0].recorder.channel, 1, 100, 1);
+        b.send(both[1].recorder.channel, 2, 200_000, 2);
+        await(() -> both[0].recorder.messages.size() == 1 && both[1].recorder.messages.size() == 1);
+        assertArrayEquals(TcpNode.payload(200_000, 2), both[0].recorder.messages.getFirst());
+    }
+
+    @Test
+    void shouldRejectWithDataAndOfferNoMoreThanTheHandlerTakes() {
+        Connecting rejected = request(new byte[256]);
+        await(() -> incoming.requests.size() == 1);
+        assertEquals(256, incoming.requests.getFirst().cmData().length);
+        incoming.requests.getFirst().reject(WELCOME);
+        await(() -> rejected.errno != 0);
+        assertEquals(FabricErrno.ECONNREFUSED, rejected.errno);
+        assertArrayEquals(WELCOME, rejected.data);
+        incoming.isFull = true;
+        Connecting crowded = request(HELLO);
+        await(() -> crowded.errno != 0);
+        assertEquals(FabricErrno.ECONNREFUSED, crowded.errno);
+    }
+
+    @Test
+    void shouldTellOfAnOrderlyEndAndOfAnAnswerThatCameTooLate() {
+        Connecting[] both = connected();
+        both[0].recorder.channel.close(FabricErrno.ESHUTDOWN);
+        await(() -> both[1].recorder.downs == 1);
+        assertEquals(FabricErrno.ESHUTDOWN, both[1].recorder.downErrno);
+        Connecting impatient = new Connecting();
+        Channel given = a.link.connections().connect(a.endpoint, incoming.address, HELLO, impatient);
+        await(() -> incoming.requests.size() == 2);
+        given.close(FabricErrno.ECANCELED);
+        for (int i = 0; i < 100; i++) {
+            a.step();
+            b.step();
+        }
+        Connecting late = new Connecting();
+        incoming.requests.getLast().accept(b.endpoint, WELCOME, late);
+        await(() -> late.errno != 0);
+        assertEquals(FabricErrno.ECONNABORTED, late.errno);
+        assertEquals(0, impatient.errno + impatient.recorder.ups, "who closes is not told");
+    }
+
+    @Test
+    void shouldSayWhyItCannotListenOrConnect() {
+        await(() -> incoming.address != null);
+        Incoming second = new Incoming();
+        b.link.connections().listen(incoming.address, NO_KEY, 5, second);
+        await(() -> second.failure != 0);
+        assertEquals(FabricErrno.EADDRINUSE, second.failure);
+        Incoming keyed = new Incoming();
+        b.link.connections().listen("fi_sockaddr_in://127.0.0.1:0", new byte[] {1}, 5, keyed);
+        await(() -> keyed.failure != 0);
+        assertEquals(FabricErrno.EOPNOTSUPP, keyed.failure);
+        listener.close();
+        Connecting refused = request(HELLO);
+        await(() -> refused.errno != 0);
+        assertEquals(FabricErrno.ECONNREFUSED, refused.errno);
+        assertNull(refused.local);
+    }
+
+    @Test
+    void shouldReadThePeersMemoryInPiecesStraightToItsPlace() {
+        Connecting[] both = connected();
+        Channel here = both[0].recorder.channel;
+        Channel there = both[1].recorder.channel;
+        TransmitOperation small = b.operation(Flags.MSG, 0, 1000, 1);
+        TransmitOperation large = b.operation(Flags.MSG, 0, 500_000, 2);
+        RemotePayload first = new RemotePayload();
+        RemotePayload second = new RemotePayload();
+        assertEquals(Channel.DONE, there.expose(small, first));
+        assertEquals(Channel.DONE, there.expose(large, second));
+        RemotePayload together = new RemotePayload();
+        together.begin(42);
+        together.add(first.regionNumber(0), 0, 100, 900);
+        together.add(second.regionNumber(0), 0, 0, 500_000);
+        long dest = UnsafeApi.allocateMemory(600_000);
+        assertEquals(Channel.PENDING, here.pull(together, dest, null, 400_000));
+        assertEquals(Channel.PENDING, here.pull(second, dest + 400_000, null, 10));
+        // in front of it, behind it, and against it: nothing mixes
+        a.send(here, 1, 5000, 5);
+        b.send(there, 2, 70_000, 6);
+        await(() -> both[0].recorder.pulled.size() == 2 && both[0].recorder.messages.size() == 1
+            && both[1].recorder.messages.size() == 1);
+        assertEquals(List.of(42L, large.id()), both[0].recorder.pulled);
+        for (int i = 0; i < 400_000; i++) {
+            byte expected = i < 900 ? TcpNode.pattern(1, 100 + i) : TcpNode.pattern(2, i - 900);
+            assertEquals(expected, UnsafeApi.getByte(dest + i));
+        }
+        UnsafeApi.freeMemory(dest);
+    }
+
+    @Test
+    void shouldEndAConnectionThatReadsWhatIsNotOrNoLongerExposed() {
+        for (int variant = 0; variant < 3; variant++) {
+            incoming.requests.clear();
+            Connecting[] both = connected();
+            TransmitOperation small = b.operation(Flags.MSG, 0, 1000, 1);
+            RemotePayload exposed = new RemotePayload();
+            both[1].recorder.channel.expose(small, exposed);
+            RemotePayload wrong = new RemotePayload();
+            wrong.begin(1);
+            switch (variant) {
+                case 0 -> wrong.add(exposed.regionNumber(0) + 1, 0, 0, 10);
+                case 1 -> wrong.add(exposed.regionNumber(0), 0, 991, 10);
+                default -> {
+                    wrong.add(exposed.regionNumber(0), 0, 0, 10);
+                    both[1].recorder.channel.conceal(exposed);
+                }
+            }
+            long dest = UnsafeApi.allocateMemory(16);
+            both[0].recorder.channel.pull(wrong, dest, null, 10);
+            await(() -> both[0].recorder.downs == 1 && both[1].recorder.downs == 1);
+            assertEquals(FabricErrno.EIO, both[1].recorder.downErrno);
+            assertEquals(variant + 1, b.errors.size());
+            UnsafeApi.freeMemory(dest);
+        }
+    }
+}

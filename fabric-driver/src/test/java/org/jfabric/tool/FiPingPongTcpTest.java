@@ -1,0 +1,34 @@
+package org.jfabric.tool;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.util.List;
+
+/** Reliable datagrams to and from the provider that libfabric 1.17 calls net, and later versions tcp. */
+@Tag("slow")
+@Timeout(value = 150, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class FiPingPongTcpTest {
+    /** Every size that the C program has. */
+    private static final List<String> ALL = List.of("0", "1", "2", "3", "4", "6", "8", "12", "16", "24", "32", "48",
+        "64", "96", "128", "192", "256", "384", "512", "768", "1k", "1.5k", "2k", "3k", "4k", "6k", "8k", "12k", "16k",
+        "24k", "32k", "48k", "64k", "96k", "128k", "192k", "256k", "384k", "512k", "768k", "1m", "1.5m", "2m", "3m",
+        "4m", "6m");
+    private static final List<String> USUAL = List.of("64", "256", "1k", "4k", "64k", "1m");
+
+    @ParameterizedTest(name = "java is server: {0}, {1}")
+    @CsvSource({"true,msg", "false,msg", "true,tagged", "false,tagged"})
+    void shouldExchangeAllSizesWithTheCProgram(boolean javaIsServer, String mode) throws Exception {
+        LibfabricPingPong.assertExchanged(LibfabricPingPong.run(
+            javaIsServer, "-p", "net", "-e", "rdm", "-m", mode, "-c", "-S", "all", "-I", "10"), ALL);
+    }
+
+    @ParameterizedTest(name = "java is server: {0}, {1}")
+    @CsvSource({"true,msg", "false,msg", "true,tagged", "false,tagged"})
+    void shouldExchangeTheUsualSizesWithTheCProgram(boolean javaIsServer, String mode) throws Exception {
+        LibfabricPingPong.assertExchanged(LibfabricPingPong.run(
+            javaIsServer, "-p", "net", "-e", "rdm", "-m", mode, "-c", "-I", "100"), USUAL);
+    }
+}

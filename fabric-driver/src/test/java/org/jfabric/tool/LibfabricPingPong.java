@@ -1,0 +1,126 @@
+package org.jfabric.tool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/** The C program fi_pingpong, run against this project's own. */
+public final class LibfabricPingPong {
+    private static final long TIMEOUT_S = 60;
+    private static final Path PROGRAM = Path.of("/usr/bin/fi_pingpong");
+
+    private LibfabricPingPong() {
+    }
+
+    /** What both sides printed. */
+    record Outcome(ToolRun java, int status, String c) {
+    }
+
+    /** Skips the test, with the reason, where the C program is not installed. */
+    static void assumeInstalled() {
+        assumeTrue(Files.isExecutable(PROGRAM),
+            PROGRAM + " is not there: install the package libfabric-bin (apt-get install libfabric-bin)");
+    }
+
+    /**
+     * Runs both.
+     *
+     * @param javaIsServer which of them waits for the other.
+     * @param options      of both.
+     */
+    static Outcome run(boolean javaIsServer, String... options) throws Exception {
+        assumeInstalled();
+        int port = freePort();
+        List<String> server = new ArrayList<>(List.of(options));
+        server.addAll(List.of("-B", Integer.toString(port)));
+        List<String> client = new ArrayList<>(List.of(options));
+        client.addAll(List.of("-P", Integer.toString(port), "127.0.0.1"));
+        if (javaIsServer) {
+            CompletableFuture<ToolRun> java = CompletableFuture.supplyAsync(() -> tool(server));
+            awaitListener(port, java);
+            Process c = start(client);
+            String said = await(c);
+            return new Outcome(java.get(TIMEOUT_S, TimeUnit.SECONDS), c.exitValue(), said);
+        }
+        Process c = start(server);
+        try {
+            ToolRun java = tool(client);
+            String said = await(c);
+            return new Outcome(java, c.exitValue(), said);
+        } finally {
+            c.destroyForcibly();
+        }
+    }
+
+    /** Both must have ended well and exchanged the same sizes. */
+    static void assertExchanged(Outcome outcome, List<String> sizes) {
+        String all = "java " + outcome.java() + ", C " + outcome.c();
+        assertEquals(0, outcome.java().status(), all);
+        assertEquals(0, outcome.status(), all);
+        assertEquals(sizes, sizes(outcome.java().out()), all);
+        assertEquals(sizes, sizes(outcome.c()), all);
+    }
+
+    private static List<String> sizes(String table) {
+        return table.lines().filter(line -> line.matches("\\d.*")).map(line -> line.split("\\s+")[0]).toList();
+    }
+
+    private static ToolRun tool(List<String> options) {
+        List<String> args = new ArrayList<>(List.of("fi-pingpong"));
+        args.addAll(options);
+        return ToolRun.of(args.toArray(String[]::new));
+    }
+
+    private static Process start(List<String> options) throws IOException {
+        List<String> command = new ArrayList<>(List.of(PROGRAM.toString()));
+        command.addAll(options);
+        return new ProcessBuilder(command).redirectErrorStream(true).start();
+    }
+
+    private static String await(Process c) throws Exception {
+        CompletableFuture<String> said = CompletableFuture.supplyAsync(() -> {
+            try {
+                return new String(c.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            } catch (IOException ex) {
+                throw new AssertionError(ex);
+            }
+        });
+        try {
+            if (!c.waitFor(TIMEOUT_S, TimeUnit.SECONDS)) {
+                throw new AssertionError("the C program did not end");
+            }
+            return said.get(TIMEOUT_S, TimeUnit.SECONDS);
+        } finally {
+            c.destroyForcibly();
+        }
+    }
+
+    /** The C program tries to connect only once, so it must not come too early. */
+    private static void awaitListener(int port, CompletableFuture<ToolRun> server) throws IOException {
+        String hex = String.format(":%04X ", port);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
+        while (Files.readAllLines(Path.of("/proc/net/tcp")).stream().noneMatch(line -> line.contains(hex)
+            && line.contains(" 0A "))) {
+            if (server.isDone() || System.nanoTime() - deadline > 0) {
+                throw new AssertionError("nobody listens at port " + port + ": " + server.getNow(null));
+            }
+            Thread.yield();
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+}

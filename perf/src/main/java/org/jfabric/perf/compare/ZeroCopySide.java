@@ -1,0 +1,231 @@
+package org.jfabric.perf.compare;
+
+import java.lang.foreign.MemorySegment;
+import org.agrona.BitUtil;
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.AddressVector;
+import org.jfabric.AddressVectorAttr;
+import org.jfabric.Completion;
+import org.jfabric.CompletionError;
+import org.jfabric.CompletionHandler;
+import org.jfabric.CompletionQueue;
+import org.jfabric.CompletionQueueAttr;
+import org.jfabric.Domain;
+import org.jfabric.Endpoint;
+import org.jfabric.EndpointOption;
+import org.jfabric.EndpointType;
+import org.jfabric.Fabric;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.MemoryRegion;
+import org.jfabric.Mode;
+import org.jfabric.RecvContext;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.QueueConfig;
+import org.jfabric.tool.PingPongContents;
+import org.jfabric.tool.ToolException;
+
+/**
+ * One of two processes with a driver each in mode INVOKER, over the link shm, whose messages are looked at where the
+ * driver put them: buffered receives of untagged messages, given back by the next poll. A message that may be injected
+ * is, so that its memory is the sender's again at once and no entry follows, as of Aeron's {@code offer}; a longer one
+ * has an entry, and a window as all streams.
+ */
+final class ZeroCopySide implements Side, Port, CompletionHandler {
+    /** Longest message that is looked at as a whole. */
+    static final int MOST_BYTES = 4096;
+
+    private static final String LINK = "shm";
+    private static final int POLL_LIMIT = 16;
+    private static final int QUEUE_SIZE = 64;
+    /** Entries of messages that wait to be read: as much as a cycle brings that no read has limited, and more. */
+    private static final int DRIVER_SHARE = 256;
+    private static final int CELLS = 256;
+    private static final int LEAST_SLAB_BYTES = 64 << 10;
+    private static final int LINE = 64;
+    private static final long SEND = 1;
+
+    private final SideSettings settings;
+    private final FabricDriver driver;
+    private final Fabric fabric;
+    private final CompletionQueue queue;
+    private final AddressVector addresses;
+    private final MemoryRegion region;
+    private final UnsafeBuffer payload;
+    private final Endpoint endpoint;
+    private final boolean injected;
+    private final boolean comparing;
+    private final byte[] compared;
+    private final PortLoops loops = new PortLoops(this);
+    private long peer;
+    private long received;
+    private int underWay;
+    /** Nobody looks at it: without it the compiler would leave the look at the message out. */
+    private long seen;
+
+    /**
+     * Starts the driver.
+     *
+     * @param settings of the cell.
+     */
+    ZeroCopySide(SideSettings settings) {
+        this.settings = settings;
+        comparing = settings.pass() == Pass.VERIFY_STREAM;
+        compared = new byte[settings.sizeBytes()];
+        int cellBytes = BitUtil.align(Math.max(1, settings.sizeBytes()), LINE);
+        driver = FabricDriver.launchEmbedded(DriverConfig.builder()
+            .directory(settings.ownDirectory())
+            .threadingMode(ThreadingMode.INVOKER)
+            .set(QueueConfig.CQ_DRIVER_SHARE, DRIVER_SHARE)
+            .set(QueueConfig.BUFFERED_LIMIT_BYTES, (long) cellBytes)
+            // no longer than needed: cells that are used in turn should stay in the cache
+            .set(QueueConfig.SLAB_LENGTH_BYTES,
+                (long) BitUtil.findNextPositivePowerOfTwo(Math.max(LEAST_SLAB_BYTES, CELLS * cellBytes)))
+            .build());
+        fabric = driver.fabric();
+        Info hints = new Info().caps(Flags.MSG | Flags.SEND | Flags.RECV).mode(Mode.BUFFERED_RECV).linkName(LINK);
+        hints.epAttr().type(EndpointType.RDM);
+        hints.txAttr().size(QUEUE_SIZE);
+        hints.rxAttr().size(QUEUE_SIZE);
+        Domain domain = fabric.domain(fabric.info(hints).best());
+        queue = domain.openCompletionQueue(new CompletionQueueAttr().size(2 * QUEUE_SIZE));
+        addresses = domain.openAddressVector(new AddressVectorAttr());
+        region = domain.allocate(cellBytes);
+        payload = region.buffer();
+        endpoint = domain.openEndpoint(domain.info());
+        endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
+        endpoint.bind(addresses);
+        endpoint.setopt(EndpointOption.BUFFERED_LIMIT, cellBytes);
+        endpoint.enable();
+        endpoint.publish(settings.role().text());
+        injected = settings.sizeBytes() <= endpoint.injectSize();
+    }
+
+    @Override
+    public void connect() {
+        peer = addresses.insertService(settings.other().text(), settings.other().text());
+    }
+
+    @Override
+    public void cycle() {
+        poll();
+    }
+
+    @Override
+    public long run(Pass pass, long count) {
+        boolean begins = settings.role() == SideRole.PING;
+        return switch (pass) {
+            case STREAM -> {
+                if (begins) {
+                    yield loops.streamPing(count);
+                }
+                loops.streamPong(count);
+                yield 0;
+            }
+            case VERIFY_STREAM -> begins ? sendFilled(count) : awaitCompared(count);
+            default -> throw new IllegalArgumentException(pass.name());
+        };
+    }
+
+    @Override
+    public boolean trySend() {
+        if (underWay == SideSettings.WINDOW) {
+            return false;
+        }
+        int result = injected ? endpoint.inject(payload, 0, settings.sizeBytes(), peer)
+            : endpoint.send(region.address(), settings.sizeBytes(), peer, SEND);
+        if (result == 0) {
+            underWay += injected ? 0 : 1;
+            return true;
+        }
+        if (result != -FabricErrno.EAGAIN) {
+            throw refused(result);
+        }
+        return false;
+    }
+
+    /** Also gives back what the poll before has shown. */
+    @Override
+    public void poll() {
+        int result = queue.poll(this, POLL_LIMIT);
+        if (result < 0 && result != -FabricErrno.EAGAIN) {
+            throw refused(result);
+        }
+    }
+
+    @Override
+    public long received() {
+        return received;
+    }
+
+    @Override
+    public void onCompletion(Completion completion) {
+        RecvContext message = queue.recvContext(completion);
+        if (message == null) {
+            underWay--;
+            return;
+        }
+        DirectBuffer buffer = message.buffer();
+        if (comparing) {
+            compare(buffer);
+        }
+        seen += buffer.getByte(0);
+        received++;
+    }
+
+    private long sendFilled(long count) {
+        for (long i = 0; i < count; i++) {
+            PingPongContents.fill(region.segment(), settings.sizeBytes(), i);
+            while (!trySend()) {
+                poll();
+            }
+            while (underWay > 0) {
+                poll();
+            }
+        }
+        return count;
+    }
+
+    private long awaitCompared(long count) {
+        while (received < count) {
+            poll();
+        }
+        return received;
+    }
+
+    private void compare(DirectBuffer buffer) {
+        long position = -1;
+        if (buffer.capacity() == settings.sizeBytes()) {
+            buffer.getBytes(0, compared);
+            position = PingPongContents.mismatch(MemorySegment.ofArray(compared), settings.sizeBytes(), received);
+        }
+        if (buffer.capacity() != settings.sizeBytes() || position >= 0) {
+            throw new ToolException("Message " + received + " is not as sent where it is looked at ("
+                + buffer.capacity() + " bytes, first difference at " + position
+                + "); this is a defect of JFabric, please report it.");
+        }
+    }
+
+    private ToolException refused(int result) {
+        if (result == -FabricErrno.EAVAIL) {
+            CompletionError error = new CompletionError();
+            queue.readErr(error, 0);
+            return new ToolException("A transfer failed with " + FabricErrno.name(error.err()) + ".");
+        }
+        return new ToolException("A transfer was refused with " + FabricErrno.name(-result) + " ("
+            + FabricErrno.describe(-result) + ").");
+    }
+
+    @Override
+    public void close() {
+        try {
+            fabric.close();
+        } finally {
+            driver.close();
+        }
+    }
+}

@@ -1,0 +1,158 @@
+package org.jfabric.perf.jmh;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.TransmitOperation;
+
+/**
+ * A link that leads nowhere, so that the engine's hops are alone: it takes what is sent without looking at it, and when
+ * told to it has one frame for the engine, always the same. One channel. Owner: one thread.
+ */
+final class FrameLink extends Link {
+    static final String NAME = "frames";
+
+    private static final int LINE = 64;
+    private static final int MOST_BYTES = 8192;
+    private static final int CREDIT = 1 << 20;
+
+    private FrameChannel channel;
+    private boolean up;
+    private boolean delivers;
+    private long frameTag;
+    private long frameAddress;
+    private int frameLength;
+    private int sentBytes;
+
+    /** The next poll has a tagged message. */
+    void deliver(long tag, long address, int length) {
+        frameTag = tag;
+        frameAddress = address;
+        frameLength = length;
+        delivers = true;
+    }
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public boolean reaches(String remoteAddress) {
+        return true;
+    }
+
+    @Override
+    public void attach(LocalEndpoint endpoint) {
+        // Nobody connects from outside.
+    }
+
+    @Override
+    public void detach(LocalEndpoint endpoint) {
+        channel = null;
+    }
+
+    @Override
+    public Channel connect(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
+        channel = new FrameChannel(handler);
+        up = false;
+        return channel;
+    }
+
+    @Override
+    public void resume(Channel paused) {
+        throw new IllegalStateException("nothing was paused");
+    }
+
+    @Override
+    public int poll(int limit) {
+        if (channel == null) {
+            return 0;
+        }
+        ChannelHandler handler = channel.handler();
+        if (!up) {
+            up = true;
+            handler.onOpening();
+            handler.onGrant(CREDIT);
+            handler.onUp(channel);
+            return 1;
+        }
+        // as the receiving engine would, which takes each message at once
+        handler.onGrant(CREDIT + sentBytes);
+        if (!delivers) {
+            return 0;
+        }
+        delivers = false;
+        handler.onMessage(Flags.TAGGED, frameTag, 0, frameAddress, frameLength);
+        return 1;
+    }
+
+    @Override
+    public boolean arm() {
+        return !delivers;
+    }
+
+    @Override
+    public void close() {
+        channel = null;
+    }
+
+    private final class FrameChannel extends Channel {
+        FrameChannel(ChannelHandler handler) {
+            super(new ChannelLimits(MOST_BYTES, MOST_BYTES, MOST_BYTES, Long.BYTES, Flags.TRANSMIT_COMPLETE, 0),
+                handler);
+        }
+
+        @Override
+        public int send(TransmitOperation operation, int grant) {
+            sentBytes += LINE + ((int) operation.length + LINE - 1 & -LINE);
+            return DONE;
+        }
+
+        @Override
+        public int announce(TransmitOperation operation, int grant) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+
+        @Override
+        public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+
+        @Override
+        public int requestSegments(long operation, long sink, long length, int grant) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+
+        @Override
+        public int sendSegment(TransmitOperation operation, int length, int grant) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+
+        @Override
+        public int finish(long operation, int errno, int grant) {
+            return DONE;
+        }
+
+        @Override
+        public int acknowledge(long operation, long levels, int errno, int grant) {
+            return DONE;
+        }
+
+        @Override
+        public int sendGrant(int grant) {
+            return DONE;
+        }
+
+        @Override
+        public void close(int errno) {
+            channel = null;
+        }
+    }
+}
