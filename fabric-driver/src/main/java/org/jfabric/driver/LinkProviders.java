@@ -5,6 +5,7 @@ import org.jfabric.FabricException;
 import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
+import org.jfabric.driver.link.rxm.RxmLinkProvider;
 import org.jfabric.driver.link.shm.ShmLinkProvider;
 import org.jfabric.driver.link.tcp.TcpLinkProvider;
 import org.jfabric.driver.link.udp.UdpLinkProvider;
@@ -15,7 +16,8 @@ import java.util.List;
 /** The links that this driver has. */
 final class LinkProviders {
     private static final List<LinkProvider> ALL = List.of(
-        new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(), new UdpLinkProvider());
+        new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(),
+        new RxmLinkProvider(RxmLinkProvider.NAME, new TcpLinkProvider()), new UdpLinkProvider());
 
     private LinkProviders() {
     }

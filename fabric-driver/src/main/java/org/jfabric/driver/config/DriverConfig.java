@@ -26,6 +26,7 @@ public final class DriverConfig {
     private final EngineConfig engine;
     private final ShmConfig shm;
     private final TcpConfig tcp;
+    private final RxmConfig rxm;
     private final UdpConfig udp;
     private final LivenessConfig liveness;
     private final CncConfig cnc;
@@ -39,6 +40,7 @@ public final class DriverConfig {
         engine = new EngineConfig(source);
         shm = new ShmConfig(source);
         tcp = new TcpConfig(source);
+        rxm = new RxmConfig(source);
         udp = new UdpConfig(source);
         liveness = new LivenessConfig(source);
         cnc = new CncConfig(source);
@@ -108,6 +110,15 @@ public final class DriverConfig {
      */
     public TcpConfig tcp() {
         return tcp;
+    }
+
+    /**
+     * The rxm link.
+     *
+     * @return options {@code jfabric.rxm.*}.
+     */
+    public RxmConfig rxm() {
+        return rxm;
     }
 
     /**

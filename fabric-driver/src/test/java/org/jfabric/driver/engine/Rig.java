@@ -4,6 +4,8 @@ import org.agrona.UnsafeApi;
 import org.jfabric.Flags;
 import org.jfabric.driver.engine.peer.AddressTable;
 import org.jfabric.driver.engine.peer.Peer;
+import org.jfabric.driver.link.BoundAddress;
+import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.scripted.Script;
 import org.jfabric.driver.link.scripted.ScriptedChannel;
 import org.jfabric.driver.link.scripted.ScriptedLink;
@@ -40,8 +42,52 @@ final class Rig {
     int slabLimitBytes;
     int slabLeastBytes;
 
+    private final LinkMaker maker;
+
+    /** Other links than scripted ones. */
+    abstract static class LinkMaker {
+        abstract String linkName();
+
+        /** What an endpoint of that name is called. */
+        abstract String address(String name);
+
+        abstract Link open(String address);
+
+        /** The endpoint's own, or null. */
+        BoundAddress bind(String address) {
+            return null;
+        }
+
+        abstract boolean isQuiet();
+    }
+
     Rig(Script script) {
+        this(script, new LinkMaker() {
+            @Override
+            String linkName() {
+                return ScriptedLink.NAME;
+            }
+
+            @Override
+            String address(String name) {
+                return "jfabric://rig/" + name;
+            }
+
+            @Override
+            Link open(String address) {
+                return new ScriptedLink(script);
+            }
+
+            @Override
+            boolean isQuiet() {
+                return script.isQuiet();
+            }
+        });
+    }
+
+    Rig(Script script, LinkMaker maker) {
         this.script = script;
+        this.maker = maker;
     }
 
     /** An engine, its client and its endpoint. */
@@ -68,8 +114,7 @@ final class Rig {
         private Node(String address) {
             this.address = address;
             UnsafeApi.setMemory(memory, MEMORY, (byte) 0);
-            ScriptedLink link = new ScriptedLink(script);
-            engine = new Engine(settings, List.of(link), errors::add);
+            engine = new Engine(settings, List.of(maker.open(address)), errors::add);
             session = new EngineSession(7, new SessionListener() {
                 @Override
                 public void onCorruption(long clientId, String reason) {
@@ -105,8 +150,12 @@ final class Rig {
                 endpointSettings = endpointSettings.with(
                     new ReceiveSlab(slab, slabCells, cellBytes, slabLimitBytes, slabLeastBytes));
             }
+            BoundAddress bound = maker.bind(address);
+            if (bound != null) {
+                endpointSettings = endpointSettings.with(bound);
+            }
             endpoint = engine.addEndpoint(
-                session, endpointSettings, List.of(ScriptedLink.NAME), addresses, completions.writer,
+                session, endpointSettings, List.of(maker.linkName()), addresses, completions.writer,
                 completions.writer);
         }
 
@@ -238,7 +287,7 @@ final class Rig {
     }
 
     Node add(String name) {
-        Node node = new Node("jfabric://rig/" + name);
+        Node node = new Node(maker.address(name));
         nodes.add(node);
         return node;
     }
@@ -261,7 +310,7 @@ final class Rig {
         int quiet = 0;
         for (int i = 0; i < 20_000; i++) {
             step();
-            boolean busy = !script.isQuiet();
+            boolean busy = !maker.isQuiet();
             for (Node node : nodes) {
                 busy |= node.engine.hasScheduled();
             }

@@ -1,0 +1,397 @@
+package org.jfabric.driver.link.rxm;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.TransmitOperation;
+
+import java.util.ArrayDeque;
+
+/**
+ * A pair of reliable datagram endpoints, over one connected channel: makes packets of messages.
+ *
+ * <pre>
+ *   up to the eager limit    one packet
+ *   up to the SAR limit      segments, which other packets may come between
+ *   longer                   announced; the peer reads the payload by the channel below and says when it has
+ * </pre>
+ *
+ * <p>Nothing here is copied but headers. Owner: progress agent.
+ */
+final class RxmChannel extends Channel {
+    /** In a packet's context: it carries nothing of ours that has to be told. */
+    static final long NO_OPERATION = -1;
+
+    /** Has no connection yet, or waits for the peer's own request. */
+    static final int OPENING = 0;
+    /** Messages flow. */
+    static final int UP = 1;
+    /** Gone. */
+    static final int CLOSED = 2;
+
+    private final RxmPeers peers;
+    private final LocalEndpoint endpoint;
+    private final String remoteAddress;
+    private final RxmPackets packets = new RxmPackets();
+    private final RxmRendezvous rendezvous = new RxmRendezvous();
+    private final ArrayDeque<TransmitOperation> segmenting = new ArrayDeque<>();
+    private final RxmReceiver receiver;
+    private final int eagerLimit;
+    private final long sarLimit;
+    private Channel below;
+    private long packetNumber;
+    private int messages;
+    private boolean wantsWritable;
+    /** Payloads that are being read from the peer, or by it. */
+    private int transfers;
+
+    int state = OPENING;
+    /** Our number of this peer, in the low half of what it was told. */
+    int index;
+    /** The peer's process, 0 until it was told. */
+    int process;
+    /** Ours was refused: the peer's own request comes, or we ask again. */
+    boolean awaitsRequest;
+    /** When to ask again. */
+    long retryNs;
+    long retryDelayNs = 1_000_000;
+    /** When to give up. */
+    long deadlineNs;
+
+    RxmChannel(
+        RxmPeers peers,
+        ChannelLimits limits,
+        RxmSettings settings,
+        LocalEndpoint endpoint,
+        String remoteAddress,
+        ChannelHandler handler) {
+        super(limits, handler);
+        this.peers = peers;
+        this.endpoint = endpoint;
+        this.remoteAddress = remoteAddress;
+        this.eagerLimit = settings.eagerLimitBytes();
+        this.sarLimit = settings.segmentedLimitBytes();
+        this.receiver = new RxmReceiver(this, eagerLimit);
+    }
+
+    LocalEndpoint endpoint() {
+        return endpoint;
+    }
+
+    String remoteAddress() {
+        return remoteAddress;
+    }
+
+    RxmReceiver receiver() {
+        return receiver;
+    }
+
+    Channel below() {
+        return below;
+    }
+
+    /** There is a connection, made or on its way. */
+    void below(Channel channel) {
+        below = channel;
+    }
+
+    /** The peer has said which number its packets carry. */
+    void up(long number) {
+        packetNumber = number;
+        state = UP;
+        awaitsRequest = false;
+        handler().onUp(this);
+    }
+
+    // ---- calls of the engine ----
+
+    @Override
+    public int send(TransmitOperation operation, int grant) {
+        if (state != UP) {
+            return -FabricErrno.EAGAIN;
+        }
+        if (operation.length <= eagerLimit) {
+            return sendEager(operation);
+        }
+        boolean isReadable = operation.length > sarLimit;
+        int result = isReadable ? announceReadable(operation) : -FabricErrno.EOPNOTSUPP;
+        return result == -FabricErrno.EOPNOTSUPP ? beginSegments(operation) : result;
+    }
+
+    private int sendEager(TransmitOperation operation) {
+        TransmitOperation packet = take();
+        if (packet == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        header(packet, RxmPacket.EAGER, operation, 0);
+        RxmPackets.withPayload(packet, operation, 0, operation.length);
+        packet.context = operation.id();
+        return pass(packet);
+    }
+
+    /** Gives a packet to the link below: accepted at once or for later, or not at all. */
+    private int pass(TransmitOperation packet) {
+        int result = below.send(packet, 0);
+        if (result != PENDING) {
+            packets.give(packet);
+            wantsWritable |= result == -FabricErrno.EAGAIN;
+        }
+        return result;
+    }
+
+    private TransmitOperation take() {
+        TransmitOperation packet = packets.take();
+        wantsWritable |= packet == null;
+        return packet;
+    }
+
+    private void header(TransmitOperation packet, int type, TransmitOperation operation, long message) {
+        long address = packet.injectAddress;
+        RxmPacket.begin(address, type, packetNumber);
+        RxmPacket.message(
+            address, (operation.flags & Flags.TAGGED) != 0, (operation.flags & Flags.REMOTE_CQ_DATA) != 0, message,
+            operation.length, operation.data, operation.tag);
+    }
+
+    // ---- long messages: read by the peer ----
+
+    private int announceReadable(TransmitOperation operation) {
+        TransmitOperation packet = take();
+        if (packet == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        RxmRendezvous.Exposed exposed = rendezvous.take(operation);
+        int result = below.expose(operation, exposed.payload);
+        if (result < 0) {
+            rendezvous.give(exposed);
+            packets.give(packet);
+            return result;
+        }
+        header(packet, RxmPacket.RENDEZVOUS, operation, exposed.message());
+        RxmDescriptors.write(packet.injectAddress + RxmPacket.HEADER_LENGTH, exposed.payload);
+        RxmPackets.whole(packet, RxmPacket.HEADER_LENGTH + RxmDescriptors.LENGTH);
+        result = pass(packet);
+        if (result < 0) {
+            below.conceal(exposed.payload);
+            rendezvous.give(exposed);
+            return result;
+        }
+        transfers++;
+        return PENDING;
+    }
+
+    /** The peer has read a payload; false if it was not announced. */
+    boolean onReadDone(long message) {
+        RxmRendezvous.Exposed exposed = rendezvous.find(message);
+        if (exposed == null) {
+            return false;
+        }
+        transfers--;
+        below.conceal(exposed.payload);
+        long operation = exposed.operation();
+        rendezvous.give(exposed);
+        handler().onSent(operation, 0);
+        return true;
+    }
+
+    // ---- long messages: in segments ----
+
+    private int beginSegments(TransmitOperation operation) {
+        operation.sink = messages++ & 0xffff_ffffL;
+        operation.sent = 0;
+        // the first one decides the order of matching; later ones may wait
+        int result = sendSegment(operation);
+        if (result < 0) {
+            return result;
+        }
+        segmenting.add(operation);
+        return PENDING;
+    }
+
+    private int sendSegment(TransmitOperation operation) {
+        TransmitOperation packet = take();
+        if (packet == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        long rest = operation.length - operation.sent;
+        int length = (int) Math.min(rest, eagerLimit);
+        int position = operation.sent == 0 ? RxmPacket.FIRST : length == rest ? RxmPacket.LAST : RxmPacket.MIDDLE;
+        header(packet, RxmPacket.SEGMENT, operation, operation.sink);
+        RxmPacket.segment(packet.injectAddress, (int) (operation.sent / eagerLimit), length, position);
+        RxmPackets.withPayload(packet, operation, operation.sent, length);
+        if (length == rest) {
+            packet.context = operation.id();
+        }
+        int result = pass(packet);
+        if (result >= 0) {
+            operation.sent += length;
+            if (length == rest && result == DONE) {
+                peers.later(this, operation.id());
+            }
+        }
+        return result;
+    }
+
+    /** Goes on with what waits; 0 if nothing could go on. */
+    int flush() {
+        int work = 0;
+        while (!segmenting.isEmpty() && state == UP) {
+            TransmitOperation operation = segmenting.peek();
+            if (operation.sent < operation.length) {
+                if (sendSegment(operation) < 0) {
+                    return work;
+                }
+                work++;
+            }
+            if (operation.sent == operation.length) {
+                segmenting.poll();
+            }
+        }
+        return work;
+    }
+
+    // ---- receiving ----
+
+    @Override
+    public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+        int result = below.pull(source, destAddress, destPieces, length);
+        transfers += result == PENDING ? 1 : 0;
+        // there are no segments to ask for: what the channel below cannot read is lost
+        return result == -FabricErrno.EOPNOTSUPP ? -FabricErrno.EIO : result;
+    }
+
+    void onPulled(long operation, int errno) {
+        transfers--;
+        handler().onPulled(operation, errno);
+    }
+
+    @Override
+    public boolean awaitsPeer() {
+        return transfers != 0;
+    }
+
+    @Override
+    public int finish(long operation, int errno, int grant) {
+        TransmitOperation packet = take();
+        if (packet == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        // also of a payload that could not be taken: the wire has no word for that
+        RxmPacket.begin(packet.injectAddress, RxmPacket.READ_DONE, packetNumber);
+        RxmPacket.about(packet.injectAddress, operation);
+        RxmPackets.whole(packet, RxmPacket.HEADER_LENGTH);
+        int result = pass(packet);
+        return result < 0 ? result : DONE;
+    }
+
+    /**
+     * Answers an atomic operation on memory of this endpoint, of which there is none; without an answer the peer would
+     * wait for ever.
+     */
+    void refuseAtomic(long message, int op) {
+        TransmitOperation packet = take();
+        if (packet == null) {
+            broken("sent more atomic operations than can be answered");
+            return;
+        }
+        long address = packet.injectAddress;
+        RxmPacket.begin(address, RxmPacket.ATOMIC_RESPONSE, packetNumber);
+        RxmPacket.atomicResponse(address, message, op, FabricErrno.EOPNOTSUPP);
+        RxmPackets.whole(packet, RxmPacket.HEADER_LENGTH + RxmPacket.ATOMIC_RESPONSE_LENGTH);
+        if (pass(packet) < 0) {
+            broken("sent more atomic operations than can be answered");
+        }
+    }
+
+    // ---- frames that this wire does not have ----
+
+    @Override
+    public int announce(TransmitOperation operation, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    @Override
+    public int requestSegments(long operation, long sink, long length, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    @Override
+    public int sendSegment(TransmitOperation operation, int length, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    @Override
+    public int acknowledge(long operation, long levels, int errno, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    @Override
+    public int sendGrant(int grant) {
+        return DONE;
+    }
+
+    // ---- the channel below ----
+
+    void onPacketSent(long id, int errno) {
+        TransmitOperation packet = packets.find(id);
+        if (packet == null) {
+            return;
+        }
+        long operation = packet.context;
+        packets.give(packet);
+        if (operation != NO_OPERATION) {
+            handler().onSent(operation, errno);
+        }
+        onWritable();
+    }
+
+    void onWritable() {
+        flush();
+        if (wantsWritable && state == UP) {
+            wantsWritable = false;
+            handler().onWritable();
+        }
+    }
+
+    /** The connection is lost. */
+    void down(int errno) {
+        if (state == CLOSED) {
+            return;
+        }
+        receiver.abort(errno);
+        release();
+        handler().onDown(errno);
+    }
+
+    /** The peer breaks the rules. */
+    void broken(String what) {
+        peers.broken(this, what);
+        if (state != CLOSED) {
+            below.close(FabricErrno.EIO);
+            down(FabricErrno.EIO);
+        }
+    }
+
+    @Override
+    public void close(int errno) {
+        if (state != CLOSED) {
+            if (below != null) {
+                below.close(errno);
+            }
+            release();
+        }
+    }
+
+    private void release() {
+        state = CLOSED;
+        segmenting.clear();
+        receiver.close();
+        packets.close();
+        peers.remove(this);
+    }
+}

@@ -1,0 +1,130 @@
+package org.jfabric.driver.link.rxm;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * The private data of a connection request, of its acceptance, and of its refusal. Words are in the order of the
+ * machine that wrote them; the second byte of a request says which that is.
+ *
+ * <pre>
+ *   request                                            acceptance
+ *    0  u8 1 | u8 order | u8 4 | u8 3                   0  u64 number that packets to the acceptor carry
+ *    4  u16 listening port | u8 flow control | u8 0     8  u32 receives that it keeps posted
+ *    8  u32 longest eager message                      12  u8 flow control | 3 bytes 0
+ *   12  u32 receives that it keeps posted              refusal
+ *   16  u64 number that packets to the asker carry      0  u8 1 | u8 reason
+ * </pre>
+ *
+ * <p>A number is the process in its high 32 bits and a place in a table in the low ones; packets carry the low half.
+ *
+ * @param port        on which the asker listens; 0 in an acceptance.
+ * @param flowControl {@link #FLOW_LOCAL}, {@link #FLOW_ON} or {@link #FLOW_OFF}.
+ * @param eagerLimit  bytes; 0 in an acceptance.
+ * @param receives    that are kept posted.
+ * @param number      of the connection at the side that wrote it.
+ */
+record RxmConnectData(int port, int flowControl, int eagerLimit, int receives, long number) {
+    /** The other side may decide. */
+    static final int FLOW_LOCAL = 0;
+    /** Packets need credits. */
+    static final int FLOW_ON = 1;
+    /** They do not. */
+    static final int FLOW_OFF = 2;
+
+    /** Refused without saying why. */
+    static final int REASON_UNSPECIFIED = 0;
+    /** The two sides do not fit together. */
+    static final int REASON_REFUSED = 1;
+    /** There is a connection, or the refusing side's own request goes on. */
+    static final int REASON_ALREADY = 2;
+
+    private static final int REQUEST_LENGTH = 24;
+    private static final int ACCEPTANCE_LENGTH = 16;
+    private static final int REFUSAL_LENGTH = 2;
+    private static final byte VERSION = 1;
+    private static final byte CONTROL_VERSION = 4;
+    private static final byte OP_VERSION = 3;
+    private static final byte ORDER = (byte) (ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN ? 1 : 2);
+
+    /** The process that the number names. */
+    int process() {
+        return (int) (number >>> 32);
+    }
+
+    /** What packets to the side that wrote it carry: C peers widen it with its sign. */
+    long packetNumber() {
+        return (int) number;
+    }
+
+    byte[] toRequest() {
+        ByteBuffer buffer = buffer(REQUEST_LENGTH);
+        buffer.put(VERSION).put(ORDER).put(CONTROL_VERSION).put(OP_VERSION)
+            .putShort((short) port).put((byte) flowControl).put((byte) 0)
+            .putInt(eagerLimit).putInt(receives).putLong(number);
+        return buffer.array();
+    }
+
+    byte[] toAcceptance() {
+        ByteBuffer buffer = buffer(ACCEPTANCE_LENGTH);
+        buffer.putLong(number).putInt(receives).put((byte) flowControl);
+        return buffer.array();
+    }
+
+    static byte[] toRefusal(int reason) {
+        return new byte[] {VERSION, (byte) reason};
+    }
+
+    /**
+     * Why a request cannot be taken, whatever this side wants.
+     *
+     * @param request    private data of a peer.
+     * @param eagerLimit of this side, which has to be the same.
+     * @return the reason for people, or null if it can be read.
+     */
+    static String mismatch(byte[] request, int eagerLimit) {
+        if (request.length < REQUEST_LENGTH) {
+            return "its connection request has only " + request.length + " bytes, needed are " + REQUEST_LENGTH;
+        }
+        if (request[0] != VERSION || request[2] != CONTROL_VERSION || request[3] != OP_VERSION) {
+            return "it speaks version " + request[0] + '.' + request[2] + '.' + request[3] + " of the protocol, "
+                + "this driver " + VERSION + '.' + CONTROL_VERSION + '.' + OP_VERSION;
+        }
+        if (request[1] != ORDER) {
+            return "its byte order is the other one";
+        }
+        int theirs = buffer(request).getInt(8);
+        return theirs == eagerLimit ? null
+            : "its longest eager message has " + theirs + " bytes, here it has " + eagerLimit
+            + "; set FI_OFI_RXM_BUFFER_SIZE of the peer to the same";
+    }
+
+    /** Reads a request for which {@link #mismatch} answers null. */
+    static RxmConnectData ofRequest(byte[] request) {
+        ByteBuffer buffer = buffer(request);
+        return new RxmConnectData(
+            buffer.getShort(4) & 0xffff, request[6], buffer.getInt(8), buffer.getInt(12), buffer.getLong(16));
+    }
+
+    /** Reads an acceptance; null if it is too short. */
+    static RxmConnectData ofAcceptance(byte[] data) {
+        if (data.length < ACCEPTANCE_LENGTH) {
+            return null;
+        }
+        ByteBuffer buffer = buffer(data);
+        return new RxmConnectData(0, data[12], 0, buffer.getInt(8), buffer.getLong(0));
+    }
+
+    /** Reads the reason of a refusal, also of one that says nothing. */
+    static int reason(byte[] data) {
+        return data.length < REFUSAL_LENGTH ? REASON_UNSPECIFIED : data[1];
+    }
+
+    private static ByteBuffer buffer(int length) {
+        return ByteBuffer.allocate(length).order(ByteOrder.nativeOrder());
+    }
+
+    private static ByteBuffer buffer(byte[] bytes) {
+        return ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder());
+    }
+}

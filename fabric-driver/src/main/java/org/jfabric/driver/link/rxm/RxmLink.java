@@ -1,0 +1,121 @@
+package org.jfabric.driver.link.rxm;
+
+import org.jfabric.SocketName;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.PeerAcceptor;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Reaches reliable datagram endpoints over the connections of another link, which belongs to this one alone.
+ *
+ * <p>Owner: progress agent.
+ */
+public final class RxmLink extends Link {
+    private final String name;
+    private final Link below;
+    private final LinkServices services;
+    private final ChannelLimits limits;
+    private final RxmSettings settings;
+    private final Map<LocalEndpoint, RxmPeers> byEndpoint = new HashMap<>();
+    private final List<RxmPeers> polled = new ArrayList<>();
+
+    /**
+     * A link without endpoints.
+     *
+     * @param name     of the link.
+     * @param below    the link whose connections it uses; polled and closed by this one.
+     * @param services what the driver offers.
+     * @param settings of the protocol.
+     */
+    public RxmLink(String name, Link below, LinkServices services, RxmSettings settings) {
+        this.name = name;
+        this.below = below;
+        this.services = services;
+        this.limits = RxmLinkProvider.LIMITS;
+        this.settings = settings;
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public boolean reaches(String remoteAddress) {
+        return SocketName.isName(remoteAddress);
+    }
+
+    @Override
+    public void attach(LocalEndpoint endpoint) {
+        RxmPeers peers = new RxmPeers(this, endpoint, services, below.connections(), limits, settings);
+        byEndpoint.put(endpoint, peers);
+        polled.add(peers);
+        peers.listen();
+    }
+
+    @Override
+    public void detach(LocalEndpoint endpoint) {
+        RxmPeers peers = byEndpoint.remove(endpoint);
+        if (peers != null) {
+            polled.remove(peers);
+            peers.close();
+        }
+    }
+
+    @Override
+    public Channel connect(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
+        return byEndpoint.get(endpoint).connect(remoteAddress, handler);
+    }
+
+    @Override
+    public int poll(int limit) {
+        int work = below.poll(limit);
+        for (int i = 0; i < polled.size(); i++) {
+            work += polled.get(i).poll();
+        }
+        return work;
+    }
+
+    @Override
+    public boolean arm() {
+        for (RxmPeers peers : polled) {
+            if (!peers.isIdle()) {
+                return false;
+            }
+        }
+        return below.arm();
+    }
+
+    /**
+     * Whether a connection that was refused will be asked for again.
+     *
+     * @return true while one waits for its next attempt.
+     */
+    public boolean isWaiting() {
+        return polled.stream().anyMatch(RxmPeers::isWaiting);
+    }
+
+    @Override
+    public PeerAcceptor acceptor() {
+        return null;
+    }
+
+    @Override
+    public void close() {
+        for (RxmPeers peers : polled) {
+            peers.close();
+        }
+        polled.clear();
+        byEndpoint.clear();
+        below.close();
+    }
+}

@@ -1,0 +1,54 @@
+package org.jfabric.driver.link.rxm;
+
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.Order;
+import org.jfabric.Protocol;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.link.BoundAddress;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.SocketLinkProvider;
+import org.jfabric.layout.MemoryRegionDescriptor;
+
+/**
+ * Makes the rxm link: reliable datagrams by the protocol of libfabric's {@code ofi_rxm}, over the connections of
+ * another link. Debian's libfabric 1.17 calls it {@code tcp} where that other link is tcp.
+ */
+public final class RxmLinkProvider extends SocketLinkProvider {
+    /** Name of the link over tcp. */
+    public static final String NAME = "rxm";
+
+    static final ChannelLimits LIMITS = new ChannelLimits(
+        Integer.MAX_VALUE, 0, MemoryRegionDescriptor.MAX_LENGTH, Long.BYTES, Flags.INJECT_COMPLETE, Order.SAS, true);
+
+    /** Below tcp's own protocol, which needs fewer packets. */
+    private static final int SCORE = 40;
+
+    private final LinkProvider below;
+
+    /**
+     * A provider of the link over another one.
+     *
+     * @param name  of the link.
+     * @param below makes the link whose connections are used.
+     */
+    public RxmLinkProvider(String name, LinkProvider below) {
+        super(name, Protocol.RXM, SCORE, LIMITS.levels());
+        this.below = below;
+    }
+
+    @Override
+    public Link open(LinkServices services, DriverConfig config) {
+        RxmSettings settings = new RxmSettings(
+            config.rxm().eagerLimitBytes(), config.rxm().segmentedLimitBytes(), config.tcp().connectTimeoutNs());
+        return new RxmLink(name(), below.open(services, config), services, settings);
+    }
+
+    @Override
+    public BoundAddress bind(Info wanted, DriverConfig config) {
+        return below.bind(wanted, config);
+    }
+}

@@ -1,0 +1,174 @@
+package org.jfabric.driver.link.rxm;
+
+import org.agrona.UnsafeApi;
+
+import java.nio.ByteOrder;
+
+/**
+ * The header of every packet, by native address. All words are in the order of this machine: peers of the other order
+ * are refused when they connect.
+ *
+ * <pre>
+ *    0  u8 4 | u8 type | u16 segment length | u32 segment number |  control
+ *    8  u64 connection, the number that the receiver gave        |
+ *   16  u64 message, a number that the sender chose              |
+ *   24  u64 position of a segment, or credits                    |
+ *   32  u8 2 | u8 0 | u8 op | u8 0 | u32 flags                   |  operation
+ *   40  u64 length of the whole message                          |
+ *   48  u64 remote CQ data                                       |
+ *   56  u64 tag                                                  |
+ *   64  payload
+ * </pre>
+ *
+ * <p>What a type does not define may be left over from earlier packets of a C peer, and is not looked at.
+ */
+final class RxmPacket {
+    /** Bytes of the header. */
+    static final int HEADER_LENGTH = 64;
+
+    /** A whole message. */
+    static final int EAGER = 0;
+    /** A part of a message. */
+    static final int SEGMENT = 1;
+    /** A message whose payload waits at the sender: a descriptor block follows. */
+    static final int RENDEZVOUS = 2;
+    /** The payload of a rendezvous was read. */
+    static final int READ_DONE = 3;
+    /** An atomic operation. */
+    static final int ATOMIC = 4;
+    /** The answer to an atomic operation. */
+    static final int ATOMIC_RESPONSE = 5;
+    /** Credits for packets. */
+    static final int CREDIT = 6;
+    /** Where a rendezvous by writing goes. */
+    static final int WRITE_TARGET = 7;
+    /** The payload of a rendezvous was written. */
+    static final int WRITE_DONE = 8;
+
+    /** Bytes of an answer without a result, behind the header. */
+    static final int ATOMIC_RESPONSE_LENGTH = 8;
+
+    /** Operation of a plain message. */
+    static final int MESSAGE_OP = 0;
+    /** Operation of a tagged message. */
+    static final int TAGGED_OP = 1;
+
+    /** Position of a message's first segment, which is not its last. */
+    static final int FIRST = 1;
+    /** Position of a segment between others. */
+    static final int MIDDLE = 2;
+    /** Position of the last segment. */
+    static final int LAST = 3;
+
+    /** The flag that says that the word of remote CQ data counts. */
+    private static final int REMOTE_CQ_DATA = 0x20000;
+    private static final byte CONTROL_VERSION = 4;
+    private static final byte OP_VERSION = 2;
+    private static final int CREDIT_OP = 6;
+    private static final boolean NATIVE_IS_BIG = ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN;
+
+    private RxmPacket() {
+    }
+
+    /** Writes a header of zeroes but for versions, type and connection. */
+    static void begin(long address, int type, long connection) {
+        for (int offset = 0; offset < HEADER_LENGTH; offset += Long.BYTES) {
+            UnsafeApi.putLong(address + offset, 0L);
+        }
+        UnsafeApi.putByte(address, CONTROL_VERSION);
+        UnsafeApi.putByte(address + 1, (byte) type);
+        UnsafeApi.putLong(address + 8, connection);
+        UnsafeApi.putByte(address + 32, OP_VERSION);
+    }
+
+    /** Says what message the packet is, or belongs to. */
+    static void message(
+        long address, boolean tagged, boolean hasData, long message, long length, long data, long tag) {
+        UnsafeApi.putLong(address + 16, message);
+        UnsafeApi.putByte(address + 34, (byte) (tagged ? TAGGED_OP : MESSAGE_OP));
+        UnsafeApi.putInt(address + 36, hasData ? REMOTE_CQ_DATA : 0);
+        UnsafeApi.putLong(address + 40, length);
+        UnsafeApi.putLong(address + 48, hasData ? data : 0);
+        UnsafeApi.putLong(address + 56, tagged ? tag : 0);
+    }
+
+    /** Says which part of its message a segment is. */
+    static void segment(long address, int number, int length, int position) {
+        UnsafeApi.putShort(address + 2, (short) length);
+        UnsafeApi.putInt(address + 4, number);
+        UnsafeApi.putLong(address + 24, position);
+    }
+
+    /** Says which message a packet without one of its own is about. */
+    static void about(long address, long message) {
+        UnsafeApi.putLong(address + 16, message);
+    }
+
+    /** Answers an atomic operation without a result: status and length behind the header are big-endian. */
+    static void atomicResponse(long address, long message, int op, int errno) {
+        UnsafeApi.putLong(address + 16, message);
+        UnsafeApi.putByte(address + 34, (byte) op);
+        UnsafeApi.putLong(address + 40, ATOMIC_RESPONSE_LENGTH);
+        int status = NATIVE_IS_BIG ? errno : Integer.reverseBytes(errno);
+        UnsafeApi.putInt(address + HEADER_LENGTH, status);
+        UnsafeApi.putInt(address + HEADER_LENGTH + Integer.BYTES, 0);
+    }
+
+    /** Grants packets. */
+    static void credits(long address, long count) {
+        UnsafeApi.putLong(address + 24, count);
+        UnsafeApi.putByte(address + 34, (byte) CREDIT_OP);
+    }
+
+    static boolean isVersionKnown(long address) {
+        return UnsafeApi.getByte(address) == CONTROL_VERSION && UnsafeApi.getByte(address + 32) == OP_VERSION;
+    }
+
+    static int type(long address) {
+        return UnsafeApi.getByte(address + 1) & 0xff;
+    }
+
+    static int segmentLength(long address) {
+        return UnsafeApi.getShort(address + 2) & 0xffff;
+    }
+
+    static int segmentNumber(long address) {
+        return UnsafeApi.getInt(address + 4);
+    }
+
+    static long connection(long address) {
+        return UnsafeApi.getLong(address + 8);
+    }
+
+    static long message(long address) {
+        return UnsafeApi.getLong(address + 16);
+    }
+
+    static int position(long address) {
+        return UnsafeApi.getByte(address + 24) & 3;
+    }
+
+    static long credits(long address) {
+        return UnsafeApi.getLong(address + 24);
+    }
+
+    static int op(long address) {
+        return UnsafeApi.getByte(address + 34) & 0xff;
+    }
+
+    static boolean hasData(long address) {
+        return (UnsafeApi.getInt(address + 36) & REMOTE_CQ_DATA) != 0;
+    }
+
+    static long length(long address) {
+        return UnsafeApi.getLong(address + 40);
+    }
+
+    static long data(long address) {
+        return UnsafeApi.getLong(address + 48);
+    }
+
+    static long tag(long address) {
+        return UnsafeApi.getLong(address + 56);
+    }
+}

@@ -1,0 +1,317 @@
+package org.jfabric.driver.link.rxm;
+
+import org.agrona.collections.Int2ObjectHashMap;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.SocketName;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.ConnectionHandler;
+import org.jfabric.driver.link.ConnectionManager;
+import org.jfabric.driver.link.IncomingConnection;
+import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.Listener;
+import org.jfabric.driver.link.ListenerHandler;
+import org.jfabric.driver.link.LocalEndpoint;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * The connections of one local endpoint: at most one with each peer, whichever side began it.
+ *
+ * <p>A peer is known by the address from which its connection comes and the port in its private data. Where both sides
+ * ask at once, the request of the greater address goes on:
+ *
+ * <pre>
+ *   own request is on its way, peer &lt; we     refuse theirs ("already"), ours goes on
+ *   own request is on its way, peer &gt; we     give ours up, accept theirs
+ *   connected, same process                  refuse ("already")
+ *   connected, another process               the peer was started anew: end the old one, accept
+ * </pre>
+ *
+ * <p>Owner: progress agent.
+ */
+final class RxmPeers extends ListenerHandler {
+    private static final int BACKLOG = 4096;
+    private static final long MAX_RETRY_NS = 500_000_000L;
+
+    private final RxmLink link;
+    private final LocalEndpoint endpoint;
+    private final LinkServices services;
+    private final ConnectionManager connections;
+    private final ChannelLimits limits;
+    private final RxmSettings settings;
+    private final Map<String, RxmChannel> byAddress = new HashMap<>();
+    private final Int2ObjectHashMap<RxmChannel> byIndex = new Int2ObjectHashMap<>();
+    private final List<RxmChannel> polled = new ArrayList<>();
+    private final ArrayDeque<Runnable> later = new ArrayDeque<>();
+    private final int process = ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE);
+    private Listener listener;
+    private SocketName name;
+    private int nextIndex;
+
+    RxmPeers(
+        RxmLink link, LocalEndpoint endpoint, LinkServices services, ConnectionManager connections,
+        ChannelLimits limits, RxmSettings settings) {
+        this.link = link;
+        this.endpoint = endpoint;
+        this.services = services;
+        this.connections = connections;
+        this.limits = limits;
+        this.settings = settings;
+    }
+
+    void listen() {
+        listener = connections.listen(endpoint.bound(), endpoint.authKey(), BACKLOG, this);
+    }
+
+    void close() {
+        if (listener != null) {
+            listener.close();
+            listener = null;
+        }
+    }
+
+    // ---- our own requests ----
+
+    Channel connect(String remoteAddress, ChannelHandler handler) {
+        RxmChannel known = byAddress.get(remoteAddress);
+        if (known != null && known.handler() == handler) {
+            return known;
+        }
+        RxmChannel channel = add(remoteAddress, handler);
+        channel.deadlineNs = services.nowNs() + settings.connectTimeoutNs();
+        if (name != null) {
+            dial(channel);
+        }
+        return channel;
+    }
+
+    private RxmChannel add(String remoteAddress, ChannelHandler handler) {
+        RxmChannel channel = new RxmChannel(this, limits, settings, endpoint, remoteAddress, handler);
+        channel.index = nextIndex++;
+        byIndex.put(channel.index, channel);
+        byAddress.put(remoteAddress, channel);
+        polled.add(channel);
+        return channel;
+    }
+
+    private void dial(RxmChannel channel) {
+        RxmConnectData request = new RxmConnectData(
+            name.port(), RxmConnectData.FLOW_OFF, settings.eagerLimitBytes(), RxmPackets.COUNT, number(channel));
+        channel.below(connections.connect(
+            endpoint, channel.remoteAddress(), request.toRequest(), new Dialed(channel)));
+    }
+
+    private long number(RxmChannel channel) {
+        return (long) process << 32 | channel.index;
+    }
+
+    /** What becomes of a request of ours. */
+    private final class Dialed extends ConnectionHandler {
+        private final RxmChannel channel;
+
+        Dialed(RxmChannel channel) {
+            this.channel = channel;
+        }
+
+        @Override
+        public ChannelHandler channelHandler() {
+            return channel.receiver();
+        }
+
+        @Override
+        public void onConnected(String localAddress, String peerAddress, byte[] cmData) {
+            RxmConnectData acceptance = RxmConnectData.ofAcceptance(cmData);
+            if (acceptance == null) {
+                channel.broken("accepted a connection with only " + cmData.length + " bytes of private data");
+                return;
+            }
+            channel.process = acceptance.process();
+            channel.up(acceptance.packetNumber());
+        }
+
+        @Override
+        public void onFailed(int errno, byte[] cmData) {
+            if (errno == FabricErrno.ECONNREFUSED
+                && RxmConnectData.reason(cmData) == RxmConnectData.REASON_ALREADY) {
+                // the peer's own request is on its way, or the peer has yet to notice the end of an old connection
+                channel.below(null);
+                channel.awaitsRequest = true;
+                channel.retryNs = services.nowNs() + channel.retryDelayNs;
+                channel.retryDelayNs = Math.min(2 * channel.retryDelayNs, MAX_RETRY_NS);
+            } else {
+                channel.down(errno);
+            }
+        }
+    }
+
+    // ---- requests of peers ----
+
+    @Override
+    public void onListening(String address) {
+        name = SocketName.parse(address);
+        for (RxmChannel channel : List.copyOf(polled)) {
+            if (channel.below() == null) {
+                dial(channel);
+            }
+        }
+    }
+
+    @Override
+    public void onFailed(int errno) {
+        services.onError(new FabricException(
+            errno, "endpoint " + endpoint.address() + " of link " + link.name() + " cannot be reached",
+            "See whether another program uses the port, or whether the address is one of this host."));
+        for (RxmChannel channel : List.copyOf(polled)) {
+            channel.down(errno);
+        }
+    }
+
+    @Override
+    public boolean onRequest(IncomingConnection request) {
+        later.add(() -> answer(request));
+        return true;
+    }
+
+    private void answer(IncomingConnection request) {
+        String mismatch = RxmConnectData.mismatch(request.cmData(), settings.eagerLimitBytes());
+        if (mismatch != null) {
+            services.onError(new FabricException(
+                FabricErrno.ECONNREFUSED, "peer " + request.remoteAddress() + " was refused: " + mismatch));
+            request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_REFUSED));
+            return;
+        }
+        RxmConnectData data = RxmConnectData.ofRequest(request.cmData());
+        SocketName peer = SocketName.parse(request.remoteAddress()).withPort(data.port());
+        RxmChannel known = byAddress.get(peer.toString());
+        if (known != null && refuses(known, peer, data)) {
+            request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_ALREADY));
+            return;
+        }
+        RxmChannel channel = known;
+        if (known != null && known.state == RxmChannel.UP) {
+            known.below().close(FabricErrno.ECONNRESET);
+            known.down(FabricErrno.ECONNRESET);
+            channel = null;
+        } else if (known != null && known.below() != null) {
+            known.below().close(FabricErrno.ECONNABORTED);
+        }
+        if (channel == null) {
+            channel = add(peer.toString(), endpoint.handlerFor(peer.toString()));
+        }
+        accept(request, channel, data);
+    }
+
+    private boolean refuses(RxmChannel known, SocketName peer, RxmConnectData data) {
+        boolean isMade = known.state == RxmChannel.UP || known.process != 0;
+        if (isMade) {
+            return known.process == data.process() || known.process == 0;
+        }
+        return known.below() != null && peer.compareTo(name) < 0;
+    }
+
+    private void accept(IncomingConnection request, RxmChannel channel, RxmConnectData data) {
+        channel.process = data.process();
+        channel.awaitsRequest = false;
+        RxmConnectData acceptance = new RxmConnectData(
+            0, RxmConnectData.FLOW_OFF, 0, RxmPackets.COUNT, number(channel));
+        channel.below(request.accept(endpoint, acceptance.toAcceptance(), new Accepted(channel, data)));
+    }
+
+    /** What becomes of an acceptance. */
+    private static final class Accepted extends ConnectionHandler {
+        private final RxmChannel channel;
+        private final RxmConnectData request;
+
+        Accepted(RxmChannel channel, RxmConnectData request) {
+            this.channel = channel;
+            this.request = request;
+        }
+
+        @Override
+        public ChannelHandler channelHandler() {
+            return channel.receiver();
+        }
+
+        @Override
+        public void onConnected(String localAddress, String peerAddress, byte[] cmData) {
+            channel.up(request.packetNumber());
+        }
+
+        @Override
+        public void onFailed(int errno, byte[] cmData) {
+            channel.down(errno);
+        }
+    }
+
+    // ---- steps ----
+
+    int poll() {
+        int work = 0;
+        for (Runnable step = later.poll(); step != null; step = later.poll()) {
+            step.run();
+            work++;
+        }
+        for (int i = polled.size() - 1; i >= 0; i--) {
+            RxmChannel channel = polled.get(i);
+            work += channel.receiver().retry();
+            if (channel.state != RxmChannel.CLOSED) {
+                work += channel.flush();
+            }
+            if (channel.awaitsRequest) {
+                work += askAgain(channel);
+            }
+        }
+        return work;
+    }
+
+    private int askAgain(RxmChannel channel) {
+        if (services.nowNs() - channel.deadlineNs > 0) {
+            channel.down(FabricErrno.ECONNREFUSED);
+            return 1;
+        }
+        if (services.nowNs() - channel.retryNs > 0) {
+            channel.awaitsRequest = false;
+            dial(channel);
+            return 1;
+        }
+        return 0;
+    }
+
+    /** Whether a channel waits for its next attempt. */
+    boolean isWaiting() {
+        return polled.stream().anyMatch(channel -> channel.awaitsRequest);
+    }
+
+    boolean isIdle() {
+        return later.isEmpty();
+    }
+
+    /** Reports the end of a send outside of the call that sent it. */
+    void later(RxmChannel channel, long operation) {
+        later.add(() -> {
+            if (channel.state != RxmChannel.CLOSED) {
+                channel.handler().onSent(operation, 0);
+            }
+        });
+    }
+
+    void remove(RxmChannel channel) {
+        byIndex.remove(channel.index);
+        byAddress.remove(channel.remoteAddress(), channel);
+        polled.remove(channel);
+    }
+
+    void broken(RxmChannel channel, String what) {
+        services.onError(new FabricException(
+            FabricErrno.EIO, "peer " + channel.remoteAddress() + " of " + endpoint.address() + ' ' + what,
+            "Its connection was closed."));
+    }
+}

@@ -1,0 +1,369 @@
+package org.jfabric.driver.link.rxm;
+
+import org.agrona.UnsafeApi;
+import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.Flags;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.Placement;
+import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.layout.Words;
+
+import java.util.ArrayDeque;
+
+/**
+ * Takes the packets of one channel apart and hands messages to the engine. A packet comes whole, in the memory of the
+ * channel below or in the bounce buffer here; a message for which there is no room stays there, and the channel below
+ * is not read until there is.
+ *
+ * <p>Peers of libfabric 1.17 over tcp send short tagged messages without a header. These come from below as tagged
+ * ones, and go through as they are.
+ *
+ * <p>Owner: progress agent.
+ */
+final class RxmReceiver extends ChannelHandler {
+    /** Messages of one peer whose segments may be mixed: more than a C peer's queue for sends holds. */
+    private static final int MAX_ASSEMBLIES = 4096;
+
+    private final RxmChannel channel;
+    private final int eagerLimit;
+    private final RemotePayload payload = new RemotePayload();
+    private final Placement placement = new Placement();
+    private final Long2ObjectHashMap<RxmAssembly> assemblies = new Long2ObjectHashMap<>();
+    private final ArrayDeque<RxmAssembly> spare = new ArrayDeque<>();
+    private long bounce;
+    /** Bytes of the packet that waits in the bounce buffer for room in the engine; 0 if none does. */
+    private int waiting;
+    private RxmAssembly waitingAssembly;
+    /** The message that the channel below asks for goes through to the engine. */
+    private boolean isPassing;
+    /** The channel below waits because of {@link #waiting}. */
+    private boolean isBlocked;
+
+    RxmReceiver(RxmChannel channel, int eagerLimit) {
+        this.channel = channel;
+        this.eagerLimit = eagerLimit;
+        this.bounce = UnsafeApi.allocateMemory((long) RxmPacket.HEADER_LENGTH + eagerLimit);
+    }
+
+    // ---- what the channel below brings ----
+
+    @Override
+    public int onOpening() {
+        return channel.handler().onOpening();
+    }
+
+    @Override
+    public void onGrant(int grant) {
+        // the protocol has no credit in bytes
+    }
+
+    @Override
+    public void onUp(Channel below) {
+        // RxmPeers makes the channel known when it has read the private data
+    }
+
+    @Override
+    public void onDown(int errno) {
+        channel.down(errno);
+    }
+
+    @Override
+    public void onWritable() {
+        channel.onWritable();
+    }
+
+    @Override
+    public void onSent(long id, int errno) {
+        channel.onPacketSent(id, errno);
+    }
+
+    @Override
+    public void onPulled(long operation, int errno) {
+        channel.onPulled(operation, errno);
+    }
+
+    @Override
+    public boolean canStore(long length) {
+        return waiting == 0 && channel.handler().canStore(length);
+    }
+
+    @Override
+    public void onMessage(long flags, long tag, long data, long address, int length) {
+        if ((flags & Flags.TAGGED) != 0) {
+            channel.handler().onMessage(flags, tag, data, address, length);
+        } else if (isPacketLength(length)) {
+            take(address, length);
+        }
+    }
+
+    @Override
+    public void place(long flags, long tag, long data, long length, Placement answer) {
+        if (waiting != 0) {
+            isBlocked = true;
+            isPassing = false;
+            answer.set(Placement.Action.PAUSE, 0, 0, 0);
+            return;
+        }
+        if (isBlocked) {
+            // it was not the engine that had this message wait, so it must not look like one that it knows
+            isBlocked = false;
+            answer.set(Placement.Action.REFUSE, 0, 0, 0);
+        }
+        if ((flags & Flags.TAGGED) != 0) {
+            isPassing = true;
+            channel.handler().place(flags, tag, data, length, answer);
+        } else if (isPacketLength(length)) {
+            isPassing = false;
+            answer.set(Placement.Action.DIRECT, bounce, length, length);
+        } else {
+            answer.set(Placement.Action.REFUSE, 0, 0, 0);
+        }
+    }
+
+    @Override
+    public void onPlaced(Placement answer) {
+        if (isPassing) {
+            channel.handler().onPlaced(answer);
+        } else {
+            take(bounce, (int) answer.token());
+        }
+    }
+
+    @Override
+    public void onAborted(Placement answer, int errno) {
+        if (isPassing) {
+            channel.handler().onAborted(answer, errno);
+        }
+    }
+
+    private boolean isPacketLength(long length) {
+        if (length >= RxmPacket.HEADER_LENGTH && length <= RxmPacket.HEADER_LENGTH + eagerLimit) {
+            return true;
+        }
+        channel.broken("sent a packet of " + length + " bytes");
+        return false;
+    }
+
+    // ---- packets ----
+
+    /** A whole packet is here. */
+    private void take(long address, int length) {
+        if (!RxmPacket.isVersionKnown(address)) {
+            channel.broken("sent a packet of an unknown version");
+            return;
+        }
+        switch (RxmPacket.type(address)) {
+            case RxmPacket.EAGER -> onEager(address, length);
+            case RxmPacket.SEGMENT -> onSegment(address, length);
+            case RxmPacket.RENDEZVOUS -> onRendezvous(address, length);
+            case RxmPacket.READ_DONE -> {
+                if (!channel.onReadDone(RxmPacket.message(address))) {
+                    channel.broken("says that it has read a message that was not announced");
+                }
+            }
+            case RxmPacket.CREDIT -> {
+                // flow control is off: whoever grants credits all the same does not wait for ours
+            }
+            case RxmPacket.ATOMIC -> channel.refuseAtomic(RxmPacket.message(address), RxmPacket.op(address));
+            default -> channel.broken("sent a packet of type " + RxmPacket.type(address)
+                + "; rendezvous by writing has to be off (FI_OFI_RXM_USE_RNDV_WRITE=0)");
+        }
+    }
+
+    private void onEager(long address, int length) {
+        int bytes = length - RxmPacket.HEADER_LENGTH;
+        if (RxmPacket.length(address) != bytes) {
+            channel.broken("sent a message of " + RxmPacket.length(address) + " bytes in a packet with " + bytes);
+            return;
+        }
+        ChannelHandler handler = channel.handler();
+        if (handler.canStore(bytes)) {
+            handler.onMessage(
+                flags(address), tag(address), RxmPacket.data(address), address + RxmPacket.HEADER_LENGTH, bytes);
+        } else {
+            placeEager(address, length);
+        }
+    }
+
+    private void placeEager(long address, int length) {
+        int bytes = length - RxmPacket.HEADER_LENGTH;
+        ChannelHandler handler = channel.handler();
+        handler.place(flags(address), tag(address), RxmPacket.data(address), bytes, placement);
+        switch (placement.action()) {
+            case DIRECT, STORE -> {
+                placement.copyFrom(
+                    0, address + RxmPacket.HEADER_LENGTH, Math.min(bytes, placement.lengthBytes()));
+                handler.onPlaced(placement);
+            }
+            case PAUSE -> keep(address, length);
+            default -> channel.broken("sent a message that cannot be taken");
+        }
+    }
+
+    private void onSegment(long address, int length) {
+        int bytes = RxmPacket.segmentLength(address);
+        long message = RxmPacket.message(address);
+        RxmAssembly assembly = assemblies.get(message);
+        boolean first = RxmPacket.position(address) == RxmPacket.FIRST;
+        if (bytes == 0 || bytes != length - RxmPacket.HEADER_LENGTH || first != (assembly == null)
+            || RxmPacket.segmentNumber(address) != (first ? 0 : assembly.next)
+            || bytes > (first ? RxmPacket.length(address) : assembly.length - assembly.received)
+            || first && assemblies.size() == MAX_ASSEMBLIES) {
+            channel.broken("sent segment " + RxmPacket.segmentNumber(address) + " of " + bytes
+                + " bytes, which does not fit what came before");
+            return;
+        }
+        if (first) {
+            assembly = spare.isEmpty() ? new RxmAssembly() : spare.poll();
+            assembly.message = message;
+            assembly.length = RxmPacket.length(address);
+            assembly.received = 0;
+            assembly.next = 0;
+            if (!begin(assembly, address, length)) {
+                return;
+            }
+            assemblies.put(message, assembly);
+        }
+        add(assembly, address, bytes);
+    }
+
+    /** Asks the engine where a message goes; false if it has to wait, or cannot be. */
+    private boolean begin(RxmAssembly assembly, long address, int length) {
+        channel.handler().place(
+            flags(address), tag(address), RxmPacket.data(address), assembly.length, assembly.placement);
+        switch (assembly.placement.action()) {
+            case DIRECT, STORE -> {
+                return true;
+            }
+            case PAUSE -> {
+                waitingAssembly = assembly;
+                keep(address, length);
+                return false;
+            }
+            default -> {
+                channel.broken("sent a message of " + assembly.length + " bytes that cannot be taken");
+                return false;
+            }
+        }
+    }
+
+    private void add(RxmAssembly assembly, long address, int bytes) {
+        assembly.add(address + RxmPacket.HEADER_LENGTH, bytes);
+        if (assembly.isWhole()) {
+            assemblies.remove(assembly.message);
+            channel.handler().onPlaced(assembly.placement);
+            spare.add(assembly);
+        }
+    }
+
+    private void onRendezvous(long address, int length) {
+        long message = RxmPacket.message(address);
+        if (length != RxmPacket.HEADER_LENGTH + RxmDescriptors.LENGTH
+            || !RxmDescriptors.read(
+                address + RxmPacket.HEADER_LENGTH, message, RxmPacket.length(address), payload)) {
+            channel.broken("announced a message of " + Long.toUnsignedString(RxmPacket.length(address))
+                + " bytes whose pieces do not fit it");
+            return;
+        }
+        channel.handler().onAnnounce(flags(address), tag(address), RxmPacket.data(address), payload);
+    }
+
+    private static long flags(long address) {
+        long kind = RxmPacket.op(address) == RxmPacket.TAGGED_OP ? Flags.TAGGED : Flags.MSG;
+        return RxmPacket.hasData(address) ? kind | Flags.REMOTE_CQ_DATA : kind;
+    }
+
+    private static long tag(long address) {
+        return RxmPacket.op(address) == RxmPacket.TAGGED_OP ? RxmPacket.tag(address) : 0;
+    }
+
+    // ---- waiting for room ----
+
+    private void keep(long address, int length) {
+        waiting = length;
+        if (address != bounce) {
+            Words.copy(address, bounce, length);
+        }
+    }
+
+    /** Asks again for room; 0 if nothing waits, or still does. */
+    int retry() {
+        if (waiting == 0) {
+            return 0;
+        }
+        int length = waiting;
+        waiting = 0;
+        if (waitingAssembly == null) {
+            // the engine knows the message already, by its placement
+            placeEager(bounce, length);
+        } else {
+            RxmAssembly assembly = waitingAssembly;
+            waitingAssembly = null;
+            if (begin(assembly, bounce, length)) {
+                assemblies.put(assembly.message, assembly);
+                add(assembly, bounce, length - RxmPacket.HEADER_LENGTH);
+            }
+        }
+        return waiting == 0 ? 1 : 0;
+    }
+
+    /** Messages of which only a part has come will not be whole. */
+    void abort(int errno) {
+        for (RxmAssembly assembly : assemblies.values()) {
+            channel.handler().onAborted(assembly.placement, errno);
+        }
+        if (waitingAssembly != null) {
+            channel.handler().onAborted(waitingAssembly.placement, errno);
+        } else if (waiting != 0) {
+            channel.handler().onAborted(placement, errno);
+        }
+        assemblies.clear();
+        waiting = 0;
+        waitingAssembly = null;
+    }
+
+    void close() {
+        if (bounce != 0) {
+            UnsafeApi.freeMemory(bounce);
+            bounce = 0;
+        }
+    }
+
+    // ---- what no foreign wire brings ----
+
+    @Override
+    public void onMessageToAcknowledge(
+        long operation, long flags, long tag, long data, long address, int length) {
+        notOfThisWire();
+    }
+
+    @Override
+    public void onAcknowledged(long operation, long levels, int errno) {
+        notOfThisWire();
+    }
+
+    @Override
+    public void onAnnounce(long flags, long tag, long data, RemotePayload source) {
+        notOfThisWire();
+    }
+
+    @Override
+    public void onSegmentsRequested(long operation, long sink, long length) {
+        notOfThisWire();
+    }
+
+    @Override
+    public void onSegment(long sink, long offset, long address, int length) {
+        notOfThisWire();
+    }
+
+    @Override
+    public void onFinished(long operation, int errno) {
+        notOfThisWire();
+    }
+
+    private void notOfThisWire() {
+        channel.broken("sent a frame that connected channels under rxm do not have");
+    }
+}

@@ -1,0 +1,361 @@
+package org.jfabric.driver.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.driver.link.BoundAddress;
+import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.rxm.RxmLink;
+import org.jfabric.driver.link.rxm.RxmSettings;
+import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.driver.link.scripted.ScriptedConnections;
+import org.jfabric.driver.link.scripted.StepServices;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.LongStream;
+
+/** Engines over rxm over connections that a script delays, blocks and cuts into pieces. */
+class RxmEngineTest {
+    private static final int EAGER = 256;
+    private static final int SEGMENTED = 2048;
+    private static final int SLOTS = 40;
+
+    private Script script = new Script(1);
+    private Links links = new Links(script);
+    private Rig rig = new Rig(script, links);
+
+    private static final class Links extends Rig.LinkMaker {
+        final ScriptedConnections.Network network;
+        final Map<String, StepServices> services = new HashMap<>();
+        private final List<RxmLink> all = new ArrayList<>();
+        private final Script script;
+        int eagerLimit = EAGER;
+
+        Links(Script script) {
+            this.script = script;
+            network = new ScriptedConnections.Network(script);
+        }
+
+        @Override
+        String linkName() {
+            return "rxm";
+        }
+
+        @Override
+        String address(String name) {
+            return "fi_sockaddr_in://192.0.2." + (name.charAt(0) - 'a' + 1) + ":4500";
+        }
+
+        @Override
+        Link open(String address) {
+            StepServices mine = new StepServices(script);
+            services.put(address, mine);
+            RxmLink link = new RxmLink("rxm", new ScriptedConnections(network), mine,
+                new RxmSettings(eagerLimit, SEGMENTED, 100 * StepServices.STEP_NS));
+            all.add(link);
+            return link;
+        }
+
+        @Override
+        BoundAddress bind(String address) {
+            return new BoundAddress() {
+                @Override
+                public String address() {
+                    return address;
+                }
+
+                @Override
+                public void close() {
+                    // there is no socket
+                }
+            };
+        }
+
+        @Override
+        boolean isQuiet() {
+            return network.isQuiet() && all.stream().noneMatch(RxmLink::isWaiting);
+        }
+    }
+
+    @AfterEach
+    void close() {
+        rig.close();
+    }
+
+    private String errorsOf(Rig.Node node) {
+        return links.services.get(node.address).errors.toString();
+    }
+
+    private void begin(long seed) {
+        script = new Script(seed);
+        links = new Links(script);
+        rig = new Rig(script, links);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0", "1", "256", "257", "2048", "2049", "200000"})
+    void messageOfEachWayArrivesPostedForOrNot(int length) {
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        b.fiAddr(a);
+        for (boolean posted : new boolean[] {true, false}) {
+            a.fill(0, length, 5);
+            if (posted) {
+                b.trecv(4096, length, 9, 200);
+            }
+            a.tsend(b, 0, length, 9, 100);
+            if (!posted) {
+                rig.settle();
+                b.trecv(4096, length, 9, 200);
+            }
+            CompletionReader.Entry received = b.next();
+            assertEquals(0, received.errno());
+            assertEquals(length, received.length());
+            assertEquals(9, received.tag());
+            assertEquals(0, received.source());
+            b.assertFilled(4096, length, 5);
+            assertEquals(100, a.next().context());
+        }
+        rig.settle();
+        assertEquals(1, links.network.connectionsUp());
+        a.assertAtRest();
+        b.assertAtRest();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 100, 256, 1000, 30_000})
+    void shortReceiveIsTruncatedAndTheSenderIsTold(int length) {
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        a.fill(0, length + 50, 3);
+        b.receive(Rig.MSG, b.buf(0), length, -1, 0, 0, 200);
+        a.send(b, 0, length + 50, 100);
+        CompletionReader.Entry received = b.next();
+        assertEquals(FabricErrno.ETRUNC, received.errno());
+        b.assertFilled(0, length, 3);
+        assertEquals(0, a.next().errno());
+        rig.settle();
+        a.assertAtRest();
+        b.assertAtRest();
+    }
+
+    @Test
+    void oneConnectionIsLeftWhenBothSidesAskAtOnce() {
+        script.maxConnectSteps = 5;
+        script.maxDelaySteps = 3;
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        a.trecv(0, 10, 1, 1);
+        b.trecv(0, 10, 1, 1);
+        a.tsend(b, 100, 10, 1, 2);
+        b.tsend(a, 100, 10, 1, 2);
+        for (int i = 0; i < 2; i++) {
+            assertEquals(0, a.next().errno());
+            assertEquals(0, b.next().errno());
+        }
+        rig.settle();
+        assertEquals(1, links.network.connectionsUp());
+        a.assertAtRest();
+        b.assertAtRest();
+    }
+
+    @Test
+    void peerThatWasStartedAnewTakesThePlaceOfTheOldOne() {
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        b.trecv(0, 10, 1, 1);
+        a.tsend(b, 0, 10, 1, 2);
+        a.next();
+        b.next();
+        // the end of the first is not noticed before the second one asks
+        script.maxNoticeSteps = 1000;
+        a.engine.removeEndpoint(a.endpoint);
+        a.enable();
+        b.trecv(0, 10, 2, 3);
+        a.tsend(b, 0, 10, 2, 4);
+        assertEquals(4, a.next().context());
+        assertEquals(3, b.next().context());
+        assertEquals(1, links.network.connectionsUp());
+    }
+
+    @Test
+    void peerWithAnotherEagerLimitIsRefusedAndTheReasonSaysWhatToSet() {
+        Rig.Node a = rig.add("a");
+        links.eagerLimit = 512;
+        Rig.Node b = rig.add("b");
+        a.tsend(b, 0, 10, 1, 2);
+
+        assertEquals(FabricErrno.ECONNREFUSED, a.next().errno());
+        assertTrue(errorsOf(b).contains("FI_OFI_RXM_BUFFER_SIZE"), () -> errorsOf(b));
+        assertEquals(1, links.network.rejections);
+        rig.settle();
+        a.assertAtRest();
+    }
+
+    @Test
+    void taggedMessageWithoutHeaderIsTaken() {
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        b.trecv(0, 10, 1, 1);
+        a.tsend(b, 0, 10, 1, 2);
+        a.next();
+        b.next();
+        for (int streamed = 0; streamed <= 100; streamed += 100) {
+            script.streamPercent = streamed;
+            b.trecv(64, 3, 77, 8);
+            links.network.send(a.address, Flags.TAGGED, 77, new byte[] {1, 2, 3});
+            CompletionReader.Entry entry = b.next();
+            assertEquals(8, entry.context());
+            assertEquals(77, entry.tag());
+            assertEquals(3, entry.length());
+        }
+        rig.settle();
+        b.assertAtRest();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    void garbageEndsThatConnectionOnly(long seed) {
+        begin(seed);
+        Random random = new Random(seed);
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        Rig.Node c = rig.add("c");
+        for (Rig.Node from : List.of(a, c)) {
+            b.trecv(0, 10, 1, 1);
+            from.tsend(b, 0, 10, 1, 2);
+            from.next();
+            b.next();
+        }
+        byte[] garbage = new byte[random.nextInt(400)];
+        random.nextBytes(garbage);
+        links.network.send(a.address, Flags.MSG, 0, garbage);
+        rig.settle();
+
+        assertEquals(1, links.network.connectionsUp());
+        assertTrue(errorsOf(b).contains(a.address), () -> errorsOf(b));
+        b.trecv(0, 10, 3, 1);
+        c.tsend(b, 0, 10, 3, 2);
+        assertEquals(0, c.next().errno());
+        assertEquals(0, b.next().errno());
+        b.assertAtRest();
+    }
+
+    static LongStream seeds() {
+        return LongStream.range(0, 40);
+    }
+
+    /** A schedule of messages in both directions, of all lengths, posted for before and after they come. */
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void everyMessageArrivesOnceAndWhole(long seed) {
+        begin(seed);
+        script.randomize();
+        Random random = new Random(seed);
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        run(random, a, b, 150);
+        rig.settle();
+        assertEquals(1, links.network.connectionsUp());
+        a.assertAtRest();
+        b.assertAtRest();
+    }
+
+    private void run(Random random, Rig.Node a, Rig.Node b, int count) {
+        List<Rig.Node> nodes = List.of(a, b);
+        int[] sent = new int[2];
+        int[] posted = new int[2];
+        int[] sendsDone = new int[2];
+        int[] receivesDone = new int[2];
+        // they end in another order than they began
+        BitSet[] sends = {new BitSet(), new BitSet()};
+        BitSet[] receives = {new BitSet(), new BitSet()};
+        int[][] lengths = new int[2][count];
+        for (int side = 0; side < 2; side++) {
+            for (int i = 0; i < count; i++) {
+                lengths[side][i] = random.nextInt(4) == 0 ? random.nextInt(6000) : random.nextInt(300);
+            }
+        }
+        for (int step = 0; sendsDone[0] + sendsDone[1] + receivesDone[0] + receivesDone[1] < 4 * count; step++) {
+            assertTrue(step < 500_000, () -> "sent " + List.of(sent[0], sent[1]) + ", posted "
+                + List.of(posted[0], posted[1]) + ", received " + List.of(receivesDone[0], receivesDone[1])
+                + ", seed " + script.seed());
+            for (int side = 0; side < 2; side++) {
+                Rig.Node own = nodes.get(side);
+                Rig.Node other = nodes.get(1 - side);
+                if (sent[side] < count && sent[side] < sends[side].nextClearBit(0) + SLOTS && random.nextInt(3) == 0) {
+                    int i = sent[side];
+                    int offset = slot(i);
+                    own.fill(offset, lengths[side][i], i);
+                    sent[side] += own.tsend(other, offset, lengths[side][i], i, i) == 0 ? 1 : 0;
+                }
+                if (posted[side] < count && posted[side] < receives[side].nextClearBit(0) + SLOTS
+                    && random.nextInt(3) == 0) {
+                    int i = posted[side];
+                    posted[side] += own.trecv(
+                        Rig.MEMORY / 2 + slot(i), lengths[1 - side][i], i, 1000 + i) == 0 ? 1 : 0;
+                }
+                for (CompletionReader.Entry entry : own.completions.takeAll()) {
+                    assertEquals(0, entry.errno());
+                    if (entry.context() < 1000) {
+                        sendsDone[side]++;
+                        sends[side].set((int) entry.context());
+                    } else {
+                        receivesDone[side]++;
+                        int i = (int) entry.context() - 1000;
+                        receives[side].set(i);
+                        assertEquals(lengths[1 - side][i], entry.length());
+                        own.assertFilled(Rig.MEMORY / 2 + slot(i), lengths[1 - side][i], i);
+                    }
+                }
+            }
+            rig.step();
+        }
+    }
+
+    /** Memory of a message; by the time that a slot is used again its message is over. */
+    private static int slot(int index) {
+        return index % SLOTS * 6100;
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void everyOperationEndsWhenConnectionsAreCut(long seed) {
+        begin(seed);
+        script.randomize();
+        Random random = new Random(seed);
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        List<Integer> open = new ArrayList<>();
+        for (int i = 0; i < 30; i++) {
+            b.trecv(Rig.MEMORY / 2 + slot(i), 6000, i, 1000 + i);
+            if (a.tsend(b, slot(i), random.nextInt(6000), i, i) == 0) {
+                open.add(i);
+            }
+            rig.steps(random.nextInt(4));
+            if (i % 10 == 9) {
+                links.network.cut();
+            }
+        }
+        rig.settle();
+        for (int i = 0; i < 30; i++) {
+            b.endpoint.cancel(1000 + i);
+        }
+        rig.settle();
+        a.assertAtRest();
+        b.assertAtRest();
+    }
+}
