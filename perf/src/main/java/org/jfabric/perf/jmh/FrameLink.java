@@ -66,11 +66,6 @@ final class FrameLink extends Link {
     }
 
     @Override
-    public void resume(Channel paused) {
-        throw new IllegalStateException("nothing was paused");
-    }
-
-    @Override
     public int poll(int limit) {
         if (channel == null) {
             return 0;
