@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.agrona.ExpandableArrayBuffer;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.EndpointType;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.WaitObject;
@@ -153,7 +154,7 @@ class DriverControlTest {
         enable(client, queues.cqId, queues.cqId, queues.avId, "a/b", "");
         assertEquals(FabricErrno.EINVAL, client.expectFailure());
         client.enable(queues.cqId, queues.cqId, queues.avId, "", "",
-            body -> body.putInt(EnableEndpointEncoder.epTypeEncodingOffset(), 1));
+            body -> body.putInt(EnableEndpointEncoder.epTypeEncodingOffset(), EndpointType.SOCK_STREAM.code()));
         assertEquals(FabricErrno.EOPNOTSUPP, client.expectFailure());
         client.enable(queues.cqId, queues.cqId, queues.avId, "", "",
             body -> body.putLong(EnableEndpointEncoder.txOpFlagsEncodingOffset(), Flags.COMMIT_COMPLETE));

@@ -7,7 +7,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import java.util.List;
 
-/** Reliable datagrams to and from the provider that libfabric 1.17 calls net, and later versions tcp. */
+/**
+ * Everything that goes over tcp, to and from libfabric 1.17: reliable datagrams of the provider that it calls net, and
+ * later versions tcp; those over ofi_rxm, which it calls tcp; and connected endpoints.
+ */
 @Tag("slow")
 @Timeout(value = 150, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FiPingPongTcpTest {
@@ -18,17 +21,22 @@ class FiPingPongTcpTest {
         "4m", "6m");
     private static final List<String> USUAL = List.of("64", "256", "1k", "4k", "64k", "1m");
 
-    @ParameterizedTest(name = "java is server: {0}, {1}")
-    @CsvSource({"true,msg", "false,msg", "true,tagged", "false,tagged"})
-    void shouldExchangeAllSizesWithTheCProgram(boolean javaIsServer, String mode) throws Exception {
+    @ParameterizedTest(name = "java is server: {0}, {1} {2} {3}")
+    @CsvSource({"true,net,rdm,msg", "false,net,rdm,msg", "true,net,rdm,tagged", "false,net,rdm,tagged",
+        "true,tcp,rdm,msg", "false,tcp,rdm,msg", "true,tcp,rdm,tagged", "false,tcp,rdm,tagged",
+        "true,tcp,msg,msg", "false,tcp,msg,msg"})
+    void shouldExchangeAllSizesWithTheCProgram(boolean javaIsServer, String provider, String type, String mode)
+        throws Exception {
         LibfabricPingPong.assertExchanged(LibfabricPingPong.run(
-            javaIsServer, "-p", "net", "-e", "rdm", "-m", mode, "-c", "-S", "all", "-I", "10"), ALL);
+            javaIsServer, "-p", provider, "-e", type, "-m", mode, "-c", "-S", "all", "-I", "10"), ALL);
     }
 
-    @ParameterizedTest(name = "java is server: {0}, {1}")
-    @CsvSource({"true,msg", "false,msg", "true,tagged", "false,tagged"})
-    void shouldExchangeTheUsualSizesWithTheCProgram(boolean javaIsServer, String mode) throws Exception {
+    @ParameterizedTest(name = "java is server: {0}, {1} {2} {3}")
+    @CsvSource({"true,net,rdm,tagged", "false,net,rdm,msg", "true,tcp,rdm,msg", "false,tcp,rdm,tagged",
+        "true,tcp,msg,msg", "false,tcp,msg,msg"})
+    void shouldExchangeTheUsualSizesWithTheCProgram(boolean javaIsServer, String provider, String type, String mode)
+        throws Exception {
         LibfabricPingPong.assertExchanged(LibfabricPingPong.run(
-            javaIsServer, "-p", "net", "-e", "rdm", "-m", mode, "-c", "-I", "100"), USUAL);
+            javaIsServer, "-p", provider, "-e", type, "-m", mode, "-c", "-I", "100"), USUAL);
     }
 }

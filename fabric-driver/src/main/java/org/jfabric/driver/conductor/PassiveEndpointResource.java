@@ -1,6 +1,8 @@
 package org.jfabric.driver.conductor;
 
 import org.jfabric.driver.engine.EnginePassiveEndpoint;
+import org.jfabric.driver.link.BoundAddress;
+import org.jfabric.driver.link.FabricName;
 
 import java.util.List;
 
@@ -12,6 +14,7 @@ public final class PassiveEndpointResource {
     private String name;
     private boolean listens;
     private EnginePassiveEndpoint endpoint;
+    private BoundAddress bound;
 
     /**
      * A passive endpoint that does not listen.
@@ -71,6 +74,41 @@ public final class PassiveEndpointResource {
      */
     public byte[] authKey() {
         return authKey;
+    }
+
+    /**
+     * What the operating system gave it as address, over links that use such addresses.
+     *
+     * @return null over others.
+     */
+    public BoundAddress bound() {
+        return bound;
+    }
+
+    /**
+     * Gives it an address of the operating system.
+     *
+     * @param newBound bound for it.
+     */
+    public void bound(BoundAddress newBound) {
+        bound = newBound;
+    }
+
+    /** Gives an address of the operating system back, also if it never listened; progress thread only. */
+    public void closeBound() {
+        if (bound != null) {
+            bound.close();
+        }
+    }
+
+    /**
+     * The address under which peers connect.
+     *
+     * @param driverName of this driver.
+     * @return its name within the driver, or that of its socket.
+     */
+    public String address(String driverName) {
+        return bound != null ? bound.address() : FabricName.of(driverName, name);
     }
 
     /**

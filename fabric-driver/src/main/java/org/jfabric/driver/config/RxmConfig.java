@@ -9,8 +9,7 @@ public final class RxmConfig {
     /** {@code jfabric.rxm.eagerLimitBytes}. */
     public static final Option<Long> EAGER_LIMIT_BYTES = Option.bytes("jfabric.rxm.eagerLimitBytes")
         .defaultsTo(16L << 10)
-        .range(1L << 10, 64L << 10)
-        .rule("less than 64 KiB", bytes -> bytes < 64L << 10)
+        .range(1L << 10, 63L << 10)
         .why("Longest payload of one packet. Has to be the same at both ends: a peer with another one is refused. C "
             + "programs use 16 KiB, or what FI_OFI_RXM_BUFFER_SIZE says.");
 
@@ -36,7 +35,7 @@ public final class RxmConfig {
     /**
      * Longest payload of one packet.
      *
-     * @return bytes, below 64 KiB.
+     * @return bytes, at most 63 KiB.
      */
     public int eagerLimitBytes() {
         return eagerLimitBytes;

@@ -49,6 +49,7 @@ public final class UdpConfig {
     /** {@code jfabric.udp.sockets}. */
     public static final Option<Sockets> SOCKETS = Option.oneOf("jfabric.udp.sockets", Sockets.class)
         .defaultsTo(Sockets.NATIVE)
+        .rule("NATIVE or NIO", sockets -> true)
         .why("NATIVE moves many datagrams with one system call and allocates nothing. NIO uses the JDK's channels, for "
             + "systems where the native calls do not work; the driver does not sleep then.");
 

@@ -1,5 +1,6 @@
 package org.jfabric.driver.engine;
 
+import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ConnectionManager;
 import org.jfabric.driver.link.IncomingConnection;
 import org.jfabric.driver.link.Link;
@@ -63,17 +64,21 @@ public final class EnginePassiveEndpoint {
      *
      * @param links      by which requests come; all connect.
      * @param address    wanted.
+     * @param bound      the same, of links that bind addresses; else null.
      * @param authKey    that requests must show.
      * @param newBacklog requests that may wait for their answers.
      * @param told       how it went; never from inside this call.
      */
-    public void listen(List<Link> links, String address, byte[] authKey, int newBacklog, Listening told) {
+    public void listen(
+        List<Link> links, String address, BoundAddress bound, byte[] authKey, int newBacklog, Listening told) {
         backlog = newBacklog;
         listening = told;
         awaited = links.size();
         for (Link link : links) {
             ConnectionManager manager = link.connections();
-            listeners.add(manager.listen(address, authKey, newBacklog, new Handler(link.name(), manager)));
+            Handler handler = new Handler(link.name(), manager);
+            listeners.add(bound == null ? manager.listen(address, authKey, newBacklog, handler)
+                : manager.listen(bound, authKey, newBacklog, handler));
         }
     }
 

@@ -69,7 +69,7 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
     }
 
     @Override
-    public final int cmDataBytes() {
+    public int cmDataBytes() {
         return CM_DATA_BYTES;
     }
 

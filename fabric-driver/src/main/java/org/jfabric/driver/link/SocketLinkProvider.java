@@ -1,6 +1,7 @@
 package org.jfabric.driver.link;
 
 import org.jfabric.AddressFormat;
+import org.jfabric.EndpointType;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Protocol;
@@ -41,12 +42,21 @@ public abstract class SocketLinkProvider extends OwnWireLinkProvider {
     }
 
     @Override
+    public int cmDataBytes() {
+        return 0;
+    }
+
+    @Override
     public Verdict verdict(Info hints, String driverName, DriverConfig config) {
         Verdict verdict = super.verdict(hints, driverName, config);
         List<Reason> reasons = new ArrayList<>(verdict.reasons());
         if (!hints.fabricAttr().precedes(1, 5) && hints.epAttr().authKeySize() != 0) {
             reasons.add(new Reason("ep_attr.auth_key_size", "0", Long.toString(hints.epAttr().authKeySize()),
                 "Leave the key out: libfabric's wire carries none, so nobody could check it"));
+        }
+        if (hints.epAttr().type() == EndpointType.MSG && cmDataBytes() == 0) {
+            reasons.add(new Reason("ep_attr.type", "FI_EP_RDM", "FI_EP_MSG",
+                "Ask for the link whose connections this one uses, or for reliable datagrams"));
         }
         return new Verdict(name(), reasons.isEmpty(), verdict.score(), reasons);
     }

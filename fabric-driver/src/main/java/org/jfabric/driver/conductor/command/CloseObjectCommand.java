@@ -220,8 +220,10 @@ public final class CloseObjectCommand extends Command {
         if (passive.name() != null) {
             names.removeEndpoint(passive.name());
         }
-        onProgress(() -> context().engine().removePassiveEndpoint(
-            session().progress().session(), passive.endpoint()));
+        onProgress(() -> {
+            context().engine().removePassiveEndpoint(session().progress().session(), passive.endpoint());
+            passive.closeBound();
+        });
     }
 
     private void requireOpen(String what, Object object) {

@@ -286,6 +286,7 @@ public final class EnableEndpointCommand extends Command {
         Info offer = null;
         List<Verdict> rejected = new ArrayList<>();
         boolean known = false;
+        boolean usesSockets = false;
         for (LinkProvider provider : context().providers()) {
             if (request.wants(provider.name())) {
                 known = true;
@@ -295,7 +296,9 @@ public final class EnableEndpointCommand extends Command {
                     if (offer == null || isAlike(offer, info)) {
                         linkNames.add(provider.name());
                         offer = offer == null ? info : smaller(offer, info);
-                        binder = provider.usesSocketNames() && binder == null ? provider : binder;
+                        usesSockets |= provider.usesSocketNames();
+                        // one that connects is reached by nobody before
+                        binder = usesSockets && binder == null && !request.connects() ? provider : binder;
                     }
                 } else {
                     rejected.add(verdict);
@@ -310,7 +313,7 @@ public final class EnableEndpointCommand extends Command {
         if (offer == null) {
             throw refusal(rejected);
         }
-        if (binder == null) {
+        if (!usesSockets) {
             addOwnDriver();
         }
         settle(offer);
@@ -442,6 +445,11 @@ public final class EnableEndpointCommand extends Command {
     private String name() {
         if (request.passiveId() != 0) {
             passive = NamePassiveEndpointCommand.idle(session(), request.passiveId());
+            if (passive.bound() != null) {
+                throw new FabricException(FabricErrno.EOPNOTSUPP, "passive endpoint " + request.passiveId()
+                    + " listens at " + passive.bound().address() + ", which no active endpoint can take over",
+                    "Open the active endpoint without handle.");
+            }
             return passive.name();
         }
         String wanted = request.endpointName();

@@ -5,7 +5,6 @@ import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.PassiveEndpointResource;
 import org.jfabric.driver.engine.EnginePassiveEndpoint;
-import org.jfabric.driver.link.FabricName;
 
 /** {@code fi_listen}: ends when every link of the passive endpoint listens, or one does not. Owner: conductor. */
 public final class ListenCommand extends Command {
@@ -44,8 +43,7 @@ public final class ListenCommand extends Command {
             passive = NamePassiveEndpointCommand.idle(session(), passiveId);
             passive.listens(true);
             state = State.LISTENING;
-            String wanted = FabricName.of(context().driverName(), passive.name());
-            onProgress(() -> listen(wanted));
+            onProgress(this::listen);
             return Step.AGAIN;
         }
         if (!answered) {
@@ -53,7 +51,7 @@ public final class ListenCommand extends Command {
         }
         if (errno != 0) {
             throw new FabricException(errno, "passive endpoint " + passiveId + " cannot listen at "
-                + FabricName.of(context().driverName(), passive.name()), "Give it another name, or close what has it.");
+                + passive.address(context().driverName()), "Give it another name, or close what has it.");
         }
         session().proxy().addressReady(correlationId(), 0, address);
         return Step.ENDED;
@@ -69,11 +67,12 @@ public final class ListenCommand extends Command {
         }
     }
 
-    private void listen(String wanted) {
+    private void listen() {
         EnginePassiveEndpoint endpoint =
             context().engine().addPassiveEndpoint(session().progress().session(), passiveId);
         passive.endpoint(endpoint);
-        endpoint.listen(context().engine().links(passive.linkNames()), wanted, passive.authKey(), backlog,
+        endpoint.listen(context().engine().links(passive.linkNames()), passive.address(context().driverName()),
+            passive.bound(), passive.authKey(), backlog,
             new EnginePassiveEndpoint.Listening() {
                 @Override
                 public void onListening(String ready) {

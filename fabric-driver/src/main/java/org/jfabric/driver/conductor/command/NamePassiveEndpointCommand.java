@@ -66,6 +66,11 @@ public final class NamePassiveEndpointCommand extends Command {
     @Override
     protected Step step(long nowNs) {
         PassiveEndpointResource passive = idle(session(), passiveId);
+        if (passive.bound() != null) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, "passive endpoint " + passiveId + " has the address "
+                + passive.bound().address() + " of a socket, which does not change",
+                "Open another one with the address as srcAddr.");
+        }
         String name = nameOf(context(), address);
         if (!name.equals(passive.name())) {
             if (!names.addEndpoint(name, passiveId)) {

@@ -8,7 +8,6 @@ import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.PassiveEndpointResource;
 import org.jfabric.driver.conductor.ServiceNames;
-import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
 
@@ -22,6 +21,10 @@ public final class OpenPassiveEndpointCommand extends Command {
     private final byte[] authKey;
     private final ServiceNames names;
     private final long id;
+    private PassiveEndpointResource passive;
+    private String takenName;
+    /** Gives the address, where the links use those of the operating system; else null. */
+    private LinkProvider binder;
 
     /**
      * Takes the command's fields.
@@ -54,14 +57,35 @@ public final class OpenPassiveEndpointCommand extends Command {
 
     @Override
     protected Step step(long nowNs) {
+        if (passive == null) {
+            open();
+            return Step.AGAIN;
+        }
+        session().passiveEndpoints().put(id, passive);
+        session().proxy().passiveEndpointReady(correlationId(), id, passive.address(context().driverName()));
+        return Step.ENDED;
+    }
+
+    private void open() {
         List<String> linkNames = linkNames();
-        String name = address.isEmpty() ? "pep-" + id : NamePassiveEndpointCommand.nameOf(context(), address);
+        String name = address.isEmpty() || binder != null
+            ? "pep-" + id : NamePassiveEndpointCommand.nameOf(context(), address);
         if (!names.addEndpoint(name, id)) {
             throw EnableEndpointCommand.taken(context(), name);
         }
-        session().passiveEndpoints().put(id, new PassiveEndpointResource(id, name, linkNames, authKey));
-        session().proxy().passiveEndpointReady(correlationId(), id, FabricName.of(context().driverName(), name));
-        return Step.ENDED;
+        takenName = name;
+        passive = new PassiveEndpointResource(id, name, linkNames, authKey);
+        if (binder != null) {
+            Info wanted = new Info().srcAddr(address.isEmpty() ? null : address);
+            background(() -> passive.bound(binder.bind(wanted, context().config())));
+        }
+    }
+
+    @Override
+    protected void undo() {
+        if (takenName != null) {
+            names.removeEndpoint(takenName);
+        }
     }
 
     private List<String> linkNames() {
@@ -69,12 +93,10 @@ public final class OpenPassiveEndpointCommand extends Command {
         hints.epAttr().type(EndpointType.MSG).authKey(authKey);
         List<String> chosen = new ArrayList<>();
         for (LinkProvider provider : context().providers()) {
-            // endpoints of this driver are reached without a wire, whatever link was asked for
-            boolean wanted = linkName.isEmpty() || linkName.equals(provider.name())
-                || provider.name().equals(LoopbackLinkProvider.NAME);
-            if (wanted && provider.cmDataBytes() > 0
+            if (isWanted(provider) && provider.cmDataBytes() > 0
                 && provider.verdict(hints, context().driverName(), context().config()).chosen()) {
                 chosen.add(provider.name());
+                binder = provider.usesSocketNames() ? provider : null;
             }
         }
         if (chosen.isEmpty() || !linkName.isEmpty() && !chosen.contains(linkName)) {
@@ -83,5 +105,20 @@ public final class OpenPassiveEndpointCommand extends Command {
                 "Ask Fabric.info for type FI_EP_MSG, and open the passive endpoint with a match.");
         }
         return chosen;
+    }
+
+    /** One address cannot be of both kinds, so that a link with sockets listens alone, and only if it is asked for. */
+    private boolean isWanted(LinkProvider provider) {
+        boolean isNamed = linkName.equals(provider.name());
+        if (provider.usesSocketNames()) {
+            return isNamed;
+        }
+        // endpoints of this driver are reached without a wire, whatever link was asked for
+        return linkName.isEmpty() || isNamed || provider.name().equals(LoopbackLinkProvider.NAME) && !asksForSockets();
+    }
+
+    private boolean asksForSockets() {
+        return context().providers().stream()
+            .anyMatch(each -> each.name().equals(linkName) && each.usesSocketNames());
     }
 }

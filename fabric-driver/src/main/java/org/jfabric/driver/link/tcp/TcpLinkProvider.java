@@ -1,5 +1,6 @@
 package org.jfabric.driver.link.tcp;
 
+import org.jfabric.EndpointType;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Protocol;
@@ -30,6 +31,25 @@ public final class TcpLinkProvider extends SocketLinkProvider {
     @Override
     public Link open(LinkServices services, DriverConfig config) {
         return new TcpLink(services, config.tcp(), limits(config));
+    }
+
+    @Override
+    public int cmDataBytes() {
+        return CmMessage.MAX_DATA_LENGTH;
+    }
+
+    @Override
+    protected Info offer(Info hints, String driverName, DriverConfig config) {
+        Info offer = super.offer(hints, driverName, config);
+        if (offer.epAttr().type() == EndpointType.MSG) {
+            // connected endpoints of C programs exchange no tagged messages unless they share receive contexts
+            long caps = ~Flags.TAGGED;
+            offer.caps(offer.caps() & caps);
+            offer.txAttr().caps(offer.txAttr().caps() & caps);
+            offer.rxAttr().caps(offer.rxAttr().caps() & caps);
+            offer.epAttr().protocol(Protocol.SOCK_TCP);
+        }
+        return offer;
     }
 
     @Override
