@@ -167,7 +167,7 @@ final class ShmNode implements AutoCloseable {
     /** A passive endpoint that listens. */
     EnginePassiveEndpoint listen(int id, String name, int backlog) {
         EnginePassiveEndpoint passive = engine.addPassiveEndpoint(session, id);
-        passive.listen(List.of(link), FabricName.of(services.driverName(), name), new byte[0], backlog,
+        passive.listen(List.of(link), FabricName.of(services.driverName(), name), null, new byte[0], backlog,
             new EnginePassiveEndpoint.Listening() {
                 @Override
                 public void onListening(String address) {
