@@ -226,7 +226,9 @@ class ConnectionStateTest {
             left.shutdown(0);
             for (int i = 0; i < 3; i++) {
                 ConnectionSide.Entry ended = connected.a.completion();
-                assertEquals(FabricErrno.ECANCELED, ended.err(), () -> "got " + ended);
+                // what a daemon takes out of a queue after the end was never waiting
+                assertTrue(ended.err() == FabricErrno.ECANCELED || setup.daemon && ended.err() == FabricErrno.ENOTCONN,
+                    () -> "got " + ended);
             }
             connected.b.next(EventType.SHUTDOWN, right);
             ConnectionSide.Entry waiting = connected.b.completion();

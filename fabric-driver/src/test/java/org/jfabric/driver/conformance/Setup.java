@@ -11,11 +11,7 @@ public enum Setup {
     /** Two clients of one driver process. */
     LOOPBACK_DAEMON("loopback", true),
     /** Clients of two driver processes. */
-    SHM_DAEMON("shm", true),
-    /** Each in an embedded driver of its own, over the loopback interface. */
-    TCP_EMBEDDED("tcp", false),
-    /** Clients of two driver processes, over the loopback interface. */
-    TCP_DAEMON("tcp", true);
+    SHM_DAEMON("shm", true);
 
     final String link;
     final boolean daemon;

@@ -293,7 +293,9 @@ public final class EnableEndpointCommand extends Command {
                 Verdict verdict = provider.verdict(hints, context().driverName(), context().config());
                 if (verdict.chosen()) {
                     Info info = provider.info(hints, context().driverName(), context().config());
-                    if (offer == null || isAlike(offer, info)) {
+                    // two links cannot listen at one socket
+                    boolean isSecondSocket = usesSockets && provider.usesSocketNames();
+                    if (offer == null || isAlike(offer, info) && !isSecondSocket) {
                         linkNames.add(provider.name());
                         offer = offer == null ? info : smaller(offer, info);
                         usesSockets |= provider.usesSocketNames();

@@ -57,7 +57,12 @@ public final class EndClientCommand extends Command {
                     return Step.LATER;
                 }
                 state = State.ENGINE;
-                onProgress(() -> context().progress().endClient(session().progress()));
+                List<PassiveEndpointResource> passive = List.copyOf(session().passiveEndpoints().values());
+                onProgress(() -> {
+                    context().progress().endClient(session().progress());
+                    // also the addresses of those that never listened
+                    passive.forEach(PassiveEndpointResource::closeBound);
+                });
             }
             case ENGINE -> {
                 state = State.FILES;

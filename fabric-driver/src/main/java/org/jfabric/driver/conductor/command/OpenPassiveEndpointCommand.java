@@ -85,6 +85,7 @@ public final class OpenPassiveEndpointCommand extends Command {
     protected void undo() {
         if (takenName != null) {
             names.removeEndpoint(takenName);
+            afterwards(passive::closeBound);
         }
     }
 

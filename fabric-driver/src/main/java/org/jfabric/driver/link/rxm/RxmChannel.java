@@ -9,6 +9,7 @@ import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.layout.Words;
 
 import java.util.ArrayDeque;
 
@@ -34,12 +35,17 @@ final class RxmChannel extends Channel {
     /** Gone. */
     static final int CLOSED = 2;
 
+    /** A payload to be read, for which the channel below had no room. */
+    private record WaitingPull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+    }
+
     private final RxmPeers peers;
     private final LocalEndpoint endpoint;
     private final String remoteAddress;
     private final RxmPackets packets = new RxmPackets();
     private final RxmRendezvous rendezvous = new RxmRendezvous();
     private final ArrayDeque<TransmitOperation> segmenting = new ArrayDeque<>();
+    private final ArrayDeque<WaitingPull> pulls = new ArrayDeque<>();
     private final RxmReceiver receiver;
     private final int eagerLimit;
     private final long sarLimit;
@@ -127,6 +133,11 @@ final class RxmChannel extends Channel {
         TransmitOperation packet = take();
         if (packet == null) {
             return -FabricErrno.EAGAIN;
+        }
+        if (operation.region == null && operation.pieces == null && operation.address != operation.injectAddress) {
+            // the caller has the memory back when this call ends, and the packet may leave later
+            Words.copy(operation.address, operation.injectAddress, operation.length);
+            operation.address = operation.injectAddress;
         }
         header(packet, RxmPacket.EAGER, operation, 0);
         RxmPackets.withPayload(packet, operation, 0, operation.length);
@@ -239,7 +250,7 @@ final class RxmChannel extends Channel {
 
     /** Goes on with what waits; 0 if nothing could go on. */
     int flush() {
-        int work = 0;
+        int work = flushPulls();
         while (!segmenting.isEmpty() && state == UP) {
             TransmitOperation operation = segmenting.peek();
             if (operation.sent < operation.length) {
@@ -255,11 +266,36 @@ final class RxmChannel extends Channel {
         return work;
     }
 
+    private int flushPulls() {
+        int work = 0;
+        while (!pulls.isEmpty() && state == UP) {
+            WaitingPull pull = pulls.peek();
+            int result = below.pull(pull.source, pull.destAddress, pull.destPieces, pull.length);
+            if (result == -FabricErrno.EAGAIN) {
+                return work;
+            }
+            pulls.poll();
+            work++;
+            if (result != PENDING) {
+                onPulled(pull.source.operation(), result == DONE ? 0 : FabricErrno.EIO);
+            }
+        }
+        return work;
+    }
+
     // ---- receiving ----
 
     @Override
     public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
-        int result = below.pull(source, destAddress, destPieces, length);
+        int result = pulls.isEmpty()
+            ? below.pull(source, destAddress, destPieces, length) : -FabricErrno.EAGAIN;
+        if (result == -FabricErrno.EAGAIN) {
+            // nobody could be asked for segments: it is asked again when the channel below has room
+            RemotePayload kept = new RemotePayload();
+            kept.set(source);
+            pulls.add(new WaitingPull(kept, destAddress, destPieces, length));
+            result = PENDING;
+        }
         transfers += result == PENDING ? 1 : 0;
         // there are no segments to ask for: what the channel below cannot read is lost
         return result == -FabricErrno.EOPNOTSUPP ? -FabricErrno.EIO : result;
@@ -272,7 +308,7 @@ final class RxmChannel extends Channel {
 
     @Override
     public boolean awaitsPeer() {
-        return transfers != 0;
+        return transfers != 0 || receiver.isAssembling();
     }
 
     @Override
@@ -282,6 +318,7 @@ final class RxmChannel extends Channel {
             return -FabricErrno.EAGAIN;
         }
         // also of a payload that could not be taken: the wire has no word for that
+        receiver.taken(operation);
         RxmPacket.begin(packet.injectAddress, RxmPacket.READ_DONE, packetNumber);
         RxmPacket.about(packet.injectAddress, operation);
         RxmPackets.whole(packet, RxmPacket.HEADER_LENGTH);
@@ -390,6 +427,7 @@ final class RxmChannel extends Channel {
     private void release() {
         state = CLOSED;
         segmenting.clear();
+        pulls.clear();
         receiver.close();
         packets.close();
         peers.remove(this);

@@ -1,6 +1,5 @@
 package org.jfabric.driver.link.rxm;
 
-import org.agrona.collections.Int2ObjectHashMap;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.SocketName;
@@ -48,13 +47,15 @@ final class RxmPeers extends ListenerHandler {
     private final ChannelLimits limits;
     private final RxmSettings settings;
     private final Map<String, RxmChannel> byAddress = new HashMap<>();
-    private final Int2ObjectHashMap<RxmChannel> byIndex = new Int2ObjectHashMap<>();
     private final List<RxmChannel> polled = new ArrayList<>();
     private final ArrayDeque<Runnable> later = new ArrayDeque<>();
+    private final ArrayDeque<IncomingConnection> requests = new ArrayDeque<>();
     private final int process = ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE);
     private Listener listener;
     private SocketName name;
     private int nextIndex;
+    /** Why nobody can reach the endpoint, nor be reached by it; 0 if nothing is wrong. */
+    private int failure;
 
     RxmPeers(
         RxmLink link, LocalEndpoint endpoint, LinkServices services, ConnectionManager connections,
@@ -76,6 +77,10 @@ final class RxmPeers extends ListenerHandler {
             listener.close();
             listener = null;
         }
+        requests.forEach(request -> request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_REFUSED)));
+        requests.clear();
+        // also those whose peers the engine has not heard of yet
+        List.copyOf(polled).forEach(channel -> channel.close(FabricErrno.ECONNABORTED));
     }
 
     // ---- our own requests ----
@@ -87,6 +92,9 @@ final class RxmPeers extends ListenerHandler {
         }
         RxmChannel channel = add(remoteAddress, handler);
         channel.deadlineNs = services.nowNs() + settings.connectTimeoutNs();
+        if (failure != 0) {
+            later.add(() -> channel.down(failure));
+        }
         if (name != null) {
             dial(channel);
         }
@@ -96,7 +104,6 @@ final class RxmPeers extends ListenerHandler {
     private RxmChannel add(String remoteAddress, ChannelHandler handler) {
         RxmChannel channel = new RxmChannel(this, limits, settings, endpoint, remoteAddress, handler);
         channel.index = nextIndex++;
-        byIndex.put(channel.index, channel);
         byAddress.put(remoteAddress, channel);
         polled.add(channel);
         return channel;
@@ -166,6 +173,7 @@ final class RxmPeers extends ListenerHandler {
 
     @Override
     public void onFailed(int errno) {
+        failure = errno;
         services.onError(new FabricException(
             errno, "endpoint " + endpoint.address() + " of link " + link.name() + " cannot be reached",
             "See whether another program uses the port, or whether the address is one of this host."));
@@ -176,7 +184,7 @@ final class RxmPeers extends ListenerHandler {
 
     @Override
     public boolean onRequest(IncomingConnection request) {
-        later.add(() -> answer(request));
+        requests.add(request);
         return true;
     }
 
@@ -254,7 +262,10 @@ final class RxmPeers extends ListenerHandler {
     // ---- steps ----
 
     int poll() {
-        int work = 0;
+        int work = requests.size();
+        for (IncomingConnection request = requests.poll(); request != null; request = requests.poll()) {
+            answer(request);
+        }
         for (Runnable step = later.poll(); step != null; step = later.poll()) {
             step.run();
             work++;
@@ -291,7 +302,7 @@ final class RxmPeers extends ListenerHandler {
     }
 
     boolean isIdle() {
-        return later.isEmpty();
+        return later.isEmpty() && requests.isEmpty();
     }
 
     /** Reports the end of a send outside of the call that sent it. */
@@ -304,7 +315,6 @@ final class RxmPeers extends ListenerHandler {
     }
 
     void remove(RxmChannel channel) {
-        byIndex.remove(channel.index);
         byAddress.remove(channel.remoteAddress(), channel);
         polled.remove(channel);
     }

@@ -2,6 +2,7 @@ package org.jfabric.driver.link.rxm;
 
 import org.agrona.UnsafeApi;
 import org.agrona.collections.Long2ObjectHashMap;
+import org.agrona.collections.LongHashSet;
 import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
@@ -31,6 +32,8 @@ final class RxmReceiver extends ChannelHandler {
     private final Placement placement = new Placement();
     private final Long2ObjectHashMap<RxmAssembly> assemblies = new Long2ObjectHashMap<>();
     private final ArrayDeque<RxmAssembly> spare = new ArrayDeque<>();
+    /** Numbers of messages that the peer has announced and was not told to be taken. */
+    private final LongHashSet announced = new LongHashSet();
     private long bounce;
     /** Bytes of the packet that waits in the bounce buffer for room in the engine; 0 if none does. */
     private int waiting;
@@ -266,6 +269,10 @@ final class RxmReceiver extends ChannelHandler {
                 + " bytes whose pieces do not fit it");
             return;
         }
+        if (!announced.add(message)) {
+            channel.broken("announced two messages with the number " + message);
+            return;
+        }
         channel.handler().onAnnounce(flags(address), tag(address), RxmPacket.data(address), payload);
     }
 
@@ -306,6 +313,16 @@ final class RxmReceiver extends ChannelHandler {
             }
         }
         return waiting == 0 ? 1 : 0;
+    }
+
+    /** Whether messages are under way of which only a part has come. */
+    boolean isAssembling() {
+        return !assemblies.isEmpty();
+    }
+
+    /** The peer is told that a message was taken; its number may come again. */
+    void taken(long message) {
+        announced.remove(message);
     }
 
     /** Messages of which only a part has come will not be whole. */

@@ -183,7 +183,11 @@ final class TcpConnection extends Watched {
                 }
             }
             case GREETING -> greet();
-            case HELD -> lost(FabricErrno.ECONNABORTED);
+            case HELD -> {
+                lost(FabricErrno.ECONNABORTED);
+                // nothing more is to be learnt, and the end would be told again and again
+                link.watched().remove(this);
+            }
             default -> {
                 if ((events & Epoll.EPOLLOUT) != 0) {
                     output.onWritable();

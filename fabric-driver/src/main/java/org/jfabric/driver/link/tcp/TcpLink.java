@@ -123,7 +123,7 @@ final class TcpLink extends Link {
         }
         if (--pollsToLook < 0) {
             pollsToLook = POLLS_PER_LOOK;
-            work = look();
+            work += look();
         }
         for (int i = hotCount - 1; i >= 0; i--) {
             // one that ends may take others out

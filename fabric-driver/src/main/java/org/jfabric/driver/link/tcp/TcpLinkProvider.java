@@ -42,11 +42,6 @@ public final class TcpLinkProvider extends SocketLinkProvider {
     protected Info offer(Info hints, String driverName, DriverConfig config) {
         Info offer = super.offer(hints, driverName, config);
         if (offer.epAttr().type() == EndpointType.MSG) {
-            // connected endpoints of C programs exchange no tagged messages unless they share receive contexts
-            long caps = ~Flags.TAGGED;
-            offer.caps(offer.caps() & caps);
-            offer.txAttr().caps(offer.txAttr().caps() & caps);
-            offer.rxAttr().caps(offer.rxAttr().caps() & caps);
             offer.epAttr().protocol(Protocol.SOCK_TCP);
         }
         return offer;

@@ -126,6 +126,10 @@ final class TcpOutput {
             return false;
         }
         long operation = awaited.operation();
+        if (longOperation != null && longOperation.id() == operation) {
+            // it cannot have what has not left yet
+            return false;
+        }
         long levels = awaited.levels();
         awaited.remove();
         if (levels == 0) {

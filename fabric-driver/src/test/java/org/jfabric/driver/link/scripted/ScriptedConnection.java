@@ -260,6 +260,10 @@ final class ScriptedConnection extends Channel {
 
     @Override
     public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+        if (script.chance(script.wouldBlockPercent)) {
+            wantsWritable = true;
+            return -FabricErrno.EAGAIN;
+        }
         RemotePayload kept = new RemotePayload();
         kept.set(source);
         reads.add(new Read(kept, destAddress, destPieces, length, delay()));
