@@ -5,35 +5,45 @@ import org.jfabric.tool.PingPongFabric;
 import org.jfabric.tool.PingPongLoop;
 import org.jfabric.tool.ToolException;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * Messages over the links that are not measured, in the same process: calls that the compiler knew one target of have
  * two afterwards. What they use stays open, but has no more traffic.
  */
 final class OtherLinks implements AutoCloseable {
-    private static final String LINK = "loopback";
+    private static final List<String> LINKS = List.of("loopback", "tcp");
     private static final String NAME = "other-link";
     /** Enough for the compiler to have seen them before the first timed pass. */
     private static final int MESSAGES = 50_000;
 
-    private final PingPongFabric fabric;
+    private final List<PingPongFabric> fabrics = new ArrayList<>();
 
     /** Sends messages to itself. */
     OtherLinks(SideSettings settings) {
-        String directory = NAME + '-' + settings.role().text();
-        fabric = PingPongFabric.application(settings.directory().resolve(directory), ThreadingMode.INVOKER, LINK,
-            settings.sizeBytes(), NAME);
+        for (String link : LINKS) {
+            String directory = NAME + '-' + link + '-' + settings.role().text();
+            PingPongFabric fabric = PingPongFabric.application(settings.directory().resolve(directory),
+                ThreadingMode.INVOKER, link, settings.sizeBytes(), NAME);
+            fabrics.add(fabric);
+            use(fabric, directory, settings, link);
+        }
+    }
+
+    private static void use(PingPongFabric fabric, String directory, SideSettings settings, String link) {
         PingPongLoop loop = new PingPongLoop(fabric.endpoint(), fabric.queue(), fabric.peer(directory, NAME),
             fabric.receiveRegion().address(0), fabric.sendRegion().address(0), settings.sizeBytes(),
             settings.spinning());
         for (int i = 0; i < MESSAGES; i++) {
             if (loop.arm() != 0 || loop.postSend() != 0 || loop.await() != 0) {
-                throw new ToolException("A message over the link " + LINK + " failed.");
+                throw new ToolException("A message over the link " + link + " failed.");
             }
         }
     }
 
     @Override
     public void close() {
-        fabric.close();
+        fabrics.forEach(PingPongFabric::close);
     }
 }
