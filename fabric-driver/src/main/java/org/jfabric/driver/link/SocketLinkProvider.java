@@ -20,7 +20,7 @@ import java.util.List;
  *
  * <p>Stateless; any thread.
  */
-public abstract class SocketLinkProvider extends OwnWireLinkProvider {
+public abstract class SocketLinkProvider extends ReliableLinkProvider {
     private final long levels;
 
     /**

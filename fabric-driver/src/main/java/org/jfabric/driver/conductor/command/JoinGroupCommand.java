@@ -47,26 +47,16 @@ public final class JoinGroupCommand extends Command {
         this.address = address;
     }
 
-    /** An open endpoint of the client. */
-    static EndpointResource endpoint(ClientSession session, long endpointId) {
-        EndpointResource endpoint = session.endpoints().get(endpointId);
-        if (endpoint == null) {
-            throw new FabricException(FabricErrno.EINVAL,
-                "endpoint " + endpointId + " is not enabled", "Enable it first, and do not use it after its close.");
-        }
-        return endpoint;
-    }
-
     @Override
     protected Step step(long nowNs) {
         switch (state) {
             case CHECK -> {
-                check(endpoint(session(), endpointId));
+                check(ChangeConnectionCommand.endpoint(session(), endpointId));
                 state = State.OPENED;
             }
             case OPENED -> {
                 // it may have been closed meanwhile
-                EndpointResource endpoint = endpoint(session(), endpointId);
+                EndpointResource endpoint = ChangeConnectionCommand.endpoint(session(), endpointId);
                 state = State.JOINED;
                 onProgress(() -> {
                     fiAddr = endpoint.endpoint().join(group.toString(), opened);

@@ -29,7 +29,7 @@ public final class LeaveGroupCommand extends Command {
     @Override
     protected Step step(long nowNs) {
         if (!left) {
-            EndpointResource endpoint = JoinGroupCommand.endpoint(session(), endpointId);
+            EndpointResource endpoint = ChangeConnectionCommand.endpoint(session(), endpointId);
             left = true;
             onProgress(() -> endpoint.endpoint().leave(fiAddr));
             return Step.AGAIN;

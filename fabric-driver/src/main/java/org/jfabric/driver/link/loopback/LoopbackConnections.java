@@ -9,7 +9,7 @@ import org.jfabric.driver.link.IncomingConnection;
 import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 import org.jfabric.driver.link.LocalEndpoint;
-import org.jfabric.driver.link.OwnWireLinkProvider;
+import org.jfabric.driver.link.ReliableLinkProvider;
 
 import java.security.MessageDigest;
 import java.util.ArrayDeque;
@@ -58,7 +58,7 @@ final class LoopbackConnections extends ConnectionManager {
 
     @Override
     public int cmDataBytes() {
-        return OwnWireLinkProvider.CM_DATA_BYTES;
+        return ReliableLinkProvider.CM_DATA_BYTES;
     }
 
     @Override

@@ -5,6 +5,7 @@ import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.ForeignChannel;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
@@ -24,7 +25,7 @@ import java.util.ArrayDeque;
  *
  * <p>Nothing here is copied but headers. Owner: progress agent.
  */
-final class RxmChannel extends Channel {
+final class RxmChannel extends ForeignChannel {
     /** In a packet's context: it carries nothing of ours that has to be told. */
     static final long NO_OPERATION = -1;
 
@@ -343,33 +344,6 @@ final class RxmChannel extends Channel {
         if (pass(packet) < 0) {
             broken("sent more atomic operations than can be answered");
         }
-    }
-
-    // ---- frames that this wire does not have ----
-
-    @Override
-    public int announce(TransmitOperation operation, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    @Override
-    public int requestSegments(long operation, long sink, long length, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    @Override
-    public int sendSegment(TransmitOperation operation, int length, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    @Override
-    public int acknowledge(long operation, long levels, int errno, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    @Override
-    public int sendGrant(int grant) {
-        return DONE;
     }
 
     // ---- the channel below ----

@@ -64,7 +64,6 @@ final class RxmPacket {
     private static final int REMOTE_CQ_DATA = 0x20000;
     private static final byte CONTROL_VERSION = 4;
     private static final byte OP_VERSION = 2;
-    private static final int CREDIT_OP = 6;
     private static final boolean NATIVE_IS_BIG = ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN;
 
     private RxmPacket() {
@@ -114,12 +113,6 @@ final class RxmPacket {
         UnsafeApi.putInt(address + HEADER_LENGTH + Integer.BYTES, 0);
     }
 
-    /** Grants packets. */
-    static void credits(long address, long count) {
-        UnsafeApi.putLong(address + 24, count);
-        UnsafeApi.putByte(address + 34, (byte) CREDIT_OP);
-    }
-
     static boolean isVersionKnown(long address) {
         return UnsafeApi.getByte(address) == CONTROL_VERSION && UnsafeApi.getByte(address + 32) == OP_VERSION;
     }
@@ -146,10 +139,6 @@ final class RxmPacket {
 
     static int position(long address) {
         return UnsafeApi.getByte(address + 24) & 3;
-    }
-
-    static long credits(long address) {
-        return UnsafeApi.getLong(address + 24);
     }
 
     static int op(long address) {

@@ -7,12 +7,12 @@ import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
-import org.jfabric.driver.link.OwnWireLinkProvider;
+import org.jfabric.driver.link.ReliableLinkProvider;
 
 /**
  * Makes the shm link.
  */
-public final class ShmLinkProvider extends OwnWireLinkProvider {
+public final class ShmLinkProvider extends ReliableLinkProvider {
     /** The link's name. */
     public static final String NAME = "shm";
 

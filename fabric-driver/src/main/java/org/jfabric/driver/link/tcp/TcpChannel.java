@@ -1,9 +1,9 @@
 package org.jfabric.driver.link.tcp;
 
 import org.jfabric.FabricErrno;
-import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.ForeignChannel;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
@@ -15,7 +15,7 @@ import org.jfabric.driver.link.TransmitOperation;
  *
  * <p>Owner: progress agent.
  */
-abstract class TcpChannel extends Channel {
+abstract class TcpChannel extends ForeignChannel {
     private TcpConnection connection;
 
     TcpChannel(ChannelLimits limits, ChannelHandler handler) {
@@ -34,11 +34,6 @@ abstract class TcpChannel extends Channel {
     @Override
     public final int send(TransmitOperation operation, int grant) {
         return connection.output().send(operation);
-    }
-
-    @Override
-    public final int announce(TransmitOperation operation, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
     }
 
     @Override
@@ -64,32 +59,6 @@ abstract class TcpChannel extends Channel {
         if (connection != null) {
             connection.output().conceal(target);
         }
-    }
-
-    @Override
-    public final int requestSegments(long operation, long sink, long length, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    @Override
-    public final int sendSegment(TransmitOperation operation, int length, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    @Override
-    public final int finish(long operation, int errno, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    @Override
-    public final int acknowledge(long operation, long levels, int errno, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    /** Grants have no frame, and nobody on this wire waits for one. */
-    @Override
-    public final int sendGrant(int grant) {
-        return DONE;
     }
 
     @Override

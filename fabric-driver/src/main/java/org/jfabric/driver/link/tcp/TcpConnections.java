@@ -80,6 +80,7 @@ final class TcpConnections extends ConnectionManager {
         channel.request = cmData;
         channels.put(connection, channel);
         if (!link.add(connection)) {
+            channels.remove(connection);
             connection.release();
             link.later(() -> fail(channel, FabricErrno.ENOSPC, NO_DATA));
         }

@@ -4,11 +4,9 @@ import org.agrona.UnsafeApi;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.SocketName;
-import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
-import org.jfabric.driver.link.PieceList;
-import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.ForeignChannel;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.ffi.MessageVector;
 
@@ -22,7 +20,7 @@ import java.lang.foreign.ValueLayout;
  *
  * <p>Owner: progress agent.
  */
-final class UdpChannel extends Channel {
+final class UdpChannel extends ForeignChannel {
     /** Credit is a matter of our own wire: as much as one grant can say, renewed when half of it is spent. */
     private static final int GRANT = Integer.MAX_VALUE;
     private static final long RENEW_BYTES = 1L << 29;
@@ -131,42 +129,6 @@ final class UdpChannel extends Channel {
         }
         endpoint.add(this, operation);
         return PENDING;
-    }
-
-    @Override
-    public int announce(TransmitOperation operation, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    @Override
-    public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    @Override
-    public int requestSegments(long operation, long sink, long length, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    @Override
-    public int sendSegment(TransmitOperation operation, int length, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    @Override
-    public int finish(long operation, int errno, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    @Override
-    public int acknowledge(long operation, long levels, int errno, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    /** The other side knows nothing of credit. */
-    @Override
-    public int sendGrant(int grant) {
-        return DONE;
     }
 
     @Override

@@ -3,9 +3,9 @@ package org.jfabric.driver.link.scripted;
 import org.agrona.UnsafeApi;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
-import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.ConnectionHandler;
+import org.jfabric.driver.link.ForeignChannel;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 
 /** One end of a connection that a {@link Script} delays, blocks, cuts into pieces, and ends. */
-final class ScriptedConnection extends Channel {
+final class ScriptedConnection extends ForeignChannel {
     private static final ChannelLimits LIMITS = new ChannelLimits(
         Integer.MAX_VALUE, 0, Long.MAX_VALUE, Long.BYTES, Flags.INJECT_COMPLETE, 0, true);
 
@@ -268,36 +268,6 @@ final class ScriptedConnection extends Channel {
         kept.set(source);
         reads.add(new Read(kept, destAddress, destPieces, length, delay()));
         return PENDING;
-    }
-
-    @Override
-    public int announce(TransmitOperation operation, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    @Override
-    public int requestSegments(long operation, long sink, long length, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    @Override
-    public int sendSegment(TransmitOperation operation, int length, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    @Override
-    public int finish(long operation, int reason, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    @Override
-    public int acknowledge(long operation, long levels, int reason, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    @Override
-    public int sendGrant(int grant) {
-        return DONE;
     }
 
     // ---- steps ----

@@ -21,12 +21,12 @@ import org.jfabric.layout.MemoryRegionDescriptor;
 import java.util.List;
 
 /**
- * What the links of our own wire have in common: reliable datagrams, addresses {@code jfabric://driver/endpoint}, the
- * limits of the engine. A link that has these by a foreign wire says in {@link #offer} what differs.
+ * What links with reliable datagrams and connections have in common: addresses {@code jfabric://driver/endpoint}, the
+ * limits of the engine, what our own wire can do. A link of another wire says in {@link #offer} what differs.
  *
  * <p>Stateless; any thread.
  */
-public abstract class OwnWireLinkProvider extends LinkProvider {
+public abstract class ReliableLinkProvider extends LinkProvider {
     /** Private data of connections: what one event of an event queue carries. */
     public static final int CM_DATA_BYTES = EventEntry.MAX_DATA_LENGTH;
     /** Capabilities that concern several peers, of which a connection has one (REF-005). */
@@ -43,7 +43,7 @@ public abstract class OwnWireLinkProvider extends LinkProvider {
      * @param protocol what endpoints of the link report.
      * @param score    greater is preferred.
      */
-    protected OwnWireLinkProvider(String name, Protocol protocol, int score) {
+    protected ReliableLinkProvider(String name, Protocol protocol, int score) {
         this.name = name;
         this.protocol = protocol;
         this.score = score;
