@@ -86,6 +86,22 @@ public abstract class Channel {
     public abstract int announce(TransmitOperation operation, int grant);
 
     /**
+     * Remembers how much was sent, for {@link #isMarkTaken()}.
+     */
+    public void markSent() {
+    }
+
+    /**
+     * Whether the peer has taken everything that had been sent when {@link #markSent()} was called, so that all the
+     * credit which that brings is here or under way. What a peer has not taken yet costs it nothing to keep waiting.
+     *
+     * @return true also where the link cannot tell.
+     */
+    public boolean isMarkTaken() {
+        return true;
+    }
+
+    /**
      * Fetches an announced payload straight into its destination.
      *
      * @param source      where the payload is, as the announcement said.

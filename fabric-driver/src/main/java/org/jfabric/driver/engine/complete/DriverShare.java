@@ -107,6 +107,13 @@ public final class DriverShare {
         }
     }
 
+    /** Takes a slot for the entry that is written next; only after {@link #hasFree()}. */
+    public void takeAndUse() {
+        if (!writer.isOverrun()) {
+            unread[end++ & mask] = writer.written();
+        }
+    }
+
     /** One member has to wait; the client is told, so that it wakes the driver when it has read. */
     public void waits() {
         // asked again in each cycle from now on

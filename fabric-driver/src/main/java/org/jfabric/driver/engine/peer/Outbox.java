@@ -26,6 +26,8 @@ public final class Outbox {
     private int waiting;
     private int announced;
     private int segmenting;
+    /** A short message has waited for credit since the last came. */
+    private boolean awaitsCredit;
 
     Outbox(PeerContext context) {
         this.context = context;
@@ -220,6 +222,36 @@ public final class Outbox {
         return work;
     }
 
+    /**
+     * Whether a message that has no credit may be announced. A short one may only once the peer has taken all that was
+     * sent and has still not granted enough, because messages wait there for receives. Until then the credit is on its
+     * way, and to wait for it costs less than to have an announced payload fetched.
+     *
+     * @param peer   up.
+     * @param length bytes.
+     * @return true if there is nothing to wait for; else credit will come, or true a later time.
+     */
+    public boolean mayAnnounce(Peer peer, long length) {
+        if (!canAnnounce()) {
+            return false;
+        }
+        Channel channel = peer.channel();
+        if (length > Math.min(context.eagerLimitBytes(), channel.limits().eagerLimitBytes())) {
+            return true;
+        }
+        if (!awaitsCredit) {
+            awaitsCredit = true;
+            channel.markSent();
+        }
+        return channel.isMarkTaken();
+    }
+
+    /** There is credit, or more of it; true if something waits. */
+    boolean onCredit() {
+        awaitsCredit = false;
+        return !isClear();
+    }
+
     /** Begins waiting sends in order; stops where credit, announcements or room in the channel end. */
     int flushPending(Peer peer) {
         int work = 0;
@@ -229,9 +261,13 @@ public final class Outbox {
                 // the end of each earlier send brings us here again
                 break;
             }
-            boolean mayBegin = peer.canSendEager(operation.length) || canAnnounce();
-            if (!mayBegin) {
-                heldBack(peer);
+            if (!peer.canSendEager(operation.length) && !mayAnnounce(peer, operation.length)) {
+                if (canAnnounce()) {
+                    // credit comes, or the peer has taken what it would come for
+                    peer.scheduleUnlessTold();
+                } else {
+                    heldBack(peer);
+                }
                 return work;
             }
             remove(operation);

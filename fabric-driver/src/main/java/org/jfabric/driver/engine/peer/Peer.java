@@ -416,7 +416,7 @@ public final class Peer extends ChannelHandler {
         if (isStream) {
             credit.unlimited();
         }
-        if (!outbox.isClear()) {
+        if (outbox.onCredit()) {
             schedule();
         }
     }
@@ -454,7 +454,7 @@ public final class Peer extends ChannelHandler {
 
     @Override
     public void onGrant(int grant) {
-        if (credit.onGrant(grant) && !outbox.isClear()) {
+        if (credit.onGrant(grant) && outbox.onCredit()) {
             schedule();
         }
     }

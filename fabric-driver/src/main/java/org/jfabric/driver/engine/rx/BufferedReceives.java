@@ -9,6 +9,7 @@ import org.jfabric.driver.engine.complete.HeldBack;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.resource.RegionTable;
+import org.jfabric.layout.Words;
 
 /**
  * Receives into the endpoint's own slab (FI_BUFFERED_RECV, REF-050 to REF-052): untagged messages need no receive, for
@@ -82,6 +83,28 @@ final class BufferedReceives extends HeldBack {
         this.limitBytes = slab.limitBytes();
         this.leastBytes = slab.leastBytes();
         share.open(this);
+    }
+
+    /**
+     * Puts an untagged message that is here as a whole straight into a cell and hands it out, without a record of its
+     * own: most messages, when nothing waits and nothing is on its way into a cell.
+     *
+     * @return false if it has to go the longer way.
+     */
+    boolean takeWhole(Peer peer, long flags, long data, long address, int length) {
+        if ((flags & Flags.TAGGED) != 0 || length > limitBytes || isHeldBack() || order.first() != null
+            || !cells.hasFree() || !mayOverrun && !share.hasFree()) {
+            return false;
+        }
+        SlabCell cell = cells.take();
+        Words.copy(address, cell.address, length);
+        cell.set(peer, flags & Receiver.MESSAGE_BITS, 0, data, length);
+        peer.passed(length);
+        if (!mayOverrun) {
+            share.takeAndUse();
+        }
+        show(cell, true);
+        return true;
     }
 
     /** The receive for an arriving message, with a cell for its buffer; null if the message has to wait. */
@@ -199,11 +222,8 @@ final class BufferedReceives extends HeldBack {
     /** The message of a receive is in its cell, or its begin: hands the cell out, in its turn. */
     void complete(ReceiveOperation operation) {
         SlabCell cell = operation.cell;
-        cell.peer = operation.peer;
-        cell.flags = operation.messageFlags;
-        cell.tag = operation.messageTag;
-        cell.data = operation.messageData;
-        cell.length = operation.messageLength;
+        cell.set(operation.peer, operation.messageFlags, operation.messageTag, operation.messageData,
+            operation.messageLength);
         // from here on the cell alone stands for the message: its sender is told, whenever the turn of the entry comes
         operation.reported = true;
         if (operation.isPart) {

@@ -166,6 +166,9 @@ public final class Receiver {
 
     /** Places a message in the buffer of a receive, or keeps it; the kept one, or null. */
     StoredMessage take(Peer peer, long flags, long tag, long data, long address, int length) {
+        if (buffered != null && buffered.takeWhole(peer, flags, data, address, length)) {
+            return null;
+        }
         ReceiveOperation operation = arrive(peer, flags, tag, length);
         if (operation != null) {
             operation.message(peer, flags & MESSAGE_BITS, tag, data, length);
@@ -426,13 +429,10 @@ public final class Receiver {
         int unfinished = 0;
         for (int i = 0, size = pool.size(); i < size; i++) {
             ReceiveOperation operation = pool.get(i);
-            if (operation.state == ReceiveOperation.FREE) {
-                continue;
+            if (operation.state != ReceiveOperation.FREE) {
+                unfinished += operation.reported || operation.isPart ? 0 : 1;
+                operation.releaseMemory();
             }
-            if (!operation.reported && !operation.isPart) {
-                unfinished++;
-            }
-            operation.releaseMemory();
         }
         multi.close();
         if (buffered != null) {

@@ -41,4 +41,13 @@ final class SlabCell {
         this.address = address;
         this.place = place;
     }
+
+    /** A message is in it, or its begin. */
+    void set(Peer sender, long messageFlags, long messageTag, long messageData, long messageLength) {
+        peer = sender;
+        flags = messageFlags;
+        tag = messageTag;
+        data = messageData;
+        length = messageLength;
+    }
 }

@@ -58,8 +58,10 @@ final class AcknowledgedSends {
                 return sender.failedToBegin(peer, operation, result);
             }
             peer.grantNotSent();
-        }
-        if (!peer.outbox().canAnnounce()) {
+            if (!peer.outbox().canAnnounce()) {
+                return false;
+            }
+        } else if (!peer.outbox().mayAnnounce(peer, operation.length)) {
             return false;
         }
         operation.awaited = fence;

@@ -205,7 +205,7 @@ public final class Sender {
     }
 
     private boolean beginLong(Peer peer, TransmitOperation operation) {
-        return peer.outbox().canAnnounce() && announce(peer, operation);
+        return peer.outbox().mayAnnounce(peer, operation.length) && announce(peer, operation);
     }
 
     boolean announce(Peer peer, TransmitOperation operation) {

@@ -67,6 +67,8 @@ final class ShmChannel extends Channel {
     private final long[] sourceAddresses = new long[PieceList.MAX_PIECES];
     private RecordProducer producer;
     private UnsafeBuffer ring;
+    /** End of what had been sent. */
+    private long mark;
     int state = OPENING;
     /** The peer was told of the channel, by OPEN or by the answer to its own. */
     boolean announced;
@@ -130,6 +132,16 @@ final class ShmChannel extends Channel {
         producer.commit(offset, length, tagged ? ShmFrameReader.EAGER_TAGGED : ShmFrameReader.EAGER_MSG);
         connection.written();
         return DONE;
+    }
+
+    @Override
+    public void markSent() {
+        mark = producer.position();
+    }
+
+    @Override
+    public boolean isMarkTaken() {
+        return producer.isTaken(mark);
     }
 
     private int sendWithData(TransmitOperation operation, int grant) {
