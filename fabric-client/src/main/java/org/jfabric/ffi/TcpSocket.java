@@ -23,6 +23,11 @@ public final class TcpSocket {
     /** Answer of {@link #accept}, negated: the system has as many open files as it can. */
     public static final int ENFILE = 23;
 
+    /** Answer of {@link #accept}, negated: the system has no memory for sockets. */
+    public static final int ENOBUFS = 105;
+    /** Answer of {@link #connectError}: the peer had closed before what was written came. */
+    public static final int EPIPE = 32;
+
     private static final int EINPROGRESS = 115;
     private static final int AF_INET = 2;
     private static final int AF_INET6 = 10;
@@ -32,10 +37,15 @@ public final class TcpSocket {
     private static final int SOL_SOCKET = 1;
     private static final int SO_REUSEADDR = 2;
     private static final int SO_ERROR = 4;
+    private static final int SO_KEEPALIVE = 9;
     private static final int IPPROTO_IP = 0;
     private static final int IP_BIND_ADDRESS_NO_PORT = 24;
     private static final int IPPROTO_TCP = 6;
     private static final int TCP_NODELAY = 1;
+    private static final int TCP_KEEPIDLE = 4;
+    private static final int TCP_KEEPINTVL = 5;
+    private static final int TCP_KEEPCNT = 6;
+    private static final int TCP_USER_TIMEOUT = 18;
     /** Room for any IP socket address. */
     private static final int SOCKADDR_BYTES = 28;
     private static final long LENGTH_WORD = 64;
@@ -170,22 +180,56 @@ public final class TcpSocket {
     }
 
     /**
-     * How a connection that was on its way has ended, once the descriptor is writable.
+     * How a connection that was on its way has ended, once the descriptor is writable; or what has happened to one
+     * that was made. Told once.
      *
-     * @param fd of {@link #connect}.
-     * @return 0 if it is made, else a positive errno such as ECONNREFUSED.
+     * @param fd of {@link #connect} or {@link #accept}.
+     * @return 0 if it is made, else a positive errno such as ECONNREFUSED, ECONNRESET, ETIMEDOUT.
      */
     public static int connectError(int fd) {
-        CallState state = CallState.current();
-        state.scratch.set(ValueLayout.JAVA_INT, 0, 0);
-        state.scratch.set(ValueLayout.JAVA_INT, LENGTH_WORD, Integer.BYTES);
-        try {
-            int result = state.result((int) getsockopt$mh.invokeExact(
-                state.capture, fd, SOL_SOCKET, SO_ERROR, state.scratchAddress, state.scratchAddress + LENGTH_WORD));
-            return result < 0 ? -result : state.scratch.get(ValueLayout.JAVA_INT, 0);
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return Math.abs(option(fd, SOL_SOCKET, SO_ERROR));
+    }
+
+    /**
+     * Lets the kernel ask whether the peer's host is still there: whoever only receives does not notice otherwise. A
+     * connection without answer ends with ETIMEDOUT.
+     *
+     * @param fd              connected, or on its way.
+     * @param idleSeconds     silence before the first question, 1 to 32767.
+     * @param intervalSeconds between two, 1 to 32767.
+     * @param probes          without an answer, 1 to 127.
+     * @return 0 or a negative errno.
+     */
+    public static int keepAlive(int fd, int idleSeconds, int intervalSeconds, int probes) {
+        int result = setOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, idleSeconds);
+        result = result < 0 ? result : setOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, intervalSeconds);
+        result = result < 0 ? result : setOption(fd, IPPROTO_TCP, TCP_KEEPCNT, probes);
+        return result < 0 ? result : setOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    }
+
+    /**
+     * Bounds how long sent bytes may wait for the peer's host, also while the peer does not read.
+     *
+     * @param fd           connected, or on its way.
+     * @param milliseconds 1 or more.
+     * @return 0 or a negative errno.
+     */
+    public static int userTimeout(int fd, int milliseconds) {
+        return setOption(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, milliseconds);
+    }
+
+    /**
+     * What {@link #keepAlive} and {@link #userTimeout} have set.
+     *
+     * @param fd open.
+     * @return 1 for on or 0, idle and interval in seconds, probes, user timeout in milliseconds; negative errnos for
+     *     what cannot be told.
+     */
+    public static int[] liveness(int fd) {
+        return new int[] {
+            option(fd, SOL_SOCKET, SO_KEEPALIVE), option(fd, IPPROTO_TCP, TCP_KEEPIDLE),
+            option(fd, IPPROTO_TCP, TCP_KEEPINTVL), option(fd, IPPROTO_TCP, TCP_KEEPCNT),
+            option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT)};
     }
 
     /**
@@ -319,6 +363,19 @@ public final class TcpSocket {
         MemorySegment.copy(name, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, name.length);
         try {
             return state.result((int) bind$mh.invokeExact(state.capture, fd, state.scratchAddress, name.length));
+        } catch (Throwable thrown) {
+            throw Downcalls.unexpected(thrown);
+        }
+    }
+
+    private static int option(int fd, int level, int option) {
+        CallState state = CallState.current();
+        state.scratch.set(ValueLayout.JAVA_INT, 0, 0);
+        state.scratch.set(ValueLayout.JAVA_INT, LENGTH_WORD, Integer.BYTES);
+        try {
+            int result = state.result((int) getsockopt$mh.invokeExact(
+                state.capture, fd, level, option, state.scratchAddress, state.scratchAddress + LENGTH_WORD));
+            return result < 0 ? result : state.scratch.get(ValueLayout.JAVA_INT, 0);
         } catch (Throwable thrown) {
             throw Downcalls.unexpected(thrown);
         }

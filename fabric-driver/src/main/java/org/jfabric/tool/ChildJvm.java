@@ -47,9 +47,33 @@ public final class ChildJvm implements AutoCloseable {
      * @param lines     receives them, and at last one without text.
      */
     public ChildJvm(String title, List<String> arguments, String mark, BlockingQueue<Line> lines) {
+        this(title, List.of(), List.of(), arguments, mark, lines);
+    }
+
+    /**
+     * Starts a process through another program.
+     *
+     * @param title     how to call it in messages.
+     * @param prefix    words in front of the command line: a program that ends by executing it, such as
+     *                  {@code ip netns exec NAME}; empty for none.
+     * @param flags     of the virtual machine, besides this one's.
+     * @param arguments of {@link FabricTool}.
+     * @param mark      what the lines for the queue begin with.
+     * @param lines     receives them, and at last one without text.
+     */
+    ChildJvm(
+        String title,
+        List<String> prefix,
+        List<String> flags,
+        List<String> arguments,
+        String mark,
+        BlockingQueue<Line> lines) {
         this.title = title;
+        List<String> command = new ArrayList<>(prefix);
+        command.addAll(command(arguments));
+        command.addAll(prefix.size() + 1, flags);
         try {
-            process = new ProcessBuilder(command(arguments)).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+            process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         } catch (IOException ex) {
             throw new ToolException("The process " + title + " cannot be started: " + ex.getMessage() + '.', ex);
         }

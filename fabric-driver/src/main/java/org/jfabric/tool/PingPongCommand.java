@@ -60,6 +60,22 @@ final class PingPongCommand implements Callable<Integer> {
         description = "Round trips in each pass. Default: as many as take a second or two, at most 1,000,000.")
     private Long count;
 
+    @Option(
+        names = "--interface",
+        paramLabel = "NAME",
+        split = ",",
+        description = "Interface or address of the endpoints: one for both sides, or two: PING,PONG. Link tcp only."
+            + " Default: what jfabric.tcp.interface says.")
+    private List<String> interfaces = List.of();
+
+    @Option(
+        names = "--netns",
+        paramLabel = "NAME",
+        split = ",",
+        description = "Network namespaces of the two sides, PING,PONG, as in ip-netns(8). Link tcp only; needs the"
+            + " right to enter them. Default: this process's.")
+    private List<String> namespaces = List.of();
+
     @Option(names = "--json", description = "Print one JSON object instead of text.")
     private boolean json;
 
@@ -71,6 +87,8 @@ final class PingPongCommand implements Callable<Integer> {
         if (count != null) {
             inRange("--count", count, 1, MOST_ROUNDS);
         }
+        sides("--interface", interfaces, interfaces.size() <= 2);
+        sides("--netns", namespaces, namespaces.isEmpty() || namespaces.size() == 2);
         NativeAccess.check();
         double cores = CpuQuota.availableCores();
         PingPongPlan plan = PingPongPlan.of(link, mode, sizeBytes, cores);
@@ -79,7 +97,8 @@ final class PingPongCommand implements Callable<Integer> {
             err.printf(Locale.ROOT, "%d threads would spin on %.4g core(s): drivers sleep when idle and clients yield"
                 + " instead, so times are longer and vary.%n", plan.wantedCores(), cores);
         }
-        try (PingPongCoordinator coordinator = new PingPongCoordinator(plan, err)) {
+        try (PingPongCoordinator coordinator = new PingPongCoordinator(
+            plan, new PingPongPlaces(interfaces, namespaces), err)) {
             PingPongResult result = coordinator.run(count == null ? 0 : count);
             PrintWriter out = spec.commandLine().getOut();
             if (json) {
@@ -96,6 +115,18 @@ final class PingPongCommand implements Callable<Integer> {
         if (!allowed.contains(value)) {
             throw new ParameterException(spec.commandLine(), "Invalid value for option '" + option + "': \"" + value
                 + "\" is not one of " + String.join(", ", allowed));
+        }
+    }
+
+    private void sides(String option, List<String> values, boolean isCountRight) {
+        if (!isCountRight || values.stream().anyMatch(String::isBlank)) {
+            throw new ParameterException(spec.commandLine(), "Invalid value for option '" + option + "': \""
+                + String.join(",", values) + "\" is not " + (option.equals("--netns") ? "" : "NAME or ")
+                + "PING,PONG");
+        }
+        if (!values.isEmpty() && !link.equals(PingPongPlan.TCP)) {
+            throw new ParameterException(
+                spec.commandLine(), "Option '" + option + "' is for link tcp, not for " + link);
         }
     }
 

@@ -36,6 +36,7 @@ final class PingPongCoordinator implements AutoCloseable {
     private static final long MOST_ROUNDS = 1_000_000;
 
     private final PingPongPlan plan;
+    private final PingPongPlaces places;
     private final PrintWriter progress;
     private final TemporaryDirectory directory;
     private final LinkedBlockingQueue<ChildJvm.Line> lines = new LinkedBlockingQueue<>();
@@ -54,10 +55,12 @@ final class PingPongCoordinator implements AutoCloseable {
      * Prepares a run; nothing is started yet.
      *
      * @param plan     what to run.
+     * @param places   where.
      * @param progress where to say how far it is.
      */
-    PingPongCoordinator(PingPongPlan plan, PrintWriter progress) {
+    PingPongCoordinator(PingPongPlan plan, PingPongPlaces places, PrintWriter progress) {
         this.plan = plan;
+        this.places = places;
         this.progress = progress;
         directory = TemporaryDirectory.create(plan.sizeBytes());
         Runtime.getRuntime().addShutdownHook(hook);
@@ -147,7 +150,8 @@ final class PingPongCoordinator implements AutoCloseable {
             if (ended) {
                 throw new ToolException("The run was ended.");
             }
-            ChildJvm child = new ChildJvm(member.title(), arguments, PingPongPeer.MARK, lines);
+            ChildJvm child = new ChildJvm(
+                member.title(), places.prefix(member), places.flags(member), arguments, PingPongPeer.MARK, lines);
             children.add(child);
             unread.put(child, new ArrayDeque<>());
             return child;

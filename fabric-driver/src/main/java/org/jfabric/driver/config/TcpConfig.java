@@ -36,8 +36,56 @@ public final class TcpConfig {
     public static final Option<Integer> GREETING_LIMIT = Option.count("jfabric.tcp.greetingLimit")
         .defaultsTo(1024)
         .range(1, 1 << 16)
-        .why("Connections of the whole link that have not said who they are; more are closed at once. Bounds what "
-            + "strangers can make the driver hold.");
+        .why("Connections from outside, of the whole link, that have not said who they are. For one more the oldest "
+            + "is closed: of the same host if that has a quarter of them. Bounds what silent strangers can make the "
+            + "driver hold; connections that endpoints ask for themselves do not count.");
+
+    /** {@code jfabric.tcp.strangerLimit}. */
+    public static final Option<Integer> STRANGER_LIMIT = Option.count("jfabric.tcp.strangerLimit")
+        .defaultsTo(1024)
+        .range(0, 1 << 16)
+        .why("Connections of one reliable-datagram endpoint (tcp, rxm) with peers that its address vector does not "
+            + "hold; more are rejected. Each takes a descriptor and up to jfabric.tcp.readAheadBytes + "
+            + "writeBehindBytes. 0 admits only peers that the application has inserted, for which there is no limit.");
+
+    /** {@code jfabric.tcp.strangersPerHost}. */
+    public static final Option<Integer> STRANGERS_PER_HOST = Option.count("jfabric.tcp.strangersPerHost")
+        .defaultsTo(256)
+        .range(0, 1 << 16)
+        .why("Part of jfabric.tcp.strangerLimit that peers with one IP address may take, so that one host cannot "
+            + "keep all others out. Raise it where many processes of one host come to an endpoint that has not "
+            + "inserted them.");
+
+    /** {@code jfabric.tcp.keepaliveIdleNs}. */
+    public static final Option<Long> KEEPALIVE_IDLE_NS = Option.durationNs("jfabric.tcp.keepaliveIdleNs")
+        .defaultsTo(5_000_000_000L)
+        .range(0L, 7_200_000_000_000L)
+        .why("Silence of a connection after which the system asks whether the peer's host is still there "
+            + "(TCP_KEEPIDLE, whole seconds, rounded up). 0 never asks: a host that vanishes is not noticed then while "
+            + "nothing is sent to it.");
+
+    /** {@code jfabric.tcp.keepaliveIntervalNs}. */
+    public static final Option<Long> KEEPALIVE_INTERVAL_NS = Option.durationNs("jfabric.tcp.keepaliveIntervalNs")
+        .defaultsTo(2_000_000_000L)
+        .range(1_000_000_000L, 3_600_000_000_000L)
+        .why("Time between two such questions without an answer (TCP_KEEPINTVL, whole seconds, rounded up).");
+
+    /** {@code jfabric.tcp.keepaliveProbes}. */
+    public static final Option<Integer> KEEPALIVE_PROBES = Option.count("jfabric.tcp.keepaliveProbes")
+        .defaultsTo(3)
+        .range(1, 127)
+        .why("Questions without an answer after which the peer is lost (TCP_KEEPCNT). Raise it on networks that drop "
+            + "packets for seconds.");
+
+    /** {@code jfabric.tcp.userTimeoutNs}. */
+    public static final Option<Long> USER_TIMEOUT_NS = Option.durationNs("jfabric.tcp.userTimeoutNs")
+        .defaultsTo(0L)
+        .range(0L, 7_200_000_000_000L)
+        .why("How long sent bytes may wait for the peer's host before the peer is lost (TCP_USER_TIMEOUT, whole "
+            + "milliseconds, rounded up). 0 leaves it to the system: some 15 minutes until a host that vanishes while "
+            + "we send is noticed (net.ipv4.tcp_retries2). Set it only where every peer reads: the system also ends a "
+            + "connection whose peer is alive and does not read for so long, and replaces the keepalive probes' count "
+            + "by this time.");
 
     /** {@code jfabric.tcp.readAheadBytes}. */
     public static final Option<Long> READ_AHEAD_BYTES = Option.bytes("jfabric.tcp.readAheadBytes")
@@ -64,8 +112,9 @@ public final class TcpConfig {
 
     static final OptionGroup GROUP = new OptionGroup(
         "tcp", "The tcp link",
-        List.of(INTERFACE, CONNECT_TIMEOUT_NS, BACKLOG, GREETING_LIMIT, READ_AHEAD_BYTES, WRITE_BEHIND_BYTES,
-            COPY_LIMIT_BYTES));
+        List.of(INTERFACE, CONNECT_TIMEOUT_NS, BACKLOG, GREETING_LIMIT, STRANGER_LIMIT, STRANGERS_PER_HOST,
+            KEEPALIVE_IDLE_NS, KEEPALIVE_INTERVAL_NS, KEEPALIVE_PROBES, USER_TIMEOUT_NS,
+            READ_AHEAD_BYTES, WRITE_BEHIND_BYTES, COPY_LIMIT_BYTES));
 
     /** Upper bound of a header. */
     static final int HEADER_BYTES = 32;
@@ -74,6 +123,12 @@ public final class TcpConfig {
     private final long connectTimeoutNs;
     private final int backlog;
     private final int greetingLimit;
+    private final int strangerLimit;
+    private final int strangersPerHost;
+    private final long keepaliveIdleNs;
+    private final long keepaliveIntervalNs;
+    private final int keepaliveProbes;
+    private final long userTimeoutNs;
     private final int readAheadBytes;
     private final int writeBehindBytes;
     private final int copyLimitBytes;
@@ -83,6 +138,12 @@ public final class TcpConfig {
         connectTimeoutNs = source.value(CONNECT_TIMEOUT_NS);
         backlog = source.value(BACKLOG);
         greetingLimit = source.value(GREETING_LIMIT);
+        strangerLimit = source.value(STRANGER_LIMIT);
+        strangersPerHost = source.value(STRANGERS_PER_HOST);
+        keepaliveIdleNs = source.value(KEEPALIVE_IDLE_NS);
+        keepaliveIntervalNs = source.value(KEEPALIVE_INTERVAL_NS);
+        keepaliveProbes = source.value(KEEPALIVE_PROBES);
+        userTimeoutNs = source.value(USER_TIMEOUT_NS);
         readAheadBytes = Math.toIntExact(source.value(READ_AHEAD_BYTES));
         writeBehindBytes = Math.toIntExact(source.value(WRITE_BEHIND_BYTES));
         copyLimitBytes = Math.toIntExact(source.value(COPY_LIMIT_BYTES));
@@ -119,12 +180,66 @@ public final class TcpConfig {
     }
 
     /**
-     * Connections that have not said who they are.
+     * Connections from outside that have not said who they are.
      *
      * @return 1 or more, for the whole link.
      */
     public int greetingLimit() {
         return greetingLimit;
+    }
+
+    /**
+     * Connections of one endpoint with peers that its address vector does not hold.
+     *
+     * @return 0 or more.
+     */
+    public int strangerLimit() {
+        return strangerLimit;
+    }
+
+    /**
+     * Those of them that may come from one host.
+     *
+     * @return 0 or more.
+     */
+    public int strangersPerHost() {
+        return strangersPerHost;
+    }
+
+    /**
+     * Silence after which the system asks whether the peer's host is still there.
+     *
+     * @return nanoseconds, 0 for never.
+     */
+    public long keepaliveIdleNs() {
+        return keepaliveIdleNs;
+    }
+
+    /**
+     * Time between two questions.
+     *
+     * @return nanoseconds, 1 s or more.
+     */
+    public long keepaliveIntervalNs() {
+        return keepaliveIntervalNs;
+    }
+
+    /**
+     * Questions without an answer after which the peer is lost.
+     *
+     * @return 1 or more.
+     */
+    public int keepaliveProbes() {
+        return keepaliveProbes;
+    }
+
+    /**
+     * How long sent bytes may wait for the peer's host.
+     *
+     * @return nanoseconds, 0 for as long as the system likes.
+     */
+    public long userTimeoutNs() {
+        return userTimeoutNs;
     }
 
     /**

@@ -388,6 +388,11 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
+        public boolean knows(String remoteAddress) {
+            return addresses.find(remoteAddress) != Peer.UNKNOWN_SOURCE;
+        }
+
+        @Override
         public ChannelHandler handlerFor(String remoteAddress) {
             return peers.inbound(remoteAddress);
         }

@@ -54,6 +54,14 @@ public abstract class LocalEndpoint {
     public abstract int postedReceives();
 
     /**
+     * Whether the application has named a remote endpoint.
+     *
+     * @param remoteAddress the remote endpoint's address.
+     * @return true if the endpoint's address vector holds it now.
+     */
+    public abstract boolean knows(String remoteAddress);
+
+    /**
      * A remote endpoint opens a channel, or opens one that we are opening ourselves.
      *
      * @param remoteAddress the remote endpoint's address.

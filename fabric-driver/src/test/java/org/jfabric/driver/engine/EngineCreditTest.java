@@ -32,6 +32,7 @@ class EngineCreditTest {
         Rig.Node b = rig.add("b");
         for (int i = 0; i < 12; i++) {
             Rig.Node sender = rig.add("s" + i);
+            b.fiAddr(sender);
             for (int k = 0; k < 300; k++) {
                 sender.tsend(b, 0, k % 1024, 1, k + 1);
             }
@@ -210,6 +211,7 @@ class EngineCreditTest {
         rig.rxSize = 2000;
         Rig.Node a = rig.add("a");
         Rig.Node b = rig.add("b");
+        b.fiAddr(a);
         for (int i = 0; i < 500; i++) {
             a.tsend(b, 0, 64, i, 1);
         }

@@ -7,6 +7,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.Strangers;
 import org.jfabric.driver.link.rxm.RxmLink;
 import org.jfabric.driver.link.rxm.RxmSettings;
 import org.jfabric.driver.link.scripted.Script;
@@ -20,8 +21,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -43,6 +46,7 @@ class RxmEngineTest {
         private final List<RxmLink> all = new ArrayList<>();
         private final Script script;
         int eagerLimit = EAGER;
+        int strangers = 1000;
 
         Links(Script script) {
             this.script = script;
@@ -64,7 +68,8 @@ class RxmEngineTest {
             StepServices mine = new StepServices(script);
             services.put(address, mine);
             RxmLink link = new RxmLink("rxm", new ScriptedConnections(network), mine,
-                new RxmSettings(eagerLimit, SEGMENTED, 100 * StepServices.STEP_NS));
+                new RxmSettings(
+                    eagerLimit, SEGMENTED, 100 * StepServices.STEP_NS, new Strangers.Limits(strangers, strangers)));
             all.add(link);
             return link;
         }
@@ -206,6 +211,28 @@ class RxmEngineTest {
     }
 
     @Test
+    void strangersBeyondTheLimitAreRefusedAndWhoIsKnownIsNot() {
+        links.strangers = 1;
+        Rig.Node b = rig.add("b");
+        Rig.Node first = rig.add("c");
+        Rig.Node second = rig.add("d");
+        Rig.Node known = rig.add("e");
+        b.fiAddr(known);
+        for (Rig.Node from : List.of(first, second, known)) {
+            b.trecv(0, 10, 1, 1);
+            from.tsend(b, 0, 10, 1, 2);
+            assertEquals(from == second ? FabricErrno.ECONNREFUSED : 0, from.next().errno());
+        }
+        assertEquals(1, links.services.get(b.address).counter("rxm: connections refused because of limits"));
+        // who becomes known makes room
+        b.fiAddr(first);
+        second.tsend(b, 0, 10, 1, 2);
+        assertEquals(0, second.next().errno());
+        rig.settle();
+        assertEquals(3, links.network.connectionsUp());
+    }
+
+    @Test
     void taggedMessageWithoutHeaderIsTaken() {
         Rig.Node a = rig.add("a");
         Rig.Node b = rig.add("b");
@@ -252,6 +279,55 @@ class RxmEngineTest {
         assertEquals(0, c.next().errno());
         assertEquals(0, b.next().errno());
         b.assertAtRest();
+    }
+
+    /** Packets as C peers send them, with some bytes changed, cut or longer. */
+    @ParameterizedTest
+    @ValueSource(longs = {11, 12, 13, 14, 15, 16})
+    void mutatedPacketsAreTakenOrEndThatConnection(long seed) {
+        List<String> captures = List.of(
+            "04000000 00000000 0100000000000000 0000000000000000 0000000000000000"
+                + "02000100 00000000 1000000000000000 0000000000000000 d204000000000000" + "41".repeat(16),
+            "04020000 00000000 0100000000000000 0000000000000000 0000000000000000"
+                + "02000000 00000000 400d030000000000 0000000000000000 0000000000000000"
+                + "0000000000000000 400d030000000000 0000008000000000" + "00".repeat(72) + "0100000000000000",
+            "04010010 00000000 0100000000000000 0900000000000000 0100000000000000"
+                + "02000100 00000000 0003000000000000 0000000000000000 d204000000000000" + "42".repeat(16),
+            "04030000 00000000 0100000000000000 0000000000000000" + "00".repeat(32) + "02000000" + "00".repeat(28));
+        begin(seed);
+        Random random = new Random(seed);
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        Rig.Node c = rig.add("c");
+        b.trecv(0, 10, 1, 1);
+        c.tsend(b, 0, 10, 1, 2);
+        assertEquals(0, b.next().errno());
+        int ended = 0;
+        for (int round = 0; round < 200; round++) {
+            if (links.network.connectionsUp() < 2) {
+                ended++;
+                b.trecv(0, 10, 1, 1);
+                a.tsend(b, 0, 10, 1, 2);
+                rig.settle();
+                a.completions.takeAll();
+                b.completions.takeAll();
+            }
+            byte[] bytes = HexFormat.of().parseHex(captures.get(random.nextInt(captures.size())).replace(" ", ""));
+            for (int i = random.nextInt(4); i > 0; i--) {
+                bytes[random.nextInt(bytes.length)] = (byte) random.nextInt();
+            }
+            if (random.nextInt(4) == 0) {
+                bytes = Arrays.copyOf(bytes, random.nextInt(2 * bytes.length));
+            }
+            links.network.send(a.address, Flags.MSG, 0, bytes);
+            rig.settle();
+            long unreserved = b.endpoint.receiver().scan().unreservedBytes();
+            assertTrue(unreserved >= rig.settings.unexpectedBudgetBytes() / 2, "unreserved " + unreserved);
+        }
+        assertTrue(ended > 1, "connections ended " + ended);
+        b.trecv(0, 10, 3, 1);
+        c.tsend(b, 0, 10, 3, 2);
+        assertEquals(0, b.next().errno());
     }
 
     static LongStream seeds() {

@@ -146,6 +146,10 @@ final class ByteCredit {
         return held;
     }
 
+    long reservedBytes() {
+        return reserved;
+    }
+
     /** Whether what is held leaves the peer less than a quarter of what it may send at once. */
     boolean isUsedUp() {
         return held != 0 && reserved - held < window >> 2;

@@ -15,15 +15,45 @@ public final class HeldMessages {
     private final PeerContext context;
     private final Peer peer;
     private final ByteCredit credit;
+    private boolean isOfStranger;
     private int stored;
     private int announcements;
     /** Address of the counter; 0 while the peer is not held back. */
     private long counter;
 
-    HeldMessages(PeerContext context, Peer peer, ByteCredit credit) {
+    HeldMessages(PeerContext context, Peer peer, ByteCredit credit, boolean isOfStranger) {
         this.context = context;
         this.peer = peer;
         this.credit = credit;
+        this.isOfStranger = isOfStranger;
+    }
+
+    /**
+     * Whether the peer is one that the application does not know, which shares memory with others of that kind.
+     *
+     * @return true if it is in no address vector, and not the other end of a connection.
+     */
+    public boolean isOfStranger() {
+        return isOfStranger;
+    }
+
+    void ofStranger(boolean isStranger) {
+        if (isStranger != isOfStranger) {
+            isOfStranger = isStranger;
+            context.receiver().budget().move(credit.reservedBytes(), manyAnnouncements(), isStranger);
+        }
+    }
+
+    /** A channel begins: what was reserved for the one before is given back, and a window taken. */
+    void begin() {
+        end();
+        credit.begin(context.receiver().budget().takeWindow(isOfStranger));
+    }
+
+    /** The channel has ended: its credit goes back, but for what its messages hold until they leave. */
+    void end() {
+        context.receiver().budget().give(credit.end(), isOfStranger);
+        close();
     }
 
     /**
@@ -79,21 +109,26 @@ public final class HeldMessages {
         return credit.heldBytes();
     }
 
-    /** A stored message was matched or dropped; bytes to give back as {@link ByteCredit#left} says. */
-    long left(long length, int messageEpoch) {
+    /** A stored message was matched or dropped; true if that made room for others than the peer. */
+    boolean left(long length, int messageEpoch) {
         stored--;
         long free = credit.left(length, messageEpoch);
         show();
-        return free;
+        if (free != 0) {
+            context.receiver().budget().give(free, isOfStranger);
+        }
+        return free != 0;
     }
 
     /**
      * Takes room for an announcement that nobody waits for.
      *
-     * @return false if there are more than any peer may have.
+     * @return false if there are more than any peer may have, or more than there is room for from strangers.
      */
     public boolean announced() {
-        if (announcements == MAX_ANNOUNCEMENTS) {
+        boolean isOneOfMany = isOfStranger && announcements >= context.settings().announcementLimit();
+        if (announcements == MAX_ANNOUNCEMENTS
+            || isOneOfMany && !context.receiver().budget().takeAnnouncement()) {
             return false;
         }
         announcements++;
@@ -103,8 +138,16 @@ public final class HeldMessages {
 
     /** A stored announcement was matched or dropped. */
     public void announcementLeft() {
+        if (isOfStranger && manyAnnouncements() > 0) {
+            context.receiver().budget().giveAnnouncement();
+        }
         announcements--;
         show();
+    }
+
+    /** Those that a stranger needs room for, as no peer with our own settings announces so many. */
+    private int manyAnnouncements() {
+        return Math.max(0, announcements - context.settings().announcementLimit());
     }
 
     int count() {

@@ -59,7 +59,7 @@ public final class Peer extends ChannelHandler {
         this.context = context;
         this.receiver = context.receiver();
         this.outbox = new Outbox(context);
-        this.held = new HeldMessages(context, this, credit);
+        this.held = new HeldMessages(context, this, credit, source < 0);
     }
 
     /**
@@ -126,6 +126,7 @@ public final class Peer extends ChannelHandler {
      */
     public void source(int newSource) {
         source = newSource;
+        held.ofStranger(newSource < 0);
     }
 
     /**
@@ -251,9 +252,7 @@ public final class Peer extends ChannelHandler {
      * @param messageEpoch {@link #epoch()} when it came.
      */
     public void left(long length, int messageEpoch) {
-        long free = held.left(length, messageEpoch);
-        if (free != 0) {
-            context.receiver().releaseWindow(free);
+        if (held.left(length, messageEpoch)) {
             forgetIfUnused();
         } else {
             scheduleIfGrantOwed();
@@ -429,8 +428,7 @@ public final class Peer extends ChannelHandler {
             fail(FabricErrno.ECONNRESET);
             old.close(FabricErrno.ECONNRESET);
         }
-        context.receiver().releaseWindow(credit.end());
-        credit.begin(context.receiver().reserveWindow());
+        held.begin();
         return grant();
     }
 
@@ -592,8 +590,7 @@ public final class Peer extends ChannelHandler {
         acknowledgements.clear();
         outbox.failAll(errno);
         context.receiver().failPeer(this, errno);
-        context.receiver().releaseWindow(credit.end());
-        held.close();
+        held.end();
         context.onPeerDown(this, errno);
     }
 }

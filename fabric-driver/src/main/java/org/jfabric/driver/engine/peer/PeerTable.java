@@ -103,6 +103,8 @@ public final class PeerTable {
     /** Makes the peer of a connection: sends go there whatever destination they name, and it has no source address. */
     Peer only(String address) {
         only = new Peer(address, Peer.UNKNOWN_SOURCE, context);
+        // it was asked for, or accepted
+        only.held().ofStranger(false);
         known.add(only);
         return only;
     }

@@ -94,6 +94,6 @@ public final class ReceiveScan {
      * @return bytes.
      */
     public long unreservedBytes() {
-        return store.unreservedBytes();
+        return store.budget().unreservedBytes();
     }
 }

@@ -355,21 +355,12 @@ public final class Receiver {
     }
 
     /**
-     * Credit for a new channel.
+     * Who may fill the memory for messages without a receive.
      *
-     * @return bytes.
+     * @return the one budget.
      */
-    public long reserveWindow() {
-        return store.reserveWindow();
-    }
-
-    /**
-     * Takes credit back of a peer whose channel has ended.
-     *
-     * @param bytes that no stored message holds.
-     */
-    public void releaseWindow(long bytes) {
-        store.releaseWindow(bytes);
+    public MessageBudget budget() {
+        return store.budget();
     }
 
     /**

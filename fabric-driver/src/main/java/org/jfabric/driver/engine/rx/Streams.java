@@ -100,11 +100,11 @@ final class Streams {
         if (missing <= 0) {
             return true;
         }
-        if (store.reserve(missing)) {
+        if (store.budget().take(missing, peer.held().isOfStranger())) {
             peer.held().extend(missing);
             return true;
         }
-        return peer.channel() != null && peer.channel().awaitsPeer() && missing <= store.windowBytes();
+        return peer.channel() != null && peer.channel().awaitsPeer() && missing <= store.budget().windowBytes();
     }
 
     void onPlaced(Peer peer, Placement placement) {

@@ -12,9 +12,8 @@ import java.util.Arrays;
  */
 final class UnexpectedStore {
     private final BlockStore blocks;
-    private final int windowBytes;
+    private final MessageBudget budget;
     private final CycleClock clock;
-    private long unreservedBytes;
     private StoredMessage[] messages = new StoredMessage[64];
     private int messageCount;
     private StoredMessage free;
@@ -22,35 +21,12 @@ final class UnexpectedStore {
     UnexpectedStore(int budgetBytes, int windowBytes, int maxPayloadBytes, CycleClock clock) {
         this.clock = clock;
         this.blocks = new BlockStore(budgetBytes, maxPayloadBytes);
-        this.windowBytes = windowBytes;
-        this.unreservedBytes = budgetBytes;
+        this.budget = new MessageBudget(budgetBytes, windowBytes);
     }
 
-    /** Credit for a new peer: a window, or half of what is left; 0 when nothing is: it may only announce. */
-    long reserveWindow() {
-        // a peer that knows no credit may hold more than the budget
-        long window = unreservedBytes >= 2L * windowBytes ? windowBytes : Math.max(0, unreservedBytes / 2) & -64L;
-        unreservedBytes -= window;
-        return window;
-    }
-
-    /** Bytes of one window. */
-    int windowBytes() {
-        return windowBytes;
-    }
-
-    /** More than its window for a peer that knows no credit; false if the budget has not that much left. */
-    boolean reserve(long bytes) {
-        if (bytes > unreservedBytes) {
-            return false;
-        }
-        unreservedBytes -= bytes;
-        return true;
-    }
-
-    /** Credit that is not a peer's any more. */
-    void releaseWindow(long bytes) {
-        unreservedBytes += bytes;
+    /** Who may fill it. */
+    MessageBudget budget() {
+        return budget;
     }
 
     /** A record; grows on demand, bounded by the credit and announcements that peers can have. */
@@ -107,10 +83,6 @@ final class UnexpectedStore {
     /** Messages whose payload is stored or on its way into the store. */
     int storedBlocks() {
         return blocks.inUse();
-    }
-
-    long unreservedBytes() {
-        return unreservedBytes;
     }
 
     void close() {

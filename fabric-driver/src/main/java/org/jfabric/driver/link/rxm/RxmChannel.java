@@ -64,6 +64,8 @@ final class RxmChannel extends ForeignChannel {
     int process;
     /** Ours was refused: the peer's own request comes, or we ask again. */
     boolean awaitsRequest;
+    /** Counted among the strangers of its endpoint. */
+    boolean isStranger;
     /** When to ask again. */
     long retryNs;
     long retryDelayNs = 1_000_000;

@@ -72,6 +72,14 @@ public final class RxmLink extends Link {
     }
 
     @Override
+    public void onInserted(LocalEndpoint endpoint, String address) {
+        RxmPeers peers = byEndpoint.get(endpoint);
+        if (peers != null) {
+            peers.onInserted(address);
+        }
+    }
+
+    @Override
     public Channel connect(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
         return byEndpoint.get(endpoint).connect(remoteAddress, handler);
     }

@@ -11,6 +11,7 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.SocketLinkProvider;
+import org.jfabric.driver.link.Strangers;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
 /**
@@ -43,7 +44,8 @@ public final class RxmLinkProvider extends SocketLinkProvider {
     @Override
     public Link open(LinkServices services, DriverConfig config) {
         RxmSettings settings = new RxmSettings(
-            config.rxm().eagerLimitBytes(), config.rxm().segmentedLimitBytes(), config.tcp().connectTimeoutNs());
+            config.rxm().eagerLimitBytes(), config.rxm().segmentedLimitBytes(), config.tcp().connectTimeoutNs(),
+            new Strangers.Limits(config.tcp().strangerLimit(), config.tcp().strangersPerHost()));
         return new RxmLink(name(), below.open(services, config), services, settings);
     }
 

@@ -13,6 +13,7 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.Strangers;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -32,6 +33,7 @@ import java.util.concurrent.ThreadLocalRandom;
  *   own request is on its way, peer &gt; we     give ours up, accept theirs
  *   connected, same process                  refuse ("already")
  *   connected, another process               the peer was started anew: end the old one, accept
+ *   one too many that nobody has inserted    refuse, and count
  * </pre>
  *
  * <p>Owner: progress agent.
@@ -39,6 +41,8 @@ import java.util.concurrent.ThreadLocalRandom;
 final class RxmPeers extends ListenerHandler {
     private static final int BACKLOG = 4096;
     private static final long MAX_RETRY_NS = 500_000_000L;
+    /** Of errors that others can cause as often as they like, only the first go to the error log, which has an end. */
+    private static final int LOGGED = 64;
 
     private final RxmLink link;
     private final LocalEndpoint endpoint;
@@ -46,6 +50,7 @@ final class RxmPeers extends ListenerHandler {
     private final ConnectionManager connections;
     private final ChannelLimits limits;
     private final RxmSettings settings;
+    private final Strangers strangers;
     private final Map<String, RxmChannel> byAddress = new HashMap<>();
     private final List<RxmChannel> polled = new ArrayList<>();
     private final ArrayDeque<Runnable> later = new ArrayDeque<>();
@@ -54,6 +59,9 @@ final class RxmPeers extends ListenerHandler {
     private Listener listener;
     private SocketName name;
     private int nextIndex;
+    private int logged;
+    /** Address of the counter of strangers that were one too many; 0 while there was none. */
+    private long refusals;
     /** Why nobody can reach the endpoint, nor be reached by it; 0 if nothing is wrong. */
     private int failure;
 
@@ -66,6 +74,14 @@ final class RxmPeers extends ListenerHandler {
         this.connections = connections;
         this.limits = limits;
         this.settings = settings;
+        this.strangers = new Strangers(settings.strangers(), this::refusals);
+    }
+
+    private long refusals() {
+        if (refusals == 0) {
+            refusals = services.counterAddress(link.name() + ": connections refused because of limits");
+        }
+        return refusals;
     }
 
     void listen() {
@@ -191,7 +207,7 @@ final class RxmPeers extends ListenerHandler {
     private void answer(IncomingConnection request) {
         String mismatch = RxmConnectData.mismatch(request.cmData(), settings.eagerLimitBytes());
         if (mismatch != null) {
-            services.onError(new FabricException(
+            log(new FabricException(
                 FabricErrno.ECONNREFUSED, "peer " + request.remoteAddress() + " was refused: " + mismatch));
             request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_REFUSED));
             return;
@@ -212,7 +228,13 @@ final class RxmPeers extends ListenerHandler {
             known.below().close(FabricErrno.ECONNABORTED);
         }
         if (channel == null) {
+            boolean isStranger = !endpoint.knows(peer.toString());
+            if (isStranger && !strangers.admit(peer.inetAddress())) {
+                request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_REFUSED));
+                return;
+            }
             channel = add(peer.toString(), endpoint.handlerFor(peer.toString()));
+            channel.isStranger = isStranger;
         }
         accept(request, channel, data);
     }
@@ -314,14 +336,37 @@ final class RxmPeers extends ListenerHandler {
         });
     }
 
+    /** The application knows a peer from now on; also one that it forgets again, until its connection ends. */
+    void onInserted(String address) {
+        RxmChannel channel = byAddress.get(address);
+        if (channel != null) {
+            isNoStranger(channel);
+        }
+    }
+
+    private void isNoStranger(RxmChannel channel) {
+        if (channel.isStranger) {
+            channel.isStranger = false;
+            strangers.leave(SocketName.parse(channel.remoteAddress()).inetAddress());
+        }
+    }
+
     void remove(RxmChannel channel) {
+        isNoStranger(channel);
         byAddress.remove(channel.remoteAddress(), channel);
         polled.remove(channel);
     }
 
     void broken(RxmChannel channel, String what) {
-        services.onError(new FabricException(
+        log(new FabricException(
             FabricErrno.EIO, "peer " + channel.remoteAddress() + " of " + endpoint.address() + ' ' + what,
             "Its connection was closed."));
+    }
+
+    private void log(FabricException error) {
+        if (logged < LOGGED) {
+            logged++;
+            services.onError(error);
+        }
     }
 }

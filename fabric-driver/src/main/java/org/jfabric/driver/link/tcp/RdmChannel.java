@@ -31,6 +31,8 @@ final class RdmChannel extends TcpChannel {
     long retryDelayNs = 5_000_000L;
     /** When the next one begins. */
     long retryNs;
+    /** Counted among the endpoint's strangers. */
+    boolean isStranger;
     /** Why it could not even begin; told in the next poll. */
     int failure;
 

@@ -5,6 +5,7 @@ import org.jfabric.FabricException;
 import org.jfabric.SocketName;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.Strangers;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -23,6 +24,7 @@ import java.util.Map;
  *                                we connect too    accept if its address is greater than ours, and drop ours
  *                                we are connected  accept if its process id differs: it began anew, the old one is over
  *                                else              reject
+ *   request of a peer that the application does not know, beyond the limits of such peers: reject, and count
  *   our own attempt is rejected                    wait for the peer's; try again later
  * </pre>
  *
@@ -38,6 +40,7 @@ final class RdmEndpoint extends ConnectionOwner {
     private final SocketName local;
     private final byte[] localImage;
     private final int processId;
+    private final Strangers strangers;
     private final Map<String, RdmChannel> channels = new HashMap<>();
     private final Map<TcpConnection, RdmChannel> byConnection = new HashMap<>();
     /** Connections of this endpoint to itself: their other ends are channels. */
@@ -53,6 +56,7 @@ final class RdmEndpoint extends ConnectionOwner {
         this.local = listener.name();
         this.localImage = local.toBytes();
         this.processId = listener.processId();
+        this.strangers = link.strangers();
     }
 
     LocalEndpoint endpoint() {
@@ -95,8 +99,19 @@ final class RdmEndpoint extends ConnectionOwner {
         ownEnds.clear();
     }
 
-    boolean isDialing(TcpConnection connection) {
-        return byConnection.containsKey(connection);
+    /** The application knows a peer from now on; also one that it forgets again, until its connection ends. */
+    void onInserted(String address) {
+        RdmChannel channel = channels.get(address);
+        if (channel != null) {
+            isNoStranger(channel);
+        }
+    }
+
+    private void isNoStranger(RdmChannel channel) {
+        if (channel.isStranger) {
+            channel.isStranger = false;
+            strangers.leave(channel.remote().inetAddress());
+        }
     }
 
     /** Goes on with channels that wait; 0 if there was nothing to do. */
@@ -220,7 +235,14 @@ final class RdmEndpoint extends ConnectionOwner {
         if (remote.equals(local)) {
             acceptOwn(connection, message, data);
         } else if (channel == null) {
-            accept(newChannel(remote, address), connection, message, data);
+            boolean isStranger = !endpoint.knows(address);
+            if (isStranger && !strangers.admit(remote.inetAddress())) {
+                connection.reject(message.data());
+                return;
+            }
+            channel = newChannel(remote, address);
+            channel.isStranger = isStranger;
+            accept(channel, connection, message, data);
         } else if (channel.state == RdmChannel.AWAITING
             || channel.state == RdmChannel.DIALING && remote.compareTo(local) > 0) {
             dropOwnAttempt(channel);
@@ -292,6 +314,7 @@ final class RdmEndpoint extends ConnectionOwner {
 
     private void forget(RdmChannel channel) {
         channel.state = RdmChannel.CLOSED;
+        isNoStranger(channel);
         waiting.remove(channel);
         channels.remove(channel.remoteAddress(), channel);
     }

@@ -52,7 +52,8 @@ final class TcpAcceptor extends Watched {
     void onEvents(int events) {
         for (int i = 0; i < BATCH && listener.fd() >= 0; i++) {
             int fd = TcpSocket.accept(listener.fd());
-            if (fd == -FabricErrno.EMFILE || fd == -TcpSocket.ENFILE || fd == -FabricErrno.ENOMEM) {
+            if (fd == -FabricErrno.EMFILE || fd == -TcpSocket.ENFILE || fd == -TcpSocket.ENOBUFS
+                || fd == -FabricErrno.ENOMEM) {
                 pause(-fd);
                 return;
             }
@@ -67,10 +68,12 @@ final class TcpAcceptor extends Watched {
 
     private void take(int fd) {
         byte[] from = TcpSocket.peerName(fd);
-        if (from == null || !link.hasRoomToGreet()) {
+        if (from == null) {
             Libc.close(fd);
         } else {
-            target.onAccepted(fd, SocketName.ofBytes(from));
+            SocketName name = SocketName.ofBytes(from);
+            link.makeRoomToGreet(name.inetAddress());
+            target.onAccepted(fd, name);
         }
     }
 

@@ -35,6 +35,7 @@ final class TcpConnection extends Watched {
     private final TcpLink link;
     private final ConnectionOwner owner;
     private final SocketName peerName;
+    private final boolean isIncoming;
     private final TcpInput input;
     private final TcpOutput output;
     private int fd;
@@ -45,6 +46,8 @@ final class TcpConnection extends Watched {
     /** Why it is about to end: seen inside of a call of the engine, or in the middle of what was read. */
     private int failure;
     private String reason;
+    /** What the system says of the connection, once what came before is read; 0 if nothing is wrong. */
+    private int fault;
     /** Polls that found nothing, since the last that did. */
     int idlePolls;
     /** In the list of those that are read in each poll. */
@@ -61,6 +64,7 @@ final class TcpConnection extends Watched {
         this.peerName = peerName;
         this.fd = fd;
         this.state = state;
+        this.isIncoming = state != CONNECTING;
         this.deadlineNs = deadlineNs;
         this.input = new TcpInput(this, link.readPool(), link.vector());
         this.output = new TcpOutput(this, link.writePool(), link.vector(), link.copyLimitBytes());
@@ -77,6 +81,11 @@ final class TcpConnection extends Watched {
 
     SocketName peerName() {
         return peerName;
+    }
+
+    /** Whether the other side has begun it. */
+    boolean isIncoming() {
+        return isIncoming;
     }
 
     boolean isOpen() {
@@ -192,9 +201,12 @@ final class TcpConnection extends Watched {
                 if ((events & Epoll.EPOLLOUT) != 0) {
                     output.onWritable();
                 }
+                if ((events & Epoll.EPOLLERR) != 0) {
+                    noteFault();
+                }
                 if ((events & (Epoll.EPOLLERR | Epoll.EPOLLHUP)) != 0 && input.isPaused()) {
                     // what is not read yet went with the connection
-                    lost(FabricErrno.ECONNRESET);
+                    lost(fault == 0 ? FabricErrno.ECONNRESET : fault);
                 }
                 link.heat(this);
             }
@@ -270,9 +282,19 @@ final class TcpConnection extends Watched {
 
     // ---- the end ----
 
-    /** The peer has closed it. */
+    /** The peer has closed it, or the system has given it up. */
     void ended() {
-        lost(owner.errnoOfEnd());
+        // in the middle of a message nobody ends in an orderly way
+        lost(fault != 0 ? fault : input.isInMessage() ? FabricErrno.ECONNRESET : owner.errnoOfEnd());
+    }
+
+    /** The system tells it once, and to reads only after all that had come before. */
+    private void noteFault() {
+        int errno = TcpSocket.connectError(fd);
+        // this one says that we have written to a peer that had closed
+        if (errno != 0 && errno != TcpSocket.EPIPE) {
+            fault = errno;
+        }
     }
 
     /** It is over, which is told in the next step and not inside of the caller's call. */
@@ -320,7 +342,7 @@ final class TcpConnection extends Watched {
         boolean told = state != LINGERING;
         release();
         if (reason != null) {
-            link.onError(new FabricException(FabricErrno.EIO, "peer " + peerName + ' ' + reason,
+            link.counters().onBroken(new FabricException(FabricErrno.EIO, "peer " + peerName + ' ' + reason,
                 "The connection to it was closed; all others go on."));
         }
         if (told) {

@@ -58,6 +58,11 @@ final class TcpInput {
         return isPaused;
     }
 
+    /** Whether a message has begun and is not whole. */
+    boolean isInMessage() {
+        return inPayload || position < end;
+    }
+
     /** Whether something that was read may be a whole message: the limit of a poll has stopped before it. */
     boolean hasMore() {
         return position < end && !isPaused && !isPartial();

@@ -12,9 +12,12 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.Strangers;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.IoVector;
+import org.jfabric.ffi.TcpSocket;
 
+import java.net.InetAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -56,8 +59,10 @@ final class TcpLink extends Link {
     /** What is to be told in the next poll. */
     private final ArrayDeque<Runnable> news = new ArrayDeque<>();
     private final Set<TcpConnection> open = new HashSet<>();
-    /** Connections that have not yet become a channel's. */
-    private final List<TcpConnection> greeting = new ArrayList<>();
+    private final Greetings greetings;
+    /** Connections of ours that have no answer yet. */
+    private final List<TcpConnection> dialing = new ArrayList<>();
+    private final TcpCounters counters;
     private TcpConnection[] hot = new TcpConnection[8];
     private int hotCount;
     private int pollsToLook;
@@ -69,6 +74,8 @@ final class TcpLink extends Link {
         this.watched = new WatchedSet(services);
         this.readPool = new BufferPool(config.readAheadBytes());
         this.writePool = new BufferPool(config.writeBehindBytes());
+        this.greetings = new Greetings(config.greetingLimit());
+        this.counters = new TcpCounters(services);
     }
 
     @Override
@@ -98,12 +105,20 @@ final class TcpLink extends Link {
             return;
         }
         remove(detached.acceptor());
-        for (TcpConnection connection : List.copyOf(greeting)) {
-            if (connection.owner() == detached && !detached.isDialing(connection)) {
+        for (TcpConnection connection : greetings.all()) {
+            if (connection.owner() == detached) {
                 connection.release();
             }
         }
         detached.detach();
+    }
+
+    @Override
+    public void onInserted(LocalEndpoint endpoint, String address) {
+        RdmEndpoint known = endpoints.get(endpoint);
+        if (known != null) {
+            known.onInserted(address);
+        }
     }
 
     @Override
@@ -148,8 +163,9 @@ final class TcpLink extends Link {
     /** What need not be looked at in each poll. */
     private int look() {
         int work = watched.poll();
-        for (int i = greeting.size() - 1; i >= 0; i--) {
-            TcpConnection connection = i < greeting.size() ? greeting.get(i) : null;
+        work += greetings.endLate(services.nowNs());
+        for (int i = dialing.size() - 1; i >= 0; i--) {
+            TcpConnection connection = i < dialing.size() ? dialing.get(i) : null;
             if (connection != null && services.nowNs() - connection.deadlineNs() > 0) {
                 connection.end(FabricErrno.ETIMEDOUT);
                 work++;
@@ -277,9 +293,21 @@ final class TcpLink extends Link {
         return services;
     }
 
-    /** Whether one more stranger may be listened to. */
-    boolean hasRoomToGreet() {
-        return greeting.size() < config.greetingLimit();
+    TcpCounters counters() {
+        return counters;
+    }
+
+    /** What strangers may have of one endpoint. */
+    Strangers strangers() {
+        return new Strangers(
+            new Strangers.Limits(config.strangerLimit(), config.strangersPerHost()), counters::refusedAddress);
+    }
+
+    /** One more has connected, from that host. */
+    void makeRoomToGreet(InetAddress host) {
+        if (greetings.makeRoom(host)) {
+            counters.onRefused();
+        }
     }
 
     int backlog() {
@@ -292,20 +320,43 @@ final class TcpLink extends Link {
             return false;
         }
         open.add(connection);
-        greeting.add(connection);
+        if (connection.isIncoming()) {
+            greetings.add(connection);
+        } else {
+            dialing.add(connection);
+        }
         return true;
     }
 
-    /** It has become a channel's. */
+    /** It is known whose it is, and it may be silent for long from now on. */
     void settled(TcpConnection connection) {
-        greeting.remove(connection);
+        if (greetings.remove(connection) || dialing.remove(connection)) {
+            keepAlive(connection.fd());
+        }
+    }
+
+    /** Lets the system notice that the peer's host is gone while nothing is sent to it. */
+    private void keepAlive(int fd) {
+        if (config.keepaliveIdleNs() > 0) {
+            TcpSocket.keepAlive(fd, seconds(config.keepaliveIdleNs()), seconds(config.keepaliveIntervalNs()),
+                config.keepaliveProbes());
+        }
+        if (config.userTimeoutNs() > 0) {
+            TcpSocket.userTimeout(fd, (int) Math.ceilDiv(config.userTimeoutNs(), 1_000_000L));
+        }
+    }
+
+    private static int seconds(long durationNs) {
+        return (int) Math.ceilDiv(durationNs, 1_000_000_000L);
     }
 
     /** It is about to be closed. */
     void remove(TcpConnection connection) {
         watched.remove(connection);
         open.remove(connection);
-        greeting.remove(connection);
+        if (!greetings.remove(connection)) {
+            dialing.remove(connection);
+        }
         cool(connection);
     }
 

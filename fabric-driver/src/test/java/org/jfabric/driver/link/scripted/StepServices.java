@@ -1,12 +1,16 @@
 package org.jfabric.driver.link.scripted;
 
+import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.layout.OwnerId;
 
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** The services of a driver for links that need only its clock, which is the script's, and its error log. */
 public final class StepServices extends LinkServices {
@@ -15,6 +19,7 @@ public final class StepServices extends LinkServices {
 
     /** What links have reported. */
     public final List<Throwable> errors = new ArrayList<>();
+    private final Map<String, UnsafeBuffer> counters = new HashMap<>();
     private final Script script;
 
     /**
@@ -88,7 +93,19 @@ public final class StepServices extends LinkServices {
 
     @Override
     public long counterAddress(String label) {
-        throw notHere();
+        return counters.computeIfAbsent(label, each -> new UnsafeBuffer(ByteBuffer.allocateDirect(Long.BYTES)))
+            .addressOffset();
+    }
+
+    /**
+     * What was counted.
+     *
+     * @param label of the counter.
+     * @return 0 if it was not made.
+     */
+    public long counter(String label) {
+        UnsafeBuffer counter = counters.get(label);
+        return counter == null ? 0 : counter.getLong(0);
     }
 
     private static UnsupportedOperationException notHere() {

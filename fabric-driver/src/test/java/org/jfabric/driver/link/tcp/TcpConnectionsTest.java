@@ -11,10 +11,13 @@ import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.ffi.TcpSocket;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import java.lang.ref.WeakReference;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,11 +42,11 @@ class TcpConnectionsTest {
         b.link.connections().listen("fi_sockaddr_in://127.0.0.1:0", NO_KEY, 5, incoming);
 
     /** A passive endpoint. */
-    private static final class Incoming extends ListenerHandler {
-        private final List<IncomingConnection> requests = new ArrayList<>();
-        private String address;
-        private int failure;
-        private boolean isFull;
+    static final class Incoming extends ListenerHandler {
+        final List<IncomingConnection> requests = new ArrayList<>();
+        String address;
+        int failure;
+        boolean isFull;
 
         @Override
         public void onListening(String listening) {
@@ -65,12 +68,12 @@ class TcpConnectionsTest {
     }
 
     /** An active endpoint. */
-    private static final class Connecting extends ConnectionHandler {
-        private final Recorder recorder = new Recorder();
-        private String local;
-        private String peer;
-        private byte[] data;
-        private int errno;
+    static final class Connecting extends ConnectionHandler {
+        final Recorder recorder = new Recorder();
+        String local;
+        String peer;
+        byte[] data;
+        int errno;
 
         @Override
         public ChannelHandler channelHandler() {
@@ -254,5 +257,79 @@ class TcpConnectionsTest {
             assertEquals(variant + 1, b.errors.size());
             UnsafeApi.freeMemory(dest);
         }
+    }
+
+    private static int[] liveness(Connecting side) {
+        return TcpSocket.liveness(((TcpChannel) side.recorder.channel).connection().fd());
+    }
+
+    /** What the system is told, so that it notices when the peer's host is gone. */
+    @Test
+    void shouldKeepBothSidesAliveAsConfigured() {
+        Connecting[] usual = connected();
+        for (Connecting side : usual) {
+            assertArrayEquals(new int[] {1, 5, 2, 3, 0}, liveness(side));
+        }
+        incoming.requests.clear();
+        try (TcpNode other = new TcpNode("127.0.0.1",
+            "jfabric.tcp.keepaliveIdleNs", "6500ms", "jfabric.tcp.keepaliveIntervalNs", "4s",
+            "jfabric.tcp.keepaliveProbes", "7", "jfabric.tcp.userTimeoutNs", "9s")) {
+            Connecting here = new Connecting();
+            other.link.connections().connect(other.endpoint, incoming.address, HELLO, here);
+            await(() -> other.step() >= 0 && incoming.requests.size() == 1);
+            incoming.requests.getFirst().accept(b.endpoint, WELCOME, new Connecting());
+            await(() -> other.step() >= 0 && here.recorder.ups == 1);
+            assertArrayEquals(new int[] {1, 7, 4, 7, 9000}, liveness(here));
+        }
+        try (TcpNode off = new TcpNode("127.0.0.1", "jfabric.tcp.keepaliveIdleNs", "0")) {
+            Connecting here = new Connecting();
+            off.link.connections().connect(off.endpoint, incoming.address, HELLO, here);
+            await(() -> off.step() >= 0 && incoming.requests.size() == 2);
+            incoming.requests.getLast().accept(b.endpoint, WELCOME, new Connecting());
+            await(() -> off.step() >= 0 && here.recorder.ups == 1);
+            assertEquals(0, liveness(here)[0]);
+        }
+    }
+
+    @Test
+    @Tag("slow")
+    void shouldConnectAndEndTenThousandTimesWithoutALeak() {
+        Connecting[] stays = connected();
+        incoming.requests.clear();
+        List<WeakReference<Object>> gone = new ArrayList<>();
+        int watchedBefore = a.link.watched().size() + b.link.watched().size();
+        long filesBefore = TcpLinkTest.openFiles();
+        int threadsBefore = Thread.activeCount();
+        for (int i = 0; i < 10_000; i++) {
+            Connecting here = request(HELLO);
+            await(() -> incoming.requests.size() == 1);
+            Connecting there = new Connecting();
+            incoming.requests.getFirst().accept(b.endpoint, WELCOME, there);
+            await(() -> here.recorder.ups == 1 && there.recorder.ups == 1);
+            Connecting ends = i % 2 == 0 ? here : there;
+            Connecting other = i % 2 == 0 ? there : here;
+            ends.recorder.channel.close(FabricErrno.ESHUTDOWN);
+            await(() -> other.recorder.downs == 1);
+            gone.addAll(List.of(new WeakReference<>(here), new WeakReference<>(there),
+                new WeakReference<>(incoming.requests.removeFirst())));
+            if (i % 1000 == 0) {
+                int before = stays[1].recorder.messages.size();
+                a.send(stays[0].recorder.channel, i, 100, i);
+                await(() -> stays[1].recorder.messages.size() == before + 1);
+            }
+        }
+        assertEquals(watchedBefore, a.link.watched().size() + b.link.watched().size());
+        assertTrue(TcpLinkTest.openFiles() <= filesBefore, "descriptors");
+        assertTrue(Thread.activeCount() <= threadsBefore, "threads");
+        // what a table still names cannot go; the last ones may still be in a local variable
+        await(() -> {
+            System.gc();
+            return gone.stream().filter(each -> each.get() != null).count() <= 6;
+        });
+        await(() -> a.link.readPool().taken() + a.link.writePool().taken()
+            + b.link.readPool().taken() + b.link.writePool().taken() <= 4);
+        assertEquals(0, stays[0].recorder.downs + stays[1].recorder.downs);
+        assertEquals(List.of(), a.errors);
+        assertEquals(List.of(), b.errors);
     }
 }

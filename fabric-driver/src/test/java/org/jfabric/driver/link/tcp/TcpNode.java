@@ -17,13 +17,17 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** A tcp link with one endpoint, on the loopback interface, stepped by the test. */
 final class TcpNode extends LinkServices implements AutoCloseable {
     final List<Throwable> errors = new ArrayList<>();
     final Map<String, Recorder> handlers = new HashMap<>();
+    private final Map<String, Long> counters = new HashMap<>();
+    private final Set<String> known = new HashSet<>();
     final TcpLink link;
     final LocalEndpoint endpoint;
     final BoundAddress bound;
@@ -60,6 +64,12 @@ final class TcpNode extends LinkServices implements AutoCloseable {
 
     Recorder handler(String remote) {
         return handlers.computeIfAbsent(remote, each -> new Recorder());
+    }
+
+    /** Into the address vector. */
+    void insert(String remote) {
+        known.add(remote);
+        link.onInserted(endpoint, remote);
     }
 
     Recorder connect(String remote) {
@@ -175,7 +185,18 @@ final class TcpNode extends LinkServices implements AutoCloseable {
 
     @Override
     public long counterAddress(String label) {
-        throw notHere();
+        return counters.computeIfAbsent(label, each -> {
+            long address = UnsafeApi.allocateMemory(Long.BYTES);
+            UnsafeApi.putLong(address, 0);
+            allocated.add(address);
+            return address;
+        });
+    }
+
+    /** What was counted under that label. */
+    long counter(String label) {
+        Long address = counters.get(label);
+        return address == null ? 0 : UnsafeApi.getLong(address);
     }
 
     @Override
@@ -211,6 +232,11 @@ final class TcpNode extends LinkServices implements AutoCloseable {
         @Override
         public int postedReceives() {
             return 0;
+        }
+
+        @Override
+        public boolean knows(String remoteAddress) {
+            return known.contains(remoteAddress);
         }
 
         @Override

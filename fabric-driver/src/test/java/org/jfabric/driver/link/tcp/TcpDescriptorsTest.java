@@ -1,0 +1,174 @@
+package org.jfabric.driver.link.tcp;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.Info;
+import org.jfabric.driver.config.DriverConfig;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** A process that has as many open files as it may. */
+@Tag("slow")
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class TcpDescriptorsTest {
+    private static final Path PRLIMIT = Path.of("/usr/bin/prlimit");
+    private static final int WAITING = 3;
+
+    /** The process. Nothing is loaded while there are no descriptors, which even classes of a folder need. */
+    static final class Starved {
+        private final BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        private final TcpNode victim = new TcpNode();
+        private final TcpNode bystander = new TcpNode();
+        private Recorder good;
+        private Recorder seen;
+
+        public static void main(String[] arguments) throws IOException {
+            new Starved().run();
+        }
+
+        private void run() throws IOException {
+            good = bystander.connect(victim.address());
+            seen = victim.handler(bystander.address());
+            await(() -> good.ups == 1 && seen.ups == 1);
+            exchange();
+            // everything once before
+            Recorder refused = victim.connect("fi_sockaddr_in://127.0.0.1:1");
+            await(() -> refused.downs == 1);
+            victim.onError(new FabricException(FabricErrno.EMFILE, FabricErrno.name(FabricErrno.EMFILE), "none"));
+            victim.errors.clear();
+            victim.link.arm();
+            listenErrno();
+            List<SocketChannel> sockets = new ArrayList<>();
+            for (int i = 0; i < WAITING; i++) {
+                sockets.add(SocketChannel.open());
+            }
+            tell("limit me");
+
+            for (SocketChannel socket : sockets) {
+                socket.connect(new InetSocketAddress(victim.name().inetAddress(), victim.name().port()));
+            }
+            int before = victim.link.watched().size();
+            await(() -> !victim.errors.isEmpty());
+            long begun = System.nanoTime();
+            int quiet = 0;
+            for (int i = 0; i < 1000; i++) {
+                quiet += victim.step() == 0 ? 1 : 0;
+            }
+            long pauses = 2 + (System.nanoTime() - begun) / 100_000_000L;
+            int errors = victim.errors.size();
+            boolean canSleep = victim.link.arm();
+            Recorder dialed = victim.connect("fi_sockaddr_in://127.0.0.1:2");
+            await(() -> dialed.downs == 1);
+            int listen = listenErrno();
+            exchange();
+            int watched = victim.link.watched().size();
+            tell("free me");
+
+            System.out.println("errno " + ((FabricException) victim.errors.getFirst()).errno());
+            System.out.println("paced " + (errors <= pauses && quiet >= 1000 - 40 * pauses && canSleep) + ' ' + errors
+                + " errors in " + pauses + " pauses, quiet " + quiet);
+            System.out.println("dial " + dialed.downErrno);
+            System.out.println("listen " + listen);
+            System.out.println("taken " + (watched - before));
+            await(() -> victim.link.watched().size() == before + WAITING);
+            Recorder again = victim.connect("fi_sockaddr_in://127.0.0.1:1");
+            await(() -> again.downs == 2);
+            System.out.println("dial " + again.downErrno);
+            exchange();
+            System.out.println("lost " + (good.downs + seen.downs));
+        }
+
+        private int listenErrno() {
+            try {
+                new TcpLinkProvider().bind(new Info(), DriverConfig.builder()
+                    .set("jfabric.tcp.interface", "127.0.0.1").build()).close();
+                return 0;
+            } catch (FabricException e) {
+                return e.errno();
+            }
+        }
+
+        private void exchange() {
+            int before = seen.messages.size();
+            bystander.send(good.channel, 1, 5000, 5);
+            await(() -> seen.messages.size() == before + 1);
+        }
+
+        private void await(BooleanSupplier condition) {
+            while (!condition.getAsBoolean()) {
+                if (victim.step() + bystander.step() == 0) {
+                    Thread.yield();
+                }
+            }
+        }
+
+        private void tell(String what) throws IOException {
+            System.out.println(what);
+            in.readLine();
+        }
+    }
+
+    private static void limit(long pid, int soft) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(
+            PRLIMIT.toString(), "--pid", Long.toString(pid), "--nofile=" + soft + ":").inheritIO().start();
+        assertEquals(0, process.waitFor());
+    }
+
+    private static int firstFree(long pid) {
+        Set<String> open = Arrays.stream(new File("/proc/" + pid + "/fd").list()).collect(Collectors.toSet());
+        return IntStream.range(0, 1 << 16).filter(fd -> !open.contains(Integer.toString(fd))).findFirst().orElseThrow();
+    }
+
+    @Test
+    void shouldSayWhatIsMissingKeepQuietAndGoOnWhenDescriptorsAreFree() throws Exception {
+        assumeTrue(Files.isExecutable(PRLIMIT), PRLIMIT + " is not there: install the package util-linux");
+        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xmx128m", "-XX:TieredStopAtLevel=1",
+            "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED",
+            "-cp", System.getProperty("java.class.path"), Starved.class.getName())
+            .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        try (BufferedReader said = process.inputReader(); BufferedWriter orders = process.outputWriter()) {
+            assertEquals("limit me", said.readLine());
+            limit(process.pid(), firstFree(process.pid()));
+            orders.write("limited\n");
+            orders.flush();
+            assertEquals("free me", said.readLine());
+            limit(process.pid(), 1000);
+            orders.write("free\n");
+            orders.flush();
+            assertEquals("errno " + FabricErrno.EMFILE, said.readLine());
+            String paced = said.readLine();
+            assertTrue(paced.startsWith("paced true"), paced);
+            assertEquals("dial " + FabricErrno.EMFILE, said.readLine());
+            assertEquals("listen " + FabricErrno.EMFILE, said.readLine());
+            assertEquals("taken 0", said.readLine());
+            assertEquals("dial " + FabricErrno.ECONNREFUSED, said.readLine());
+            assertEquals("lost 0", said.readLine());
+            assertEquals(0, process.waitFor());
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
+    }
+}

@@ -1,0 +1,276 @@
+package org.jfabric.driver.link.tcp;
+
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.FabricErrno;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Many that nobody knows come at once: those that are known go on, and what is held for the others has an end. */
+@Timeout(60)
+class TcpStrangerTest {
+    private static final String REFUSED = "tcp: connections refused because of limits";
+    private static final String BROKEN = "tcp: connections closed because the peer broke the protocol";
+    private static final String ONE_HOST = "127.0.0.1";
+    private static final String OTHER_HOST = "127.0.0.2";
+
+    private final List<TcpNode> nodes = new ArrayList<>();
+    private final List<Socket> sockets = new ArrayList<>();
+
+    @AfterEach
+    void close() throws IOException {
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+        for (TcpNode node : nodes) {
+            node.close();
+            assertEquals(0, node.link.readPool().taken() + node.link.writePool().taken());
+        }
+    }
+
+    private TcpNode node(String address, String... options) {
+        TcpNode node = new TcpNode(address, options);
+        nodes.add(node);
+        return node;
+    }
+
+    private void await(BooleanSupplier condition) {
+        long deadline = System.nanoTime() + 20_000_000_000L;
+        while (!condition.getAsBoolean()) {
+            assertTrue(System.nanoTime() - deadline < 0, () -> "not reached; errors " + nodes.getFirst().errors);
+            int work = 0;
+            for (TcpNode node : nodes) {
+                work += node.step();
+            }
+            if (work == 0) {
+                Thread.yield();
+            }
+        }
+    }
+
+    private Socket stranger(TcpNode victim, String host) throws IOException {
+        Socket socket = new Socket();
+        socket.setTcpNoDelay(true);
+        socket.bind(new InetSocketAddress(host, 0));
+        socket.connect(new InetSocketAddress(victim.name().inetAddress(), victim.name().port()));
+        socket.setSoTimeout(20_000);
+        sockets.add(socket);
+        return socket;
+    }
+
+    private static byte[] request(int listenPort) {
+        CmMessage message = new CmMessage(
+            CmMessage.REQUEST, RdmConnectData.request(listenPort, 1 + listenPort).encode());
+        byte[] bytes = new byte[message.length()];
+        message.encode(new UnsafeBuffer(bytes), 0);
+        return bytes;
+    }
+
+    /** A peer says that it listens on that port; the type of the answer. */
+    private int ask(Socket socket, int listenPort) throws IOException {
+        socket.getOutputStream().write(request(listenPort));
+        await(() -> available(socket) >= 40);
+        return socket.getInputStream().readNBytes(40)[1];
+    }
+
+    private int ask(TcpNode victim, String host, int listenPort) throws IOException {
+        return ask(stranger(victim, host), listenPort);
+    }
+
+    private static int available(Socket socket) {
+        try {
+            return socket.getInputStream().available();
+        } catch (IOException e) {
+            return -1;
+        }
+    }
+
+    private static String name(String host, int port) {
+        return "fi_sockaddr_in://" + host + ":" + port;
+    }
+
+    @Test
+    void shouldRejectStrangersBeyondTheLimitAndTakeWhoIsKnown() throws IOException {
+        TcpNode victim = node(ONE_HOST, "jfabric.tcp.strangerLimit", "3");
+        for (int port = 7001; port <= 7003; port++) {
+            assertEquals(CmMessage.RESPONSE, ask(victim, ONE_HOST, port));
+        }
+        assertEquals(CmMessage.REJECT, ask(victim, ONE_HOST, 7004));
+        assertEquals(CmMessage.REJECT, ask(victim, OTHER_HOST, 7005));
+        assertEquals(2, victim.counter(REFUSED));
+        assertEquals(3, victim.handlers.size(), "the engine hears only of those that are taken");
+
+        victim.insert(name(ONE_HOST, 7006));
+        assertEquals(CmMessage.RESPONSE, ask(victim, ONE_HOST, 7006));
+        // who was a stranger and is known now makes room for another one
+        victim.insert(name(ONE_HOST, 7001));
+        assertEquals(CmMessage.RESPONSE, ask(victim, ONE_HOST, 7007));
+        assertEquals(CmMessage.REJECT, ask(victim, ONE_HOST, 7008));
+        // and so does who leaves
+        sockets.get(1).close();
+        await(() -> victim.handler(name(ONE_HOST, 7002)).downs == 1);
+        assertEquals(CmMessage.RESPONSE, ask(victim, ONE_HOST, 7009));
+        assertEquals(3, victim.counter(REFUSED));
+        assertEquals(List.of(), victim.errors);
+    }
+
+    @Test
+    void shouldNotLetOneHostTakeThePlacesOfOthers() throws IOException {
+        TcpNode victim = node(ONE_HOST, "jfabric.tcp.strangersPerHost", "2");
+        assertEquals(CmMessage.RESPONSE, ask(victim, ONE_HOST, 7101));
+        assertEquals(CmMessage.RESPONSE, ask(victim, ONE_HOST, 7102));
+        assertEquals(CmMessage.REJECT, ask(victim, ONE_HOST, 7103));
+        assertEquals(CmMessage.RESPONSE, ask(victim, OTHER_HOST, 7103));
+        assertEquals(1, victim.counter(REFUSED));
+    }
+
+    @Test
+    void shouldAdmitOnlyKnownPeersIfNoStrangersAreWanted() throws IOException {
+        TcpNode victim = node(ONE_HOST, "jfabric.tcp.strangerLimit", "0");
+        TcpNode peer = node(OTHER_HOST);
+        assertEquals(CmMessage.REJECT, ask(victim, ONE_HOST, 7201));
+        victim.insert(peer.address());
+        Recorder here = peer.connect(victim.address());
+        await(() -> here.ups == 1 && victim.handler(peer.address()).ups == 1);
+    }
+
+    @Test
+    void shouldListenToNewcomersWhileASilentCrowdHoldsAllPlaces() throws IOException {
+        TcpNode victim = node(ONE_HOST, "jfabric.tcp.greetingLimit", "4");
+        for (int i = 0; i < 12; i++) {
+            stranger(victim, ONE_HOST);
+        }
+        TcpNode peer = node(OTHER_HOST);
+        Recorder here = peer.connect(victim.address());
+        await(() -> here.ups == 1 && victim.handler(peer.address()).ups == 1);
+        assertEquals(0, here.downs);
+        assertTrue(victim.counter(REFUSED) >= 8, "closed for others: " + victim.counter(REFUSED));
+    }
+
+    @Test
+    void shouldLetACrowdDriveOutOnlyItsOwn() throws IOException {
+        TcpNode victim = node(ONE_HOST, "jfabric.tcp.greetingLimit", "8");
+        Socket slow = stranger(victim, OTHER_HOST);
+        slow.getOutputStream().write(request(7301), 0, 20);
+        for (int i = 0; i < 40; i++) {
+            stranger(victim, ONE_HOST);
+            victim.step();
+        }
+        slow.getOutputStream().write(request(7301), 20, 20);
+        await(() -> available(slow) >= 40);
+        assertEquals(CmMessage.RESPONSE, slow.getInputStream().readNBytes(40)[1]);
+    }
+
+    /** What we ask for ourselves takes no place of those that come, and is not driven out by them. */
+    @Test
+    void shouldNotCountItsOwnAttempts() throws IOException {
+        TcpNode victim = node(ONE_HOST, "jfabric.tcp.greetingLimit", "2");
+        List<Recorder> dialed = new ArrayList<>();
+        List<ServerSocket> silent = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            ServerSocket server = new ServerSocket(0, 5, InetAddress.getByName(ONE_HOST));
+            silent.add(server);
+            dialed.add(victim.connect(name(ONE_HOST, server.getLocalPort())));
+        }
+        Socket first = stranger(victim, OTHER_HOST);
+        first.getOutputStream().write(request(7401), 0, 39);
+        victim.step();
+        for (int i = 0; i < 20; i++) {
+            stranger(victim, ONE_HOST);
+            victim.step();
+        }
+        assertEquals(0, dialed.stream().mapToInt(each -> each.downs).sum());
+        first.getOutputStream().write(request(7401), 39, 1);
+        await(() -> available(first) >= 40);
+        // the attempts still get their answers
+        try (Socket answering = silent.getFirst().accept()) {
+            byte[] answer = answering.getInputStream().readNBytes(40);
+            answer[1] = CmMessage.RESPONSE;
+            answering.getOutputStream().write(answer);
+            await(() -> dialed.getFirst().ups == 1);
+        }
+        for (ServerSocket server : silent) {
+            server.close();
+        }
+    }
+
+    /** The error log has an end, and looking through it takes the driver's time. */
+    @Test
+    void shouldCountWhatItDoesNotLog() throws IOException {
+        TcpNode victim = node(ONE_HOST);
+        for (int i = 0; i < 200; i++) {
+            Socket socket = stranger(victim, ONE_HOST);
+            socket.getOutputStream().write(("GET /" + i).getBytes());
+            long wanted = i + 1;
+            await(() -> victim.counter(BROKEN) == wanted);
+            socket.close();
+        }
+        assertEquals(64, victim.errors.size());
+    }
+
+    @Test
+    void shouldTellOfAResetAsSuchAndOfAnOrderlyEndAsThat() throws IOException {
+        TcpNode victim = node(ONE_HOST);
+        Socket reset = stranger(victim, ONE_HOST);
+        assertEquals(CmMessage.RESPONSE, ask(reset, 7501));
+        reset.setSoLinger(true, 0);
+        reset.close();
+        await(() -> victim.handler(name(ONE_HOST, 7501)).downs == 1);
+        assertEquals(FabricErrno.ECONNRESET, victim.handler(name(ONE_HOST, 7501)).downErrno);
+    }
+
+    @Test
+    @Tag("slow")
+    void shouldForgetTenThousandStrangersWithoutALeak() throws IOException {
+        TcpNode victim = node(ONE_HOST);
+        TcpNode good = node(OTHER_HOST);
+        Recorder here = good.connect(victim.address());
+        Recorder there = victim.handler(good.address());
+        await(() -> here.ups == 1 && there.ups == 1);
+        int watchedBefore = victim.link.watched().size();
+        long filesBefore = TcpLinkTest.openFiles();
+        int threadsBefore = Thread.activeCount();
+        byte[] request = request(7601);
+        for (int i = 0; i < 10_000; i++) {
+            try (Socket socket = new Socket()) {
+                socket.connect(new InetSocketAddress(victim.name().inetAddress(), victim.name().port()));
+                int what = i % 5;
+                if (what > 0) {
+                    byte[] says = what == 1 ? "GET / HTTP/1.1".getBytes() : request;
+                    // garbage, half a request, a whole one
+                    socket.getOutputStream().write(says, 0, what == 2 ? 20 : says.length);
+                }
+                if (what == 4) {
+                    socket.setSoLinger(true, 0);
+                }
+                victim.step();
+            }
+            if (i % 1000 == 0) {
+                int before = there.messages.size();
+                good.send(here.channel, i, 100, i);
+                await(() -> there.messages.size() == before + 1);
+            }
+        }
+        await(() -> victim.link.watched().size() == watchedBefore);
+        await(() -> TcpLinkTest.openFiles() <= filesBefore);
+        assertTrue(Thread.activeCount() <= threadsBefore, "threads");
+        await(() -> victim.link.readPool().taken() + victim.link.writePool().taken() <= 2);
+        assertEquals(Set.of(good.address(), name(ONE_HOST, 7601)), victim.handlers.keySet());
+        assertEquals(0, here.downs + there.downs);
+        assertEquals(2000, victim.counter(BROKEN));
+    }
+}

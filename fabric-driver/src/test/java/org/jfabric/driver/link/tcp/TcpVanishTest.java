@@ -1,0 +1,79 @@
+package org.jfabric.driver.link.tcp;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.net.TwoHosts;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+
+/** A host that is gone from one moment to the next says nothing, not even that it ends. */
+@Tag("slow")
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class TcpVanishTest {
+
+    /** One side, in a process of its own: only ever receives, or sends one message. */
+    static final class Side {
+        public static void main(String[] arguments) throws IOException {
+            boolean sends = arguments[0].startsWith("fi_");
+            try (TcpNode node = new TcpNode("cable0",
+                Arrays.copyOfRange(arguments, sends ? 1 : 0, arguments.length))) {
+                System.out.println(node.address());
+                if (sends) {
+                    Recorder to = node.connect(arguments[0]);
+                    while (to.ups == 0) {
+                        node.step();
+                    }
+                    node.send(to.channel, 7, 100, 1);
+                }
+                while (node.handlers.values().stream().allMatch(each -> each.downs == 0 && each.messages.isEmpty())) {
+                    pause(node);
+                }
+                System.out.println("received");
+                while (node.handlers.values().stream().allMatch(each -> each.downs == 0)) {
+                    pause(node);
+                }
+                System.out.println(node.handlers.values().iterator().next().downErrno);
+            }
+        }
+
+        private static void pause(TcpNode node) {
+            if (node.step() == 0) {
+                LockSupport.parkNanos(1_000_000);
+            }
+        }
+    }
+
+    @Test
+    void shouldNoticeThatTheSendersHostIsGoneWhileItOnlyReceives() throws Exception {
+        try (TwoHosts hosts = TwoHosts.make()) {
+            Process receiver = TwoHosts.java(hosts.first(), Side.class, "jfabric.tcp.keepaliveIdleNs", "1s",
+                "jfabric.tcp.keepaliveIntervalNs", "1s", "jfabric.tcp.keepaliveProbes", "2");
+            Process sender = null;
+            try (BufferedReader said = receiver.inputReader()) {
+                String address = said.readLine();
+                assertTrue(address.startsWith("fi_sockaddr_in://" + TwoHosts.FIRST_ADDRESS), address);
+                sender = TwoHosts.java(hosts.second(), Side.class, address);
+                assertEquals("received", said.readLine());
+                hosts.pullOut();
+                int errno = Integer.parseInt(said.readLine());
+                // the kernel also says what it has heard of the way, if it has
+                assertTrue(Set.of(FabricErrno.ETIMEDOUT, FabricErrno.EHOSTUNREACH).contains(errno), "errno " + errno);
+                assertEquals(0, receiver.waitFor());
+            } finally {
+                for (Process process : sender == null ? List.of(receiver) : List.of(receiver, sender)) {
+                    process.destroyForcibly().waitFor();
+                }
+            }
+        }
+    }
+}
