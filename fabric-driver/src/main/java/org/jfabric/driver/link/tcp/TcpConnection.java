@@ -5,8 +5,8 @@ import org.jfabric.FabricException;
 import org.jfabric.SocketName;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.ffi.Epoll;
-import org.jfabric.ffi.Libc;
-import org.jfabric.ffi.TcpSocket;
+
+import java.nio.channels.SelectableChannel;
 
 /**
  * A socket and what is on its way through it.
@@ -37,7 +37,7 @@ final class TcpConnection extends Watched {
     private final SocketName peerName;
     private final TcpInput input;
     private final TcpOutput output;
-    private int fd;
+    private final TcpPort port;
     private int state;
     private boolean isBigEndian;
     private ChannelHandler handler;
@@ -55,11 +55,11 @@ final class TcpConnection extends Watched {
      *
      * @param peerName address of the socket's other end.
      */
-    TcpConnection(TcpLink link, ConnectionOwner owner, SocketName peerName, int fd, int state, long deadlineNs) {
+    TcpConnection(TcpLink link, ConnectionOwner owner, SocketName peerName, TcpPort port, int state, long deadlineNs) {
         this.link = link;
         this.owner = owner;
         this.peerName = peerName;
-        this.fd = fd;
+        this.port = port;
         this.state = state;
         this.deadlineNs = deadlineNs;
         this.input = new TcpInput(this, link.readPool(), link.vector());
@@ -68,7 +68,16 @@ final class TcpConnection extends Watched {
 
     @Override
     int fd() {
-        return fd;
+        return port.fd();
+    }
+
+    @Override
+    SelectableChannel channel() {
+        return port.channel();
+    }
+
+    TcpPort port() {
+        return port;
     }
 
     ConnectionOwner owner() {
@@ -80,7 +89,7 @@ final class TcpConnection extends Watched {
     }
 
     boolean isOpen() {
-        return fd >= 0;
+        return state != CLOSED;
     }
 
     boolean isUp() {
@@ -175,7 +184,7 @@ final class TcpConnection extends Watched {
     void onEvents(int events) {
         switch (state) {
             case CONNECTING -> {
-                int errno = TcpSocket.connectError(fd);
+                int errno = port.connectError();
                 if (errno == 0) {
                     owner.onConnected(this);
                 } else {
@@ -335,9 +344,7 @@ final class TcpConnection extends Watched {
         }
         state = CLOSED;
         link.remove(this);
-        TcpSocket.shutdown(fd);
-        Libc.close(fd);
-        fd = -1;
+        port.close();
         input.close();
         output.close();
     }

@@ -3,6 +3,7 @@ package org.jfabric.driver.link.tcp;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.SocketName;
+import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
@@ -27,9 +28,8 @@ import java.util.Set;
 /**
  * Reaches endpoints anywhere, also those of C programs: one connection for each pair of endpoints.
  *
- * <p>Connections that were used lately are read in each poll; an epoll tells, now and then, which others have
- * something.
- * A link without endpoints does nothing at all.
+ * <p>Connections that were used lately are read in each poll; a {@link WatchedSet} tells, now and then, which others
+ * have something. A link without endpoints does nothing at all.
  *
  * <p>Owner: progress agent.
  */
@@ -66,7 +66,7 @@ final class TcpLink extends Link {
         this.services = services;
         this.config = config;
         this.limits = limits;
-        this.watched = new WatchedSet(services);
+        this.watched = WatchedSet.of(config.sockets(), services);
         this.readPool = new BufferPool(config.readAheadBytes());
         this.writePool = new BufferPool(config.writeBehindBytes());
     }
@@ -182,8 +182,7 @@ final class TcpLink extends Link {
                 return false;
             }
         }
-        watched.arm();
-        return true;
+        return watched.arm();
     }
 
     @Override
@@ -219,6 +218,10 @@ final class TcpLink extends Link {
 
     IoVector vector() {
         return vector;
+    }
+
+    Sockets sockets() {
+        return config.sockets();
     }
 
     int copyLimitBytes() {

@@ -4,10 +4,13 @@ import org.jfabric.EndpointType;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Protocol;
+import org.jfabric.SocketName;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.LocalAddresses;
 import org.jfabric.driver.link.SocketLinkProvider;
 
 /**
@@ -49,6 +52,8 @@ public final class TcpLinkProvider extends SocketLinkProvider {
 
     @Override
     public BoundAddress bind(Info wanted, DriverConfig config) {
-        return TcpListener.open(LocalAddresses.choose(wanted, config.tcp()), config.tcp().backlog());
+        TcpConfig tcp = config.tcp();
+        SocketName name = LocalAddresses.choose(wanted, tcp.networkInterface(), TcpConfig.INTERFACE.name());
+        return TcpListener.open(tcp.sockets(), name, tcp.backlog());
     }
 }
