@@ -473,6 +473,7 @@ public final class Endpoint extends ConnectionCalls implements Fid {
         }
         receive = info.receives() ? new ReceiveSide(
             enginePort, receiveQueue, bindings.rxCq().credits(), ready.rxSize()) : null;
+        taggedReceive = info.hasTags() ? receive : null;
         if (slab != null) {
             slab.receive(receive);
         }
