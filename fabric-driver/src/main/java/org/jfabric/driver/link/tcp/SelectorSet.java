@@ -42,14 +42,21 @@ final class SelectorSet extends WatchedSet {
 
     @Override
     void change(Watched item, int events) {
-        item.channel().keyFor(selector).interestOps(operations(item, events));
+        SelectionKey key = item.channel().keyFor(selector);
+        // a channel whose connect has failed has closed itself
+        if (key != null && key.isValid()) {
+            key.interestOps(operations(item, events));
+        }
     }
 
     @Override
     void end(Watched item) {
-        item.channel().keyFor(selector).cancel();
-        // only then does closing the channel close its descriptor
-        select();
+        SelectionKey key = item.channel().keyFor(selector);
+        if (key != null) {
+            key.cancel();
+            // only then does closing the channel close its descriptor
+            select();
+        }
     }
 
     @Override
