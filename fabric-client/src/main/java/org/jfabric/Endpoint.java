@@ -379,6 +379,25 @@ public final class Endpoint extends ConnectionCalls implements Fid {
     }
 
     /**
+     * How a peer is reached, and why that way; begins nothing. A control call.
+     *
+     * @param fiAddr of the peer, from the address vector; not looked at if the endpoint is connection-oriented.
+     * @return link, addresses, state and a verdict on each link.
+     * @throws FabricException {@link FabricErrno#EINVAL} if the address vector does not hold it,
+     *     {@link FabricErrno#ENOTCONN} of a connection-oriented endpoint that has no peer,
+     *     {@link FabricErrno#EOPBADSTATE} if the endpoint is not enabled or closed.
+     */
+    public PeerPath path(long fiAddr) {
+        synchronized (domain.lock()) {
+            if (state != ENABLED) {
+                throw new FabricException(FabricErrno.EOPBADSTATE, "the endpoint is "
+                    + (state == CLOSED ? "closed" : "not enabled"), "Ask while it is enabled.");
+            }
+            return domain.connections().path(id, name, fiAddr);
+        }
+    }
+
+    /**
      * Context given at open (EP-026); error entries of injects carry it (AMB-11).
      *
      * @return the value.
@@ -454,6 +473,7 @@ public final class Endpoint extends ConnectionCalls implements Fid {
         }
         receive = info.receives() ? new ReceiveSide(
             enginePort, receiveQueue, bindings.rxCq().credits(), ready.rxSize()) : null;
+        taggedReceive = info.hasTags() ? receive : null;
         if (slab != null) {
             slab.receive(receive);
         }

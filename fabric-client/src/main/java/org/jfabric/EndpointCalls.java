@@ -25,6 +25,8 @@ abstract sealed class EndpointCalls permits MessageCalls {
     /** Of a connection-oriented endpoint while it is not connected, else null. */
     private TransmitSide unconnected;
     ReceiveSide receive;
+    /** The same where messages have tags, else null. */
+    ReceiveSide taggedReceive;
     /** Carried by sends without flags of their own. */
     long sendFlags;
     /** Carried by receives without flags of their own. */
@@ -87,12 +89,13 @@ abstract sealed class EndpointCalls permits MessageCalls {
         return side.postInject(flags, source, offset, len, destAddr, tag, data, context);
     }
 
-    final int postRecv(long flags, long buf, long len, long srcAddr, long tag, long ignore, long opContext) {
-        if (!isUsable() || receive == null) {
+    final int postRecv(
+        ReceiveSide side, long flags, long buf, long len, long srcAddr, long tag, long ignore, long opContext) {
+        if (!isUsable() || side == null) {
             return refused();
         }
         return slab != null ? postTag(flags, srcAddr, tag, ignore, opContext)
-            : receive.post(flags, buf, len, srcAddr, tag, ignore, opContext);
+            : side.post(flags, buf, len, srcAddr, tag, ignore, opContext);
     }
 
     /** With driver-owned buffers a receive gives only a tag, so an untagged one has no use. */
@@ -101,8 +104,9 @@ abstract sealed class EndpointCalls permits MessageCalls {
             : receive.post(flags, 0, 0, srcAddr, tag, ignore, opContext);
     }
 
-    final int postRecv(long flags, IoVec iov, long srcAddr, long tag, long ignore, long opContext) {
-        if (!isUsable() || receive == null) {
+    final int postRecv(
+        ReceiveSide side, long flags, IoVec iov, long srcAddr, long tag, long ignore, long opContext) {
+        if (!isUsable() || side == null) {
             return refused();
         }
         if (slab != null) {
@@ -112,8 +116,8 @@ abstract sealed class EndpointCalls permits MessageCalls {
             return -FabricErrno.EINVAL;
         }
         return iov.count() <= 1
-            ? receive.post(flags, iov.firstAddress(), iov.lengthBytes(), srcAddr, tag, ignore, opContext)
-            : receive.post(flags, iov, srcAddr, tag, ignore, opContext);
+            ? side.post(flags, iov.firstAddress(), iov.lengthBytes(), srcAddr, tag, ignore, opContext)
+            : side.post(flags, iov, srcAddr, tag, ignore, opContext);
     }
 
     final int claim(int length, SendClaim claim) {
@@ -178,8 +182,12 @@ abstract sealed class EndpointCalls permits MessageCalls {
             return isUsable() ? refusal : refused();
         }
         boolean takesBuffer = (flags & Flags.DISCARD) == 0 && (peeksData || (flags & Flags.PEEK) == 0);
-        return postRecv(flags | alwaysForRecvs | kind, takesBuffer ? buf : 0, takesBuffer ? len : 0, srcAddr, tag,
-            ignore, opContext);
+        return postRecv(side(kind), flags | alwaysForRecvs | kind, takesBuffer ? buf : 0, takesBuffer ? len : 0,
+            srcAddr, tag, ignore, opContext);
+    }
+
+    private ReceiveSide side(long kind) {
+        return (kind & Flags.TAGGED) != 0 ? taggedReceive : receive;
     }
 
     /** As the call of one piece; a claim is received into the pieces, a peek copies nothing into several (AMB-50). */
@@ -201,7 +209,7 @@ abstract sealed class EndpointCalls permits MessageCalls {
         }
         int refusal = PeekFlags.check(flags, opContext);
         return refusal == 0 || !isUsable()
-            ? postRecv(flags | alwaysForRecvs | kind, iov, srcAddr, tag, ignore, opContext) : refusal;
+            ? postRecv(side(kind), flags | alwaysForRecvs | kind, iov, srcAddr, tag, ignore, opContext) : refusal;
     }
 
     /** Claims or discards what an entry has handed out; there is nothing else to look at (CQ-140, REF-050). */

@@ -199,6 +199,11 @@ public final class Info {
         return epAttr.type() == EndpointType.MSG;
     }
 
+    /** Whether messages can have tags: a datagram has no room for one. */
+    boolean hasTags() {
+        return epAttr.type() != EndpointType.DGRAM;
+    }
+
     /** Whether sends are meant; without direction bits both directions are (REF-004). */
     boolean transmits() {
         long directions = caps & (Flags.SEND | Flags.RECV);

@@ -125,7 +125,7 @@ abstract sealed class MessageCalls extends EndpointCalls permits TaggedCalls {
      */
     public int recv(long buf, long len, long srcAddr, long opContext) {
         return postRecv(
-            recvFlags | untaggedRecvFlags | Flags.MSG, buf, len, srcAddr, 0, minMultiRecvBytes, opContext);
+            receive, recvFlags | untaggedRecvFlags | Flags.MSG, buf, len, srcAddr, 0, minMultiRecvBytes, opContext);
     }
 
     /**
@@ -140,7 +140,7 @@ abstract sealed class MessageCalls extends EndpointCalls permits TaggedCalls {
      */
     public int recvv(IoVec iov, long srcAddr, long opContext) {
         return untaggedRecvFlags != 0 ? badFlags()
-            : postRecv(recvFlags | Flags.MSG, iov, srcAddr, 0, 0, opContext);
+            : postRecv(receive, recvFlags | Flags.MSG, iov, srcAddr, 0, 0, opContext);
     }
 
     /**
@@ -157,7 +157,7 @@ abstract sealed class MessageCalls extends EndpointCalls permits TaggedCalls {
             return postPeek(flags, iov, srcAddr, 0, 0, opContext, Flags.MSG);
         }
         return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
-            : postRecv(flags | alwaysForRecvs | Flags.MSG, iov, srcAddr, 0, 0, opContext);
+            : postRecv(receive, flags | alwaysForRecvs | Flags.MSG, iov, srcAddr, 0, 0, opContext);
     }
 
     /**
@@ -179,6 +179,6 @@ abstract sealed class MessageCalls extends EndpointCalls permits TaggedCalls {
             return postPeek(flags, buf, len, srcAddr, 0, 0, opContext, Flags.MSG);
         }
         return (flags & ~untaggedRecvCall) != 0 ? badFlags() : postRecv(
-            flags | alwaysForRecvs | Flags.MSG, buf, len, srcAddr, 0, minMultiRecvBytes, opContext);
+            receive, flags | alwaysForRecvs | Flags.MSG, buf, len, srcAddr, 0, minMultiRecvBytes, opContext);
     }
 }

@@ -151,7 +151,7 @@ abstract sealed class TaggedCalls extends MessageCalls permits ConnectionCalls {
      * @return 0 or a negative errno of this class.
      */
     public int trecv(long buf, long len, long srcAddr, long tag, long ignore, long opContext) {
-        return postRecv(recvFlags | Flags.TAGGED, buf, len, srcAddr, tag, ignore, opContext);
+        return postRecv(taggedReceive, recvFlags | Flags.TAGGED, buf, len, srcAddr, tag, ignore, opContext);
     }
 
     /**
@@ -165,7 +165,7 @@ abstract sealed class TaggedCalls extends MessageCalls permits ConnectionCalls {
      * @return 0 or a negative errno of this class.
      */
     public int trecvv(IoVec iov, long srcAddr, long tag, long ignore, long opContext) {
-        return postRecv(recvFlags | Flags.TAGGED, iov, srcAddr, tag, ignore, opContext);
+        return postRecv(taggedReceive, recvFlags | Flags.TAGGED, iov, srcAddr, tag, ignore, opContext);
     }
 
     /**
@@ -184,7 +184,7 @@ abstract sealed class TaggedCalls extends MessageCalls permits ConnectionCalls {
             return postPeek(flags, iov, srcAddr, tag, ignore, opContext, Flags.TAGGED);
         }
         return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
-            : postRecv(flags | alwaysForRecvs | Flags.TAGGED, iov, srcAddr, tag, ignore, opContext);
+            : postRecv(taggedReceive, flags | alwaysForRecvs | Flags.TAGGED, iov, srcAddr, tag, ignore, opContext);
     }
 
     /**
@@ -225,6 +225,6 @@ abstract sealed class TaggedCalls extends MessageCalls permits ConnectionCalls {
             return postPeek(flags, buf, len, srcAddr, tag, ignore, opContext, Flags.TAGGED);
         }
         return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
-            : postRecv(flags | alwaysForRecvs | Flags.TAGGED, buf, len, srcAddr, tag, ignore, opContext);
+            : postRecv(taggedReceive, flags | alwaysForRecvs | Flags.TAGGED, buf, len, srcAddr, tag, ignore, opContext);
     }
 }

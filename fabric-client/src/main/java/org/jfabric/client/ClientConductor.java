@@ -385,7 +385,7 @@ public final class ClientConductor implements AutoCloseable {
         return await(issue(what, encoder));
     }
 
-    private PendingCommand issue(String what, LongToIntFunction encoder) {
+    PendingCommand issue(String what, LongToIntFunction encoder) {
         return issue(what, encoder, null);
     }
 
@@ -423,7 +423,7 @@ public final class ClientConductor implements AutoCloseable {
         }
     }
 
-    private DriverEvent await(PendingCommand command) {
+    DriverEvent await(PendingCommand command) {
         boolean finished = false;
         try {
             if (invoker != null) {

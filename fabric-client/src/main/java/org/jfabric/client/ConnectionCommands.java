@@ -1,5 +1,12 @@
 package org.jfabric.client;
 
+import org.jfabric.PeerPath;
+import org.jfabric.Verdict;
+import org.jfabric.layout.ViewDescriptor;
+
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * The commands of connections; each waits for its answer, as those of {@link ClientConductor}. How a connection goes is
  * told by events.
@@ -82,6 +89,31 @@ public final class ConnectionCommands {
      */
     public void reject(long requestId, byte[] cmData) {
         conductor.call("rejecting a connection", id -> proxy.reject(id, requestId, cmData));
+    }
+
+    /**
+     * Asks how a peer is reached.
+     *
+     * @param endpointId the endpoint, enabled.
+     * @param address    of the endpoint, for the answer.
+     * @param fiAddr     of the peer.
+     * @return the path with all verdicts.
+     */
+    public PeerPath path(long endpointId, String address, long fiAddr) {
+        PendingCommand command = conductor.issue("explaining a path", id -> proxy.path(id, endpointId, fiAddr));
+        DriverEvent.PathReady ready = (DriverEvent.PathReady) conductor.await(command);
+        List<Verdict> verdicts = new ArrayList<>();
+        for (DriverEvent part : command.parts()) {
+            if (part instanceof DriverEvent.InfoVerdict verdict) {
+                verdicts.add(verdict.verdict());
+            }
+        }
+        PeerPath.State state = switch (ready.state()) {
+            case ViewDescriptor.PEER_UP -> PeerPath.State.UP;
+            case ViewDescriptor.PEER_CONNECTING -> PeerPath.State.CONNECTING;
+            default -> PeerPath.State.DOWN;
+        };
+        return new PeerPath(ready.linkName(), address, ready.remoteAddress(), state, verdicts);
     }
 
     /**

@@ -3,6 +3,7 @@ package org.jfabric.client;
 import org.agrona.ExpandableArrayBuffer;
 import org.jfabric.codec.control.AcceptConnectionEncoder;
 import org.jfabric.codec.control.ConnectEndpointEncoder;
+import org.jfabric.codec.control.ExplainPathEncoder;
 import org.jfabric.codec.control.JoinGroupEncoder;
 import org.jfabric.codec.control.LeaveGroupEncoder;
 import org.jfabric.codec.control.ListenEncoder;
@@ -79,5 +80,10 @@ final class ConnectionProxy {
         ShutdownEndpointEncoder encoder = new ShutdownEndpointEncoder().wrap(body, 0).correlationId(correlationId)
             .endpointId(endpointId);
         return proxy.submit(ShutdownEndpointEncoder.TEMPLATE_ID, body, encoder.encodedLength());
+    }
+
+    int path(long correlationId, long endpointId, long fiAddr) {
+        new ExplainPathEncoder().wrap(body, 0).correlationId(correlationId).endpointId(endpointId).fiAddr(fiAddr);
+        return proxy.submit(ExplainPathEncoder.TEMPLATE_ID, body, ExplainPathEncoder.BLOCK_LENGTH);
     }
 }

@@ -170,7 +170,7 @@ public sealed interface DriverEvent {
     }
 
     /**
-     * What became of one link in a query; more follow.
+     * What became of one link in a query, or of a peer's path; more follow.
      *
      * @param correlationId of the command.
      * @param verdict       decision and reasons.
@@ -185,6 +185,17 @@ public sealed interface DriverEvent {
      * @param errno         0, or positive fabric errno.
      */
     record InfoEnd(long correlationId, int errno) implements DriverEvent {
+    }
+
+    /**
+     * How a peer is reached; the verdicts on the links came before.
+     *
+     * @param correlationId of the command.
+     * @param state         see {@code PEER_*} of {@link org.jfabric.layout.ViewDescriptor}.
+     * @param linkName      empty for none.
+     * @param remoteAddress of the peer.
+     */
+    record PathReady(long correlationId, int state, String linkName, String remoteAddress) implements DriverEvent {
     }
 
     /**

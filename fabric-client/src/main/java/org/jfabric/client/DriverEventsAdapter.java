@@ -23,6 +23,7 @@ import org.jfabric.codec.control.InfoEndDecoder;
 import org.jfabric.codec.control.InfoMatchDecoder;
 import org.jfabric.codec.control.InfoVerdictDecoder;
 import org.jfabric.codec.control.PassiveEndpointReadyDecoder;
+import org.jfabric.codec.control.PathReadyDecoder;
 import org.jfabric.codec.control.PeerDownDecoder;
 import org.jfabric.codec.control.RegionReadyDecoder;
 import org.jfabric.codec.control.ViewReadyDecoder;
@@ -51,6 +52,7 @@ public final class DriverEventsAdapter {
     private final DoneDecoder done = new DoneDecoder();
     private final InfoMatchDecoder infoMatch = new InfoMatchDecoder();
     private final InfoVerdictDecoder infoVerdict = new InfoVerdictDecoder();
+    private final PathReadyDecoder pathReady = new PathReadyDecoder();
     private final InfoEndDecoder infoEnd = new InfoEndDecoder();
     private final PeerDownDecoder peerDown = new PeerDownDecoder();
     private final ClientEndedDecoder clientEnded = new ClientEndedDecoder();
@@ -199,6 +201,12 @@ public final class DriverEventsAdapter {
                 passiveEndpointReady.wrap(ring, block, PassiveEndpointReadyDecoder.BLOCK_LENGTH, 0);
                 return new DriverEvent.PassiveEndpointReady(
                     passiveEndpointReady.correlationId(), passiveEndpointReady.passiveId(), texts.ascii());
+            }
+            case PathReadyDecoder.TEMPLATE_ID: {
+                VarDataReader texts = texts(block, PathReadyDecoder.BLOCK_LENGTH, end);
+                pathReady.wrap(ring, block, PathReadyDecoder.BLOCK_LENGTH, 0);
+                return new DriverEvent.PathReady(
+                    pathReady.correlationId(), pathReady.state(), texts.ascii(), texts.ascii());
             }
             case ConnectionRequestedDecoder.TEMPLATE_ID: {
                 VarDataReader texts = texts(block, ConnectionRequestedDecoder.BLOCK_LENGTH, end);

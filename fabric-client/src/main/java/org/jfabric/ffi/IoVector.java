@@ -2,6 +2,10 @@ package org.jfabric.ffi;
 
 import org.agrona.UnsafeApi;
 
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+
 /**
  * Places in memory for one system call: {@code struct msghdr} and the {@code struct iovec} that it refers to.
  *
@@ -73,6 +77,37 @@ public final class IoVector implements AutoCloseable {
      */
     public long lengthBytes() {
         return lengthBytes;
+    }
+
+    /**
+     * The places as the JDK's channels take them, up to the first that is longer than a buffer can be. Allocates.
+     *
+     * @return direct buffers on the same memory.
+     */
+    public ByteBuffer[] buffers() {
+        ByteBuffer[] buffers = new ByteBuffer[count];
+        for (int i = 0; i < count; i++) {
+            long place = header + HEADER_BYTES + (long) i * PLACE_BYTES;
+            long length = UnsafeApi.getLong(place + Long.BYTES);
+            buffers[i] = buffer(UnsafeApi.getLong(place), length);
+            if (length > Integer.MAX_VALUE) {
+                // the rest of this place comes before the next one
+                return Arrays.copyOf(buffers, i + 1);
+            }
+        }
+        return buffers;
+    }
+
+    /**
+     * Memory as the JDK's channels take it. Allocates.
+     *
+     * @param address native address, of memory that stays mapped until the call.
+     * @param length  bytes; of a longer place than a buffer can be the first part.
+     * @return direct buffer on that memory.
+     */
+    @SuppressWarnings("restricted")
+    public static ByteBuffer buffer(long address, long length) {
+        return MemorySegment.ofAddress(address).reinterpret(Math.min(length, Integer.MAX_VALUE)).asByteBuffer();
     }
 
     long headerAddress() {

@@ -76,7 +76,7 @@ final class FiPingPongCommand implements Callable<Integer> {
         description = "Accept the control connection by IPv6; the addresses of the messages follow it.")
     private boolean ipv6;
 
-    @Option(names = "-v", description = "Tell the addresses.")
+    @Option(names = "-v", description = "Tell the addresses, the link, and why not another.")
     private boolean verbose;
 
     @Option(names = "--bind", paramLabel = "HOST",
@@ -113,9 +113,9 @@ final class FiPingPongCommand implements Callable<Integer> {
             } else {
                 control.sendName(endpoint.name());
                 remote = isClient ? remote : control.receiveName();
-                tell("here " + endpoint.name() + ", there " + remote);
                 endpoint.peer(remote);
             }
+            tell("path " + endpoint.path().explain().stripTrailing());
             new FiPingPongRun(plan, isClient, control, endpoint, spec.commandLine().getOut()).run();
         }
     }
@@ -123,11 +123,9 @@ final class FiPingPongCommand implements Callable<Integer> {
     /** Only the server has an address to tell. */
     private void connect(boolean isClient, FiPingPongControl control, FiPingPongEndpoint endpoint, String remote) {
         if (isClient) {
-            tell("there " + remote);
             endpoint.connect(remote);
         } else {
             control.sendName(endpoint.name());
-            tell("here " + endpoint.name());
             endpoint.accept();
         }
     }

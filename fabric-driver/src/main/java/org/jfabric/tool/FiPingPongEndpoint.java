@@ -18,6 +18,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
+import org.jfabric.PeerPath;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
@@ -136,6 +137,11 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
     private void armed(Endpoint enabled) {
         endpoint = enabled;
         postReceive();
+    }
+
+    /** Where the messages go, and by which link. */
+    PeerPath path() {
+        return endpoint.path(peer);
     }
 
     /** Longest message in bytes. */

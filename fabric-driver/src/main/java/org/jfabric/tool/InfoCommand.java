@@ -50,6 +50,13 @@ final class InfoCommand implements Callable<Integer> {
     private String link;
 
     @Option(
+        names = "--to",
+        paramLabel = "ADDRESS",
+        description = "Ask for links that reach this address, for instance jfabric://beta/quotes or"
+            + " fi_sockaddr_in://192.0.2.2:4711.")
+    private String destination;
+
+    @Option(
         names = "--caps",
         split = ",",
         paramLabel = "CAP",
@@ -71,7 +78,7 @@ final class InfoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Info hints = new Info().linkName(link).caps(capabilities());
+        Info hints = new Info().linkName(link).caps(capabilities()).destAddr(destination);
         hints.epAttr().maxMsgSize(maxMsgSize);
         InfoResult result = ask(hints);
         PrintWriter out = spec.commandLine().getOut();

@@ -31,6 +31,15 @@ class FiPingPongTcpTest {
             javaIsServer, "-p", provider, "-e", type, "-m", mode, "-c", "-S", "all", "-I", "10"), ALL);
     }
 
+    /** With IPv6 for the control connection; the messages follow it where libfabric has the choice. */
+    @ParameterizedTest(name = "java is server: {0}, {1} {2} {3}")
+    @CsvSource({"true,net,rdm,tagged", "false,net,rdm,msg", "true,tcp,rdm,msg", "true,tcp,msg,msg"})
+    void shouldExchangeMessagesByIpv6(boolean javaIsServer, String provider, String type, String mode)
+        throws Exception {
+        LibfabricPingPong.assertExchanged(LibfabricPingPong.runIn6(
+            javaIsServer, "-p", provider, "-e", type, "-m", mode, "-c", "-I", "10"), USUAL);
+    }
+
     @ParameterizedTest(name = "java is server: {0}, {1} {2} {3}")
     @CsvSource({"true,net,rdm,tagged", "false,net,rdm,msg", "true,tcp,rdm,msg", "false,tcp,rdm,tagged",
         "true,tcp,msg,msg", "false,tcp,msg,msg"})

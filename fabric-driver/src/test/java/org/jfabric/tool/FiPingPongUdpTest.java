@@ -32,6 +32,13 @@ class FiPingPongUdpTest {
             javaIsServer, "-p", "udp", "-e", "dgram", "-c"), List.of("64", "256", "1k"));
     }
 
+    @ParameterizedTest(name = "java is server: {0}")
+    @ValueSource(booleans = {true, false})
+    void shouldExchangeDatagramsByIpv6(boolean javaIsServer) throws Exception {
+        LibfabricPingPong.assertExchanged(LibfabricPingPong.runIn6(
+            javaIsServer, "-p", "udp", "-e", "dgram", "-c"), List.of("64", "256", "1k"));
+    }
+
     @Test
     void shouldSayWhereNobodyAnswers() {
         ToolRun run = ToolRun.of("fi-pingpong", "-P", "1", "127.0.0.1");

@@ -39,12 +39,28 @@ public final class LibfabricPingPong {
      * @param options      of both.
      */
     static Outcome run(boolean javaIsServer, String... options) throws Exception {
+        return runAt("127.0.0.1", javaIsServer, options);
+    }
+
+    /**
+     * Runs both with IPv6.
+     *
+     * @param javaIsServer which of them waits for the other.
+     * @param options      of both.
+     */
+    static Outcome runIn6(boolean javaIsServer, String... options) throws Exception {
+        List<String> all = new ArrayList<>(List.of(options));
+        all.add("-6");
+        return runAt("::1", javaIsServer, all.toArray(String[]::new));
+    }
+
+    private static Outcome runAt(String host, boolean javaIsServer, String... options) throws Exception {
         assumeInstalled();
         int port = freePort();
         List<String> server = new ArrayList<>(List.of(options));
         server.addAll(List.of("-B", Integer.toString(port)));
         List<String> client = new ArrayList<>(List.of(options));
-        client.addAll(List.of("-P", Integer.toString(port), "127.0.0.1"));
+        client.addAll(List.of("-P", Integer.toString(port), host));
         if (javaIsServer) {
             CompletableFuture<ToolRun> java = CompletableFuture.supplyAsync(() -> tool(server));
             awaitListener(port, java);
@@ -109,13 +125,19 @@ public final class LibfabricPingPong {
     private static void awaitListener(int port, CompletableFuture<ToolRun> server) throws IOException {
         String hex = String.format(":%04X ", port);
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
-        while (Files.readAllLines(Path.of("/proc/net/tcp")).stream().noneMatch(line -> line.contains(hex)
+        while (sockets().stream().noneMatch(line -> line.contains(hex)
             && line.contains(" 0A "))) {
             if (server.isDone() || System.nanoTime() - deadline > 0) {
                 throw new AssertionError("nobody listens at port " + port + ": " + server.getNow(null));
             }
             Thread.yield();
         }
+    }
+
+    private static List<String> sockets() throws IOException {
+        List<String> lines = new ArrayList<>(Files.readAllLines(Path.of("/proc/net/tcp")));
+        lines.addAll(Files.readAllLines(Path.of("/proc/net/tcp6")));
+        return lines;
     }
 
     private static int freePort() throws IOException {

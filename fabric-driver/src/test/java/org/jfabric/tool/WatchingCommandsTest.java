@@ -140,6 +140,16 @@ class WatchingCommandsTest {
     }
 
     @Test
+    void shouldSayWhichLinksReachAnAddress() {
+        ToolRun run = ToolRun.of("info", "--dir", path.toString(), "--why", "--to", "jfabric://elsewhere/quotes");
+
+        assertEquals(0, run.status());
+        assertTrue(run.out().startsWith("shm"), run.out());
+        assertTrue(run.out().contains("shm: chosen"), run.out());
+        assertTrue(run.out().contains("loopback: rejected; destination: seen jfabric://elsewhere/quotes"), run.out());
+    }
+
+    @Test
     void shouldSayThatADriverRunsThereWhenAnotherIsStarted() {
         FabricException refused = assertThrows(FabricException.class,
             () -> FabricDriver.launch(DriverConfig.builder().directory(path).build()).close());

@@ -25,6 +25,7 @@ import org.jfabric.codec.control.InfoEndEncoder;
 import org.jfabric.codec.control.InfoMatchEncoder;
 import org.jfabric.codec.control.InfoVerdictEncoder;
 import org.jfabric.codec.control.PassiveEndpointReadyEncoder;
+import org.jfabric.codec.control.PathReadyEncoder;
 import org.jfabric.codec.control.PeerDownEncoder;
 import org.jfabric.codec.control.RegionReadyEncoder;
 import org.jfabric.codec.control.ViewReadyEncoder;
@@ -232,6 +233,20 @@ public final class ClientProxy {
             .chosen((short) (verdict.chosen() ? 1 : 0)).score(verdict.score()).linkName(verdict.linkName())
             .reasons(cut(ReasonText.format(verdict.reasons())));
         send(InfoVerdictEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * How a peer is reached; its verdicts were told before.
+     *
+     * @param correlationId of the command.
+     * @param state         see {@code PEER_*} of {@link org.jfabric.layout.ViewDescriptor}.
+     * @param linkName      empty for none.
+     * @param remote        address of the peer.
+     */
+    public void pathReady(long correlationId, int state, String linkName, String remote) {
+        PathReadyEncoder encoder = new PathReadyEncoder().wrap(buffer, Long.BYTES).correlationId(correlationId)
+            .state((short) state).linkName(linkName).remoteAddress(remote);
+        send(PathReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
     /**

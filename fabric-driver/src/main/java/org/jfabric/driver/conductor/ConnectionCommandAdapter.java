@@ -3,6 +3,7 @@ package org.jfabric.driver.conductor;
 import org.agrona.DirectBuffer;
 import org.jfabric.codec.control.AcceptConnectionDecoder;
 import org.jfabric.codec.control.ConnectEndpointDecoder;
+import org.jfabric.codec.control.ExplainPathDecoder;
 import org.jfabric.codec.control.JoinGroupDecoder;
 import org.jfabric.codec.control.LeaveGroupDecoder;
 import org.jfabric.codec.control.ListenDecoder;
@@ -26,6 +27,7 @@ final class ConnectionCommandAdapter {
     private final ShutdownEndpointDecoder shutdown = new ShutdownEndpointDecoder();
     private final JoinGroupDecoder join = new JoinGroupDecoder();
     private final LeaveGroupDecoder leave = new LeaveGroupDecoder();
+    private final ExplainPathDecoder path = new ExplainPathDecoder();
 
     /** Decodes what lies in private memory, from its start. */
     ConnectionCommandAdapter(DriverConductor conductor, DirectBuffer body) {
@@ -45,6 +47,7 @@ final class ConnectionCommandAdapter {
             case ShutdownEndpointDecoder.TEMPLATE_ID -> ShutdownEndpointDecoder.BLOCK_LENGTH;
             case JoinGroupDecoder.TEMPLATE_ID -> JoinGroupDecoder.BLOCK_LENGTH;
             case LeaveGroupDecoder.TEMPLATE_ID -> LeaveGroupDecoder.BLOCK_LENGTH;
+            case ExplainPathDecoder.TEMPLATE_ID -> ExplainPathDecoder.BLOCK_LENGTH;
             default -> 0;
         };
     }
@@ -101,6 +104,10 @@ final class ConnectionCommandAdapter {
             case LeaveGroupDecoder.TEMPLATE_ID -> {
                 leave.wrap(body, 0, LeaveGroupDecoder.BLOCK_LENGTH, VERSION);
                 conductor.onLeave(session, leave.correlationId(), leave.endpointId(), leave.fiAddr());
+            }
+            case ExplainPathDecoder.TEMPLATE_ID -> {
+                path.wrap(body, 0, ExplainPathDecoder.BLOCK_LENGTH, VERSION);
+                conductor.onExplainPath(session, path.correlationId(), path.endpointId(), path.fiAddr());
             }
             default -> throw new IllegalStateException("template " + type + " was checked");
         }

@@ -11,12 +11,13 @@ import org.jfabric.codec.control.OpenCompletionQueueDecoder;
 import org.jfabric.codec.control.OpenCounterDecoder;
 import org.jfabric.codec.control.OpenWaitSetDecoder;
 import org.jfabric.codec.control.RegisterRegionDecoder;
-import org.jfabric.driver.conductor.command.AddressCheck;
 import org.jfabric.driver.conductor.command.ChangeConnectionCommand;
 import org.jfabric.driver.conductor.command.CloseObjectCommand;
 import org.jfabric.driver.conductor.command.Command;
+import org.jfabric.driver.conductor.command.ConnectCommand;
 import org.jfabric.driver.conductor.command.EnableEndpointCommand;
 import org.jfabric.driver.conductor.command.EndClientCommand;
+import org.jfabric.driver.conductor.command.ExplainPathCommand;
 import org.jfabric.driver.conductor.command.InsertAddressCommand;
 import org.jfabric.driver.conductor.command.JoinGroupCommand;
 import org.jfabric.driver.conductor.command.LeaveGroupCommand;
@@ -318,10 +319,7 @@ public final class DriverConductor implements Agent {
     }
 
     void onConnect(ClientSession session, long correlationId, long endpointId, String address, byte[] cmData) {
-        EndpointResource endpoint = ChangeConnectionCommand.endpoint(session, endpointId);
-        AddressCheck.requireIfOurs(address);
-        begin(new ChangeConnectionCommand(
-            context, session, correlationId, () -> endpoint.endpoint().connection().connect(address, cmData)));
+        begin(new ConnectCommand(context, session, correlationId, endpointId, address, cmData));
     }
 
     void onAccept(ClientSession session, long correlationId, long endpointId, long requestId, byte[] cmData) {
@@ -332,6 +330,10 @@ public final class DriverConductor implements Agent {
 
     void onJoin(ClientSession session, long correlationId, long endpointId, long flags, String address) {
         begin(new JoinGroupCommand(context, session, correlationId, endpointId, flags, address));
+    }
+
+    void onExplainPath(ClientSession session, long correlationId, long endpointId, long fiAddr) {
+        begin(new ExplainPathCommand(context, session, correlationId, endpointId, fiAddr));
     }
 
     void onLeave(ClientSession session, long correlationId, long endpointId, long fiAddr) {

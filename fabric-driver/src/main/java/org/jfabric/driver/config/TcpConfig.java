@@ -110,11 +110,18 @@ public final class TcpConfig {
         .why("Longest payload that is copied to be put together with others; longer ones are written from where they "
             + "are, each by a system call of its own.");
 
+    /** {@code jfabric.tcp.sockets}. */
+    public static final Option<Sockets> SOCKETS = Option.oneOf("jfabric.tcp.sockets", Sockets.class)
+        .defaultsTo(Sockets.NATIVE)
+        .rule("NATIVE or NIO", sockets -> true)
+        .why("NATIVE reads and writes where the bytes are and allocates nothing. NIO uses the JDK's channels, for "
+            + "systems where the native calls do not work; the driver does not sleep then, and allocates.");
+
     static final OptionGroup GROUP = new OptionGroup(
         "tcp", "The tcp link",
         List.of(INTERFACE, CONNECT_TIMEOUT_NS, BACKLOG, GREETING_LIMIT, STRANGER_LIMIT, STRANGERS_PER_HOST,
             KEEPALIVE_IDLE_NS, KEEPALIVE_INTERVAL_NS, KEEPALIVE_PROBES, USER_TIMEOUT_NS,
-            READ_AHEAD_BYTES, WRITE_BEHIND_BYTES, COPY_LIMIT_BYTES));
+            READ_AHEAD_BYTES, WRITE_BEHIND_BYTES, COPY_LIMIT_BYTES, SOCKETS));
 
     /** Upper bound of a header. */
     static final int HEADER_BYTES = 32;
@@ -132,6 +139,7 @@ public final class TcpConfig {
     private final int readAheadBytes;
     private final int writeBehindBytes;
     private final int copyLimitBytes;
+    private final Sockets sockets;
 
     TcpConfig(ConfigSource source) {
         networkInterface = source.value(INTERFACE);
@@ -147,6 +155,7 @@ public final class TcpConfig {
         readAheadBytes = Math.toIntExact(source.value(READ_AHEAD_BYTES));
         writeBehindBytes = Math.toIntExact(source.value(WRITE_BEHIND_BYTES));
         copyLimitBytes = Math.toIntExact(source.value(COPY_LIMIT_BYTES));
+        sockets = source.value(SOCKETS);
         source.check(
             copyLimitBytes + HEADER_BYTES <= writeBehindBytes,
             "a message that is copied has to fit into what is put together", COPY_LIMIT_BYTES, WRITE_BEHIND_BYTES);
@@ -267,5 +276,14 @@ public final class TcpConfig {
      */
     public int copyLimitBytes() {
         return copyLimitBytes;
+    }
+
+    /**
+     * How bytes get to and from the system.
+     *
+     * @return the choice.
+     */
+    public Sockets sockets() {
+        return sockets;
     }
 }

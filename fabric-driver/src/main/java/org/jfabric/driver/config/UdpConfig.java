@@ -7,15 +7,7 @@ import java.util.List;
  */
 public final class UdpConfig {
     /** Value of {@link #INTERFACE} that leaves the choice to the destination. */
-    public static final String INTERFACE_AUTO = "auto";
-
-    /** How datagrams get to and from the kernel. */
-    public enum Sockets {
-        /** Many with one system call. */
-        NATIVE,
-        /** One by one, by the JDK's own channels; allocates. */
-        NIO
-    }
+    public static final String INTERFACE_AUTO = TcpConfig.ANY_INTERFACE;
 
     /** {@code jfabric.udp.interface}. */
     public static final Option<String> INTERFACE = Option.name("jfabric.udp.interface")

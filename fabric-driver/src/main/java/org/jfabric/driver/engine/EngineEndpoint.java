@@ -289,6 +289,15 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     /**
+     * Its links.
+     *
+     * @return names, the preferred one first.
+     */
+    public List<String> linkNames() {
+        return links.stream().map(Link::name).toList();
+    }
+
+    /**
      * Its peers.
      *
      * @return the table.

@@ -250,6 +250,7 @@ class DatagramTest {
             assertEquals(FabricErrno.EOPNOTSUPP, pair.a.await().err());
             assertEquals(0, pair.a.endpoint.tsend(buf, 8, pair.toB, 1, 2));
             assertEquals(FabricErrno.EOPNOTSUPP, pair.a.await().err());
+            assertEquals(-FabricErrno.EOPNOTSUPP, pair.a.endpoint.trecv(buf, 8, ANY, 1, 0, 3));
             assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.recvmsg(buf, 8, ANY, 3, Flags.PEEK));
             assertEquals(0, pair.a.endpoint.send(1, 8, pair.toB, 4));
             assertEquals(FabricErrno.EFAULT, pair.a.await().err());

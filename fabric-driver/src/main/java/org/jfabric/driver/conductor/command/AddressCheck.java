@@ -7,7 +7,7 @@ import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.HostNames;
 
 /** Whether a text is an address, of our own wire or of a socket. Stateless; any thread. */
-public final class AddressCheck {
+final class AddressCheck {
     private AddressCheck() {
     }
 
@@ -38,7 +38,7 @@ public final class AddressCheck {
      * @param address any text.
      * @throws FabricException {@code FI_EINVAL}.
      */
-    public static void requireIfOurs(String address) {
+    static void requireIfOurs(String address) {
         if (address.startsWith(FabricName.SCHEME)) {
             require(address);
         }

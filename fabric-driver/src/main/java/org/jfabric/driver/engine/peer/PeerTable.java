@@ -67,6 +67,27 @@ public final class PeerTable {
     }
 
     /**
+     * The address that sends to a destination go to; no peer is made.
+     *
+     * @param fiAddr from the application.
+     * @return the address; null if the address vector does not hold it, or a connection has no peer.
+     */
+    public String address(long fiAddr) {
+        return only != null ? only.address() : addresses.address(fiAddr);
+    }
+
+    /**
+     * Whether messages to an address can pass.
+     *
+     * @param address of a peer, or of one that nothing was sent to yet.
+     * @return one of {@code PEER_*} of {@link ViewDescriptor}.
+     */
+    public int state(String address) {
+        Peer peer = known.find(address);
+        return peer == null ? ViewDescriptor.PEER_DOWN : state(peer);
+    }
+
+    /**
      * The peer with that address, for a channel that the other side opens.
      *
      * @param address of the remote endpoint.
@@ -201,9 +222,13 @@ public final class PeerTable {
     public void visit(int slot, QueueVisitor visitor) {
         Peer peer = known.get(slot);
         if (peer != null) {
-            visitor.onPeer(peer, peer.held().count(), peer.isUp() ? ViewDescriptor.PEER_UP
-                : peer.channel() == null ? ViewDescriptor.PEER_DOWN : ViewDescriptor.PEER_CONNECTING);
+            visitor.onPeer(peer, peer.held().count(), state(peer));
         }
+    }
+
+    private static int state(Peer peer) {
+        return peer.isUp() ? ViewDescriptor.PEER_UP
+            : peer.channel() == null ? ViewDescriptor.PEER_DOWN : ViewDescriptor.PEER_CONNECTING;
     }
 
     private Peer resolve(long fiAddr) {

@@ -156,6 +156,12 @@ final class RxmReceiver extends ChannelHandler {
             channel.broken("sent a packet of an unknown version");
             return;
         }
+        // the number is of 32 bits, which some write with their sign
+        if ((int) RxmPacket.connection(address) != channel.index) {
+            channel.broken("sent a packet for connection " + RxmPacket.connection(address) + ", this one is "
+                + channel.index);
+            return;
+        }
         switch (RxmPacket.type(address)) {
             case RxmPacket.EAGER -> onEager(address, length);
             case RxmPacket.SEGMENT -> onSegment(address, length);

@@ -38,7 +38,6 @@ final class RdmEndpoint extends ConnectionOwner {
     private final TcpListener listener;
     private final TcpAcceptor acceptor;
     private final SocketName local;
-    private final byte[] localImage;
     private final int processId;
     private final Strangers strangers;
     private final Map<String, RdmChannel> channels = new HashMap<>();
@@ -54,7 +53,6 @@ final class RdmEndpoint extends ConnectionOwner {
         this.listener = listener;
         this.acceptor = new TcpAcceptor(link, listener, this::onAccepted);
         this.local = listener.name();
-        this.localImage = local.toBytes();
         this.processId = listener.processId();
         this.strangers = link.strangers();
     }
@@ -147,15 +145,17 @@ final class RdmEndpoint extends ConnectionOwner {
 
     private void dial(RdmChannel channel) {
         channel.state = RdmChannel.DIALING;
-        int fd = TcpConnector.connect(localImage, channel.remote());
-        if (fd < 0) {
+        TcpPort port;
+        try {
+            port = TcpPort.connect(link.sockets(), local, channel.remote());
+        } catch (FabricException e) {
             // the engine is not told from inside of its call
-            channel.failure = -fd;
+            channel.failure = e.errno();
             await(channel);
             return;
         }
         TcpConnection connection = new TcpConnection(
-            link, this, channel.remote(), fd, TcpConnection.CONNECTING, channel.deadlineNs);
+            link, this, channel.remote(), port, TcpConnection.CONNECTING, channel.deadlineNs);
         if (link.add(connection)) {
             channel.connection(connection);
             byConnection.put(connection, channel);
@@ -169,9 +169,9 @@ final class RdmEndpoint extends ConnectionOwner {
     // ---- what comes of connections ----
 
     /** Somebody has connected. */
-    void onAccepted(int fd, SocketName from) {
+    void onAccepted(TcpPort port, SocketName from) {
         TcpConnection connection = new TcpConnection(
-            link, this, from, fd, TcpConnection.GREETING, System.nanoTime() + link.connectTimeoutNs());
+            link, this, from, port, TcpConnection.GREETING, System.nanoTime() + link.connectTimeoutNs());
         if (!link.add(connection)) {
             connection.release();
         }

@@ -4,8 +4,9 @@ import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.SocketName;
 import org.jfabric.ffi.Epoll;
-import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.TcpSocket;
+
+import java.nio.channels.SelectableChannel;
 
 /**
  * Takes what connects to a listening socket.
@@ -21,10 +22,10 @@ final class TcpAcceptor extends Watched {
         /**
          * Somebody has connected, and has yet to say who it is.
          *
-         * @param fd   connected; the target's from now on.
+         * @param port connected; the target's from now on.
          * @param from address of the other end.
          */
-        void onAccepted(int fd, SocketName from);
+        void onAccepted(TcpPort port, SocketName from);
     }
 
     private final TcpLink link;
@@ -49,31 +50,34 @@ final class TcpAcceptor extends Watched {
     }
 
     @Override
+    SelectableChannel channel() {
+        return listener.channel();
+    }
+
+    @Override
     void onEvents(int events) {
-        for (int i = 0; i < BATCH && listener.fd() >= 0; i++) {
-            int fd = TcpSocket.accept(listener.fd());
-            if (fd == -FabricErrno.EMFILE || fd == -TcpSocket.ENFILE || fd == -TcpSocket.ENOBUFS
-                || fd == -FabricErrno.ENOMEM) {
-                pause(-fd);
+        for (int i = 0; i < BATCH && listener.isOpen(); i++) {
+            int result = listener.accept();
+            if (result == -FabricErrno.EMFILE || result == -TcpSocket.ENFILE || result == -TcpSocket.ENOBUFS
+                || result == -FabricErrno.ENOMEM) {
+                pause(-result);
                 return;
             }
-            if (fd == -FabricErrno.EAGAIN) {
+            if (result == -FabricErrno.EAGAIN) {
                 return;
             }
-            if (fd >= 0) {
-                take(fd);
+            if (result == 0) {
+                take(listener.accepted(), listener.acceptedFrom());
             }
         }
     }
 
-    private void take(int fd) {
-        byte[] from = TcpSocket.peerName(fd);
+    private void take(TcpPort port, SocketName from) {
         if (from == null) {
-            Libc.close(fd);
+            port.close();
         } else {
-            SocketName name = SocketName.ofBytes(from);
-            link.makeRoomToGreet(name.inetAddress());
-            target.onAccepted(fd, name);
+            link.makeRoomToGreet(from.inetAddress());
+            target.onAccepted(port, from);
         }
     }
 

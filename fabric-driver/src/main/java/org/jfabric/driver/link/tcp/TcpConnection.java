@@ -5,8 +5,9 @@ import org.jfabric.FabricException;
 import org.jfabric.SocketName;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.ffi.Epoll;
-import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.TcpSocket;
+
+import java.nio.channels.SelectableChannel;
 
 /**
  * A socket and what is on its way through it.
@@ -38,7 +39,7 @@ final class TcpConnection extends Watched {
     private final boolean isIncoming;
     private final TcpInput input;
     private final TcpOutput output;
-    private int fd;
+    private final TcpPort port;
     private int state;
     private boolean isBigEndian;
     private ChannelHandler handler;
@@ -58,11 +59,11 @@ final class TcpConnection extends Watched {
      *
      * @param peerName address of the socket's other end.
      */
-    TcpConnection(TcpLink link, ConnectionOwner owner, SocketName peerName, int fd, int state, long deadlineNs) {
+    TcpConnection(TcpLink link, ConnectionOwner owner, SocketName peerName, TcpPort port, int state, long deadlineNs) {
         this.link = link;
         this.owner = owner;
         this.peerName = peerName;
-        this.fd = fd;
+        this.port = port;
         this.state = state;
         this.isIncoming = state != CONNECTING;
         this.deadlineNs = deadlineNs;
@@ -72,7 +73,16 @@ final class TcpConnection extends Watched {
 
     @Override
     int fd() {
-        return fd;
+        return port.fd();
+    }
+
+    @Override
+    SelectableChannel channel() {
+        return port.channel();
+    }
+
+    TcpPort port() {
+        return port;
     }
 
     ConnectionOwner owner() {
@@ -89,7 +99,7 @@ final class TcpConnection extends Watched {
     }
 
     boolean isOpen() {
-        return fd >= 0;
+        return state != CLOSED;
     }
 
     boolean isUp() {
@@ -184,7 +194,7 @@ final class TcpConnection extends Watched {
     void onEvents(int events) {
         switch (state) {
             case CONNECTING -> {
-                int errno = TcpSocket.connectError(fd);
+                int errno = port.connectError();
                 if (errno == 0) {
                     owner.onConnected(this);
                 } else {
@@ -290,7 +300,7 @@ final class TcpConnection extends Watched {
 
     /** The system tells it once, and to reads only after all that had come before. */
     private void noteFault() {
-        int errno = TcpSocket.connectError(fd);
+        int errno = port.connectError();
         // this one says that we have written to a peer that had closed
         if (errno != 0 && errno != TcpSocket.EPIPE) {
             fault = errno;
@@ -357,9 +367,7 @@ final class TcpConnection extends Watched {
         }
         state = CLOSED;
         link.remove(this);
-        TcpSocket.shutdown(fd);
-        Libc.close(fd);
-        fd = -1;
+        port.close();
         input.close();
         output.close();
     }

@@ -3,6 +3,7 @@ package org.jfabric.driver.link.tcp;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.SocketName;
+import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ConnectionHandler;
@@ -11,7 +12,6 @@ import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.resource.ResourceTask;
-import org.jfabric.ffi.TcpSocket;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -51,7 +51,7 @@ final class TcpConnections extends ConnectionManager {
         } else if (!SocketName.isName(address)) {
             link.later(() -> listener.fail(FabricErrno.EINVAL));
         } else {
-            link.services().submit(new ListenTask(listener, SocketName.parse(address), backlog));
+            link.services().submit(new ListenTask(listener, link.sockets(), SocketName.parse(address), backlog));
         }
         return listener;
     }
@@ -69,13 +69,15 @@ final class TcpConnections extends ConnectionManager {
         LocalEndpoint endpoint, String remoteAddress, byte[] cmData, ConnectionHandler handler) {
         MsgChannel channel = new MsgChannel(this, link.limits(), handler);
         SocketName remote = SocketName.parse(remoteAddress);
-        int fd = TcpConnector.connect(local(endpoint, remote), remote);
-        if (fd < 0) {
-            link.later(() -> fail(channel, -fd, NO_DATA));
+        TcpPort port;
+        try {
+            port = TcpPort.connect(link.sockets(), local(endpoint, remote), remote);
+        } catch (FabricException e) {
+            link.later(() -> fail(channel, e.errno(), NO_DATA));
             return channel;
         }
         TcpConnection connection = new TcpConnection(
-            link, owner, remote, fd, TcpConnection.CONNECTING, System.nanoTime() + link.connectTimeoutNs());
+            link, owner, remote, port, TcpConnection.CONNECTING, System.nanoTime() + link.connectTimeoutNs());
         channel.connection(connection);
         channel.request = cmData;
         channels.put(connection, channel);
@@ -88,13 +90,12 @@ final class TcpConnections extends ConnectionManager {
     }
 
     /** Where the connection comes from: the endpoint's address, or what the system chooses. */
-    private static byte[] local(LocalEndpoint endpoint, SocketName remote) {
+    private static SocketName local(LocalEndpoint endpoint, SocketName remote) {
         String address = endpoint.address();
         if (SocketName.isName(address)) {
-            return SocketName.parse(address).toBytes();
+            return SocketName.parse(address);
         }
-        return SocketName.parse(remote.isIn6() ? SocketName.IN6_SCHEME + "[::]:0" : SocketName.IN_SCHEME + "0.0.0.0:0")
-            .toBytes();
+        return SocketName.parse(remote.isIn6() ? SocketName.IN6_SCHEME + "[::]:0" : SocketName.IN_SCHEME + "0.0.0.0:0");
     }
 
     /** The driver ends: nobody is told. */
@@ -122,10 +123,10 @@ final class TcpConnections extends ConnectionManager {
     private void up(MsgChannel channel, byte[] data) {
         TcpConnection connection = channel.connection();
         channel.state = MsgChannel.UP;
-        byte[] local = TcpSocket.localName(connection.fd());
+        SocketName local = connection.port().localName();
         channel.handler().onOpening();
         channel.connectionHandler().onConnected(
-            local == null ? "" : SocketName.ofBytes(local).toString(), connection.peerName().toString(), data);
+            local == null ? "" : local.toString(), connection.peerName().toString(), data);
         if (channel.state == MsgChannel.UP) {
             channel.handler().onUp(channel);
         }
@@ -238,9 +239,9 @@ final class TcpConnections extends ConnectionManager {
             }
         }
 
-        private void onAccepted(int fd, SocketName from) {
+        private void onAccepted(TcpPort port, SocketName from) {
             TcpConnection connection = new TcpConnection(
-                link, owner, from, fd, TcpConnection.GREETING, System.nanoTime() + link.connectTimeoutNs());
+                link, owner, from, port, TcpConnection.GREETING, System.nanoTime() + link.connectTimeoutNs());
             if (link.add(connection)) {
                 requests.put(connection, this);
             } else {
@@ -270,19 +271,21 @@ final class TcpConnections extends ConnectionManager {
     /** Opens a listening socket. */
     private static final class ListenTask extends ResourceTask {
         private final MsgListener listener;
+        private final Sockets sockets;
         private final SocketName name;
         private final int backlog;
         private TcpListener opened;
 
-        ListenTask(MsgListener listener, SocketName name, int backlog) {
+        ListenTask(MsgListener listener, Sockets sockets, SocketName name, int backlog) {
             this.listener = listener;
+            this.sockets = sockets;
             this.name = name;
             this.backlog = backlog;
         }
 
         @Override
         protected void execute() {
-            opened = TcpListener.open(name, backlog);
+            opened = TcpListener.open(sockets, name, backlog);
         }
 
         @Override

@@ -8,7 +8,6 @@ import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.ffi.IoVector;
-import org.jfabric.ffi.TcpSocket;
 
 /**
  * What comes in on one connection.
@@ -291,7 +290,7 @@ final class TcpInput {
         if (direct >= MIN_DIRECT) {
             return readDirect(direct);
         }
-        long got = TcpSocket.receive(connection.fd(), buffer + end, pool.length() - end);
+        long got = connection.port().receive(buffer + end, pool.length() - end);
         if (got == 0) {
             connection.ended();
         } else if (got > 0) {
@@ -309,9 +308,9 @@ final class TcpInput {
         vector.clear();
         addPlaces(payloadOffset(), direct);
         vector.add(buffer, pool.length());
-        long got = TcpSocket.receiveVector(connection.fd(), vector);
-        if (got == TcpSocket.FAILED && ++fruitless % READS_TO_DOUBT == 0) {
-            got = TcpSocket.receiveError(connection.fd(), vector);
+        long got = connection.port().receiveVector(vector);
+        if (got == TcpPort.FAILED && ++fruitless % READS_TO_DOUBT == 0) {
+            got = connection.port().receiveError(vector);
             if (got == -FabricErrno.EFAULT) {
                 abort();
             }

@@ -3,6 +3,7 @@ package org.jfabric.driver.link.tcp;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.SocketName;
+import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
@@ -15,7 +16,6 @@ import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.Strangers;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.IoVector;
-import org.jfabric.ffi.TcpSocket;
 
 import java.net.InetAddress;
 import java.util.ArrayDeque;
@@ -30,9 +30,8 @@ import java.util.Set;
 /**
  * Reaches endpoints anywhere, also those of C programs: one connection for each pair of endpoints.
  *
- * <p>Connections that were used lately are read in each poll; an epoll tells, now and then, which others have
- * something.
- * A link without endpoints does nothing at all.
+ * <p>Connections that were used lately are read in each poll; a {@link WatchedSet} tells, now and then, which others
+ * have something. A link without endpoints does nothing at all.
  *
  * <p>Owner: progress agent.
  */
@@ -71,7 +70,7 @@ final class TcpLink extends Link {
         this.services = services;
         this.config = config;
         this.limits = limits;
-        this.watched = new WatchedSet(services);
+        this.watched = WatchedSet.of(config.sockets(), services);
         this.readPool = new BufferPool(config.readAheadBytes());
         this.writePool = new BufferPool(config.writeBehindBytes());
         this.greetings = new Greetings(config.greetingLimit());
@@ -198,8 +197,7 @@ final class TcpLink extends Link {
                 return false;
             }
         }
-        watched.arm();
-        return true;
+        return watched.arm();
     }
 
     @Override
@@ -235,6 +233,10 @@ final class TcpLink extends Link {
 
     IoVector vector() {
         return vector;
+    }
+
+    Sockets sockets() {
+        return config.sockets();
     }
 
     int copyLimitBytes() {
@@ -331,18 +333,18 @@ final class TcpLink extends Link {
     /** It is known whose it is, and it may be silent for long from now on. */
     void settled(TcpConnection connection) {
         if (greetings.remove(connection) || dialing.remove(connection)) {
-            keepAlive(connection.fd());
+            keepAlive(connection.port());
         }
     }
 
     /** Lets the system notice that the peer's host is gone while nothing is sent to it. */
-    private void keepAlive(int fd) {
+    private void keepAlive(TcpPort port) {
         if (config.keepaliveIdleNs() > 0) {
-            TcpSocket.keepAlive(fd, seconds(config.keepaliveIdleNs()), seconds(config.keepaliveIntervalNs()),
+            port.keepAlive(seconds(config.keepaliveIdleNs()), seconds(config.keepaliveIntervalNs()),
                 config.keepaliveProbes());
         }
         if (config.userTimeoutNs() > 0) {
-            TcpSocket.userTimeout(fd, (int) Math.ceilDiv(config.userTimeoutNs(), 1_000_000L));
+            port.userTimeout((int) Math.ceilDiv(config.userTimeoutNs(), 1_000_000L));
         }
     }
 

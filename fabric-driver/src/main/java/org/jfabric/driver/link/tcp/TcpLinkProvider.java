@@ -1,13 +1,19 @@
 package org.jfabric.driver.link.tcp;
 
 import org.jfabric.EndpointType;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Protocol;
+import org.jfabric.SocketName;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.Sockets;
+import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.LocalAddresses;
 import org.jfabric.driver.link.SocketLinkProvider;
 
 /**
@@ -30,7 +36,13 @@ public final class TcpLinkProvider extends SocketLinkProvider {
 
     @Override
     public Link open(LinkServices services, DriverConfig config) {
-        return new TcpLink(services, config.tcp(), limits(config));
+        TcpConfig tcp = config.tcp();
+        if (tcp.sockets() == Sockets.NIO && tcp.userTimeoutNs() > 0) {
+            throw new FabricException(FabricErrno.EINVAL, TcpConfig.USER_TIMEOUT_NS.name() + " is "
+                + tcp.userTimeoutNs() + ", and the sockets of the JDK have no such bound",
+                "Set it to 0, or " + TcpConfig.SOCKETS.name() + " to NATIVE.");
+        }
+        return new TcpLink(services, tcp, limits(config));
     }
 
     @Override
@@ -49,6 +61,8 @@ public final class TcpLinkProvider extends SocketLinkProvider {
 
     @Override
     public BoundAddress bind(Info wanted, DriverConfig config) {
-        return TcpListener.open(LocalAddresses.choose(wanted, config.tcp()), config.tcp().backlog());
+        TcpConfig tcp = config.tcp();
+        SocketName name = LocalAddresses.choose(wanted, tcp.networkInterface(), TcpConfig.INTERFACE.name());
+        return TcpListener.open(tcp.sockets(), name, tcp.backlog());
     }
 }

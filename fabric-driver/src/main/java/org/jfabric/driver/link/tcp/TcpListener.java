@@ -1,12 +1,11 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.SocketName;
+import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.link.BoundAddress;
-import org.jfabric.ffi.Libc;
-import org.jfabric.ffi.TcpSocket;
 
+import java.nio.channels.SelectableChannel;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -14,13 +13,14 @@ import java.util.concurrent.ThreadLocalRandom;
  *
  * <p>Made on the resource thread; owner then: progress agent.
  */
-final class TcpListener extends BoundAddress {
+abstract class TcpListener extends BoundAddress {
+    /** What is to be done about a name that is not to be had. */
+    static final String REMEDY = "Name an address of this host and a free port in srcAddr or in jfabric.tcp.interface.";
+
     private final SocketName name;
     private final int processId;
-    private int fd;
 
-    private TcpListener(int fd, SocketName name) {
-        this.fd = fd;
+    TcpListener(SocketName name) {
         this.name = name;
         // another one after a restart, which is what peers look at
         this.processId = ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE);
@@ -29,41 +29,48 @@ final class TcpListener extends BoundAddress {
     /**
      * Listens.
      *
+     * @param kind    of sockets.
      * @param wanted  address, not the wildcard; port 0 for any.
      * @param backlog connections that the system keeps.
      * @throws FabricException why not.
      */
-    static TcpListener open(SocketName wanted, int backlog) {
-        int fd = TcpSocket.listen(wanted.toBytes(), backlog);
-        if (fd < 0) {
-            throw new FabricException(-fd, "cannot listen at " + wanted + ": " + FabricErrno.name(-fd),
-                "Name an address of this host and a free port in srcAddr or in jfabric.tcp.interface.");
-        }
-        return new TcpListener(fd, SocketName.ofBytes(TcpSocket.localName(fd)));
+    static TcpListener open(Sockets kind, SocketName wanted, int backlog) {
+        return kind == Sockets.NATIVE
+            ? TcpNativeListener.open(wanted, backlog) : TcpNioListener.open(wanted, backlog);
     }
 
-    SocketName name() {
+    final SocketName name() {
         return name;
     }
 
-    int processId() {
+    final int processId() {
         return processId;
     }
 
-    int fd() {
-        return fd;
-    }
-
     @Override
-    public String address() {
+    public final String address() {
         return name.toString();
     }
 
-    @Override
-    public void close() {
-        if (fd >= 0) {
-            Libc.close(fd);
-            fd = -1;
-        }
-    }
+    /** Its descriptor, -1 if it is closed or has none that is known. */
+    abstract int fd();
+
+    /** Its channel, or null if it has none. */
+    abstract SelectableChannel channel();
+
+    abstract boolean isOpen();
+
+    /**
+     * Takes the next connection.
+     *
+     * @return 0: {@link #accepted()} is it; {@code -FI_EAGAIN} if none waits; {@code -EMFILE}, {@code -ENFILE},
+     *     {@code -FI_ENOMEM}; others for a connection that is broken already.
+     */
+    abstract int accept();
+
+    /** The connection that was taken last; the caller's from now on. */
+    abstract TcpPort accepted();
+
+    /** Address of that connection's other end, or null if it is gone already. */
+    abstract SocketName acceptedFrom();
 }

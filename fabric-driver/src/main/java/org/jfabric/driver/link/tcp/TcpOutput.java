@@ -9,7 +9,6 @@ import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.ffi.IoVector;
-import org.jfabric.ffi.TcpSocket;
 
 /**
  * What goes out on one connection.
@@ -193,8 +192,8 @@ final class TcpOutput {
             if (more) {
                 long wanted = gather();
                 long written = !hasLongPayload()
-                    ? TcpSocket.send(connection.fd(), buffer + head, tail - head)
-                    : TcpSocket.sendVector(connection.fd(), vector);
+                    ? connection.port().send(buffer + head, tail - head)
+                    : connection.port().sendVector(vector);
                 advance(written, wanted);
             }
         }
@@ -229,7 +228,7 @@ final class TcpOutput {
         if (written < 0) {
             // of a short write nobody has asked why; if the connection is lost its end will be read
             isBlocked = true;
-            if (hasLongPayload() && written != -TcpSocket.EAGAIN) {
+            if (hasLongPayload() && written != -FabricErrno.EAGAIN) {
                 connection.lost((int) -written);
             }
             return;
@@ -288,7 +287,7 @@ final class TcpOutput {
             return false;
         }
         message.encode(new UnsafeBuffer(buffer, message.length()), 0);
-        return TcpSocket.send(connection.fd(), buffer, message.length()) == message.length();
+        return connection.port().send(buffer, message.length()) == message.length();
     }
 
     /** Whether the rest of a payload is still where the application has it. */

@@ -1,12 +1,17 @@
 package org.jfabric.driver.link.tcp;
 
-/** A descriptor in the link's epoll. Owner: progress agent. */
+import java.nio.channels.SelectableChannel;
+
+/** A socket in the link's {@link WatchedSet}. Owner: progress agent. */
 abstract class Watched {
     private int slot = -1;
     private int interest;
 
-    /** The descriptor, -1 once it is closed. */
+    /** The descriptor, -1 once it is closed, or if it is not known. */
     abstract int fd();
+
+    /** The channel, or null if it has none. */
+    abstract SelectableChannel channel();
 
     /** Something has happened to it; events as in epoll. */
     abstract void onEvents(int events);

@@ -1,111 +1,62 @@
 package org.jfabric.driver.link.tcp;
 
+import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.link.LinkServices;
-import org.jfabric.ffi.Epoll;
-
-import java.util.Arrays;
 
 /**
- * The link's descriptors in an epoll of its own, level triggered. The driver's thread sleeps in another one, which
- * watches this one: what is not read yet keeps it from sleeping.
+ * The link's sockets, as far as something is to be learnt of them; events as in epoll, level triggered.
  *
  * <p>Owner: progress agent.
  */
-final class WatchedSet implements AutoCloseable {
-    private static final int MAX_EVENTS = 128;
-
-    private final LinkServices services;
-    private final Epoll epoll = new Epoll(MAX_EVENTS);
-    private Watched[] watched = new Watched[16];
-    /** How often a place was used, so that an event of a former user finds nobody. */
-    private int[] uses = new int[16];
-    private int firstFree;
+abstract class WatchedSet implements AutoCloseable {
     private int count;
-    private boolean sleptOn;
 
-    WatchedSet(LinkServices services) {
-        this.services = services;
+    /** An empty set for sockets of that kind. */
+    static WatchedSet of(Sockets kind, LinkServices services) {
+        return kind == Sockets.NATIVE ? new EpollSet(services) : new SelectorSet();
     }
 
-    int size() {
+    final int size() {
         return count;
     }
 
     /** False if the system watches no more. */
-    boolean add(Watched item, int events) {
-        int slot = firstFree;
-        while (slot < watched.length && watched[slot] != null) {
-            slot++;
-        }
-        if (slot == watched.length) {
-            watched = Arrays.copyOf(watched, 2 * slot);
-            uses = Arrays.copyOf(uses, 2 * slot);
-        }
-        firstFree = slot;
-        uses[slot]++;
-        if (epoll.add(item.fd(), events, token(slot)) < 0) {
-            return false;
-        }
-        firstFree = slot + 1;
-        watched[slot] = item;
-        item.slot(slot);
+    final boolean add(Watched item, int events) {
         item.interest(events);
-        count++;
-        return true;
+        boolean added = begin(item, events);
+        count += added ? 1 : 0;
+        return added;
     }
 
-    void modify(Watched item, int events) {
+    final void modify(Watched item, int events) {
         if (item.slot() >= 0 && item.interest() != events) {
             item.interest(events);
-            epoll.modify(item.fd(), events, token(item.slot()));
+            change(item, events);
         }
     }
 
-    /** Before the descriptor is closed. */
-    void remove(Watched item) {
+    /** Before the socket is closed. */
+    final void remove(Watched item) {
         if (item.slot() >= 0) {
-            epoll.delete(item.fd());
-            watched[item.slot()] = null;
-            firstFree = Math.min(firstFree, item.slot());
+            end(item);
             item.slot(-1);
             count--;
         }
     }
 
-    /** Tells of what has happened; events told. */
-    int poll() {
-        int events = epoll.poll(0);
-        for (int i = 0; i < events; i++) {
-            long token = epoll.data(i);
-            int slot = (int) token;
-            Watched item = watched[slot];
-            if (item != null && uses[slot] == (int) (token >>> 32)) {
-                item.onEvents(epoll.events(i));
-            }
-        }
-        return Math.max(0, events);
-    }
+    /** Gives it a place, unless the system watches no more. */
+    abstract boolean begin(Watched item, int events);
 
-    /** Wakes the driver's thread when something happens from now on. */
-    void arm() {
-        if (sleptOn) {
-            services.rearm(epoll.fd());
-        } else {
-            sleptOn = true;
-            // nothing to do when it wakes: the cycle that follows looks
-            services.watch(epoll.fd(), fd -> { });
-        }
-    }
+    abstract void change(Watched item, int events);
+
+    abstract void end(Watched item);
+
+    /** Tells of what has happened; events told. */
+    abstract int poll();
+
+    /** Wakes the driver's thread when something happens from now on; false if the system cannot. */
+    abstract boolean arm();
 
     @Override
-    public void close() {
-        if (sleptOn) {
-            services.unwatch(epoll.fd());
-        }
-        epoll.close();
-    }
-
-    private long token(int slot) {
-        return (long) uses[slot] << 32 | slot;
-    }
+    public abstract void close();
 }

@@ -16,6 +16,7 @@ import org.jfabric.Threading;
 import org.jfabric.TrafficClass;
 import org.jfabric.Verdict;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ChannelLimits;
@@ -25,10 +26,10 @@ import org.jfabric.driver.link.InfoNarrowing;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.LocalAddresses;
 import org.jfabric.driver.link.PieceList;
 
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.util.List;
 
 /**
@@ -79,25 +80,16 @@ public final class UdpLinkProvider extends LinkProvider {
 
     @Override
     public BoundAddress bind(Info wanted, DriverConfig config) {
-        boolean isIn6 = isIn6(wanted);
-        SocketName source = wanted.srcAddr() == null || wanted.srcAddr().isEmpty() ? null : name(wanted.srcAddr());
         UdpConfig udp = config.udp();
-        InetAddress local;
-        if (source != null) {
-            local = source.inetAddress();
-        } else if (!udp.networkInterface().equals(UdpConfig.INTERFACE_AUTO)) {
-            local = UdpInterfaces.named(udp.networkInterface(), isIn6);
-        } else if (wanted.destAddr() != null && !wanted.destAddr().isEmpty()) {
-            local = UdpInterfaces.towards(name(wanted.destAddr()));
-        } else {
-            local = UdpInterfaces.first(isIn6);
-        }
-        SocketName name = source != null ? source : SocketName.of(new InetSocketAddress(local, 0));
-        return open(name, local, false, udp);
+        boolean isNamed = wanted.srcAddr() != null && !wanted.srcAddr().isEmpty();
+        // unlike a name that peers connect to, that of a socket for datagrams may be the wildcard if asked for
+        SocketName name = isNamed ? name(wanted.srcAddr())
+            : LocalAddresses.choose(wanted, udp.networkInterface(), UdpConfig.INTERFACE.name());
+        return open(name, name.inetAddress(), false, udp);
     }
 
     static UdpPort open(SocketName name, InetAddress local, boolean shared, UdpConfig udp) {
-        return udp.sockets() == UdpConfig.Sockets.NATIVE ? UdpNativePort.open(name, local, shared, udp)
+        return udp.sockets() == Sockets.NATIVE ? UdpNativePort.open(name, local, shared, udp)
             : UdpNioPort.open(name, local, shared, udp);
     }
 

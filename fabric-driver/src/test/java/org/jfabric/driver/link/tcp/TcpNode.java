@@ -4,6 +4,7 @@ import org.agrona.UnsafeApi;
 import org.jfabric.Flags;
 import org.jfabric.SocketName;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
@@ -24,6 +25,9 @@ import java.util.Set;
 
 /** A tcp link with one endpoint, on the loopback interface, stepped by the test. */
 final class TcpNode extends LinkServices implements AutoCloseable {
+    /** Of nodes made from now on: some test classes run with each kind. */
+    private static Sockets sockets = Sockets.NATIVE;
+
     final List<Throwable> errors = new ArrayList<>();
     final Map<String, Recorder> handlers = new HashMap<>();
     private final Map<String, Long> counters = new HashMap<>();
@@ -37,12 +41,17 @@ final class TcpNode extends LinkServices implements AutoCloseable {
     /** Added to the true time. */
     long aheadNs;
 
+    static void use(Sockets kind) {
+        sockets = kind;
+    }
+
     TcpNode() {
         this("127.0.0.1");
     }
 
     TcpNode(String address, String... options) {
-        DriverConfig.Builder builder = DriverConfig.builder().set("jfabric.tcp.interface", address);
+        DriverConfig.Builder builder = DriverConfig.builder().set("jfabric.tcp.interface", address)
+            .set("jfabric.tcp.sockets", sockets.name());
         for (int i = 0; i < options.length; i += 2) {
             builder.set(options[i], options[i + 1]);
         }

@@ -1,0 +1,9 @@
+package org.jfabric.driver.config;
+
+/** How links over sockets reach the operating system. */
+public enum Sockets {
+    /** By native calls on memory that the driver knows by its address, without allocating. */
+    NATIVE,
+    /** By the JDK's own channels, which allocate for each call; the driver does not sleep. */
+    NIO
+}

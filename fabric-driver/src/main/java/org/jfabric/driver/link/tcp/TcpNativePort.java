@@ -1,0 +1,95 @@
+package org.jfabric.driver.link.tcp;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.SocketName;
+import org.jfabric.ffi.IoVector;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.TcpSocket;
+
+import java.nio.channels.SelectableChannel;
+
+/** A socket by its descriptor. Owner: as {@link TcpPort}. */
+final class TcpNativePort extends TcpPort {
+    private int fd;
+
+    TcpNativePort(int fd) {
+        this.fd = fd;
+    }
+
+    /** As {@link TcpPort#connect}. */
+    static TcpNativePort connect(SocketName local, SocketName remote) {
+        int fd = TcpSocket.connect(local.toBytes(), remote.toBytes());
+        if (fd < 0) {
+            throw new FabricException(-fd, "cannot connect " + local + " to " + remote + ": "
+                + FabricErrno.name(-fd), "Check the address, the routes, and the limit of open files.");
+        }
+        return new TcpNativePort(fd);
+    }
+
+    @Override
+    int fd() {
+        return fd;
+    }
+
+    @Override
+    SelectableChannel channel() {
+        return null;
+    }
+
+    @Override
+    int connectError() {
+        return TcpSocket.connectError(fd);
+    }
+
+    @Override
+    SocketName localName() {
+        byte[] image = TcpSocket.localName(fd);
+        return image == null ? null : SocketName.ofBytes(image);
+    }
+
+    @Override
+    long send(long address, long length) {
+        return TcpSocket.send(fd, address, length);
+    }
+
+    @Override
+    long receive(long address, long length) {
+        return TcpSocket.receive(fd, address, length);
+    }
+
+    @Override
+    long sendVector(IoVector vector) {
+        return TcpSocket.sendVector(fd, vector);
+    }
+
+    @Override
+    long receiveVector(IoVector vector) {
+        return TcpSocket.receiveVector(fd, vector);
+    }
+
+    @Override
+    long receiveError(IoVector vector) {
+        return TcpSocket.receiveError(fd, vector);
+    }
+
+    @Override
+    void keepAlive(int idleSeconds, int intervalSeconds, int probes) {
+        TcpSocket.keepAlive(fd, idleSeconds, intervalSeconds, probes);
+    }
+
+    @Override
+    void userTimeout(int milliseconds) {
+        TcpSocket.userTimeout(fd, milliseconds);
+    }
+
+    @Override
+    void close() {
+        int open = fd;
+        fd = -1;
+        if (open >= 0) {
+            TcpSocket.shutdown(open);
+            Libc.close(open);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+package org.jfabric.driver.link.tcp;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.SocketName;
+import org.jfabric.ffi.IoVector;
+
+import jdk.net.ExtendedSocketOptions;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.NoRouteToHostException;
+import java.net.SocketException;
+import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SocketChannel;
+
+/**
+ * A socket of the JDK, which allocates for each call and hides why one has failed: a peer that is lost looks like the
+ * end of the stream, and so does memory that was cut. Owner: as {@link TcpPort}.
+ */
+final class TcpNioPort extends TcpPort {
+    private final SocketChannel channel;
+
+    /** One that is connected, by {@link TcpNioListener}, or on its way. */
+    TcpNioPort(SocketChannel channel) throws IOException {
+        this.channel = channel;
+        channel.configureBlocking(false);
+        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+    }
+
+    /** As {@link TcpPort#connect}. */
+    static TcpNioPort connect(SocketName local, SocketName remote) {
+        SocketChannel channel = null;
+        try {
+            channel = SocketChannel.open(local.isIn6() ? StandardProtocolFamily.INET6 : StandardProtocolFamily.INET);
+            TcpNioPort port = new TcpNioPort(channel);
+            channel.bind(new InetSocketAddress(local.inetAddress(), 0));
+            channel.connect(address(remote));
+            return port;
+        } catch (IOException ex) {
+            closeQuietly(channel);
+            throw new FabricException(errno(ex, local), "cannot connect " + local + " to " + remote + ": "
+                + ex.getMessage(), "Check the address, the routes, and the limit of open files.", ex);
+        }
+    }
+
+    static InetSocketAddress address(SocketName name) {
+        return new InetSocketAddress(name.inetAddress(), name.port());
+    }
+
+    /** The number behind an exception, as far as its class tells. */
+    static int errno(IOException ex, SocketName local) {
+        return switch (ex) {
+            case BindException bound -> local != null && isOfThisHost(local)
+                ? FabricErrno.EADDRINUSE : FabricErrno.EADDRNOTAVAIL;
+            case ConnectException refused -> FabricErrno.ECONNREFUSED;
+            case NoRouteToHostException unknown -> FabricErrno.EHOSTUNREACH;
+            case SocketException other -> FabricErrno.ENETUNREACH;
+            default -> FabricErrno.EIO;
+        };
+    }
+
+    private static boolean isOfThisHost(SocketName local) {
+        try {
+            return NetworkInterface.getByInetAddress(local.inetAddress()) != null;
+        } catch (SocketException ex) {
+            return false;
+        }
+    }
+
+    static void closeQuietly(SelectableChannel open) {
+        try {
+            if (open != null) {
+                open.close();
+            }
+        } catch (IOException ex) {
+            throw new IllegalStateException("a socket cannot be closed", ex);
+        }
+    }
+
+    @Override
+    int fd() {
+        return -1;
+    }
+
+    @Override
+    SelectableChannel channel() {
+        return channel;
+    }
+
+    @Override
+    int connectError() {
+        try {
+            return channel.finishConnect() ? 0 : FabricErrno.EINPROGRESS;
+        } catch (IOException ex) {
+            return errno(ex, null);
+        }
+    }
+
+    @Override
+    SocketName localName() {
+        try {
+            return SocketName.of((InetSocketAddress) channel.getLocalAddress());
+        } catch (IOException ex) {
+            return null;
+        }
+    }
+
+    @Override
+    long send(long address, long length) {
+        try {
+            return channel.write(IoVector.buffer(address, length));
+        } catch (IOException ex) {
+            return FAILED;
+        }
+    }
+
+    @Override
+    long receive(long address, long length) {
+        try {
+            return received(channel.read(IoVector.buffer(address, length)));
+        } catch (IOException ex) {
+            return 0;
+        }
+    }
+
+    @Override
+    long sendVector(IoVector vector) {
+        try {
+            return channel.write(vector.buffers());
+        } catch (IOException ex) {
+            return -FabricErrno.ECONNRESET;
+        }
+    }
+
+    @Override
+    long receiveVector(IoVector vector) {
+        try {
+            return received(channel.read(vector.buffers()));
+        } catch (IOException ex) {
+            return 0;
+        }
+    }
+
+    @Override
+    long receiveError(IoVector vector) {
+        long got = receiveVector(vector);
+        return got == FAILED ? -FabricErrno.EAGAIN : got;
+    }
+
+    private static long received(long read) {
+        return read == 0 ? FAILED : Math.max(0, read);
+    }
+
+    @Override
+    void keepAlive(int idleSeconds, int intervalSeconds, int probes) {
+        try {
+            channel.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, idleSeconds);
+            channel.setOption(ExtendedSocketOptions.TCP_KEEPINTERVAL, intervalSeconds);
+            channel.setOption(ExtendedSocketOptions.TCP_KEEPCOUNT, probes);
+            channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+        } catch (IOException ex) {
+            // it is not watched then; the next read or write notices what has happened to it
+        }
+    }
+
+    @Override
+    void userTimeout(int milliseconds) {
+        throw new IllegalStateException("the link is not opened with such a bound over these sockets");
+    }
+
+    @Override
+    void close() {
+        closeQuietly(channel);
+    }
+}
