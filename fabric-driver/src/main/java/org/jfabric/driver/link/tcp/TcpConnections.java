@@ -58,9 +58,13 @@ final class TcpConnections extends ConnectionManager {
 
     @Override
     public Listener listen(BoundAddress bound, byte[] authKey, int backlog, ListenerHandler handler) {
+        if (!(bound instanceof TcpListener opened)) {
+            // kept by its owner, before and after
+            return listen(bound.address(), authKey, backlog, handler);
+        }
         MsgListener listener = new MsgListener(handler);
         listeners.add(listener);
-        link.later(() -> listener.begin((TcpListener) bound));
+        link.later(() -> listener.begin(opened));
         return listener;
     }
 
@@ -69,7 +73,10 @@ final class TcpConnections extends ConnectionManager {
         LocalEndpoint endpoint, String remoteAddress, byte[] cmData, ConnectionHandler handler) {
         MsgChannel channel = new MsgChannel(this, link.limits(), handler);
         SocketName remote = SocketName.parse(remoteAddress);
-        int fd = TcpConnector.connect(local(endpoint, remote), remote);
+        // nobody but this endpoint has the address that was reserved for it, so that its port is free
+        int fd = endpoint.bound() instanceof TcpReservation
+            ? TcpConnector.connectFrom(local(endpoint, remote), remote)
+            : TcpConnector.connect(local(endpoint, remote), remote);
         if (fd < 0) {
             link.later(() -> fail(channel, -fd, NO_DATA));
             return channel;

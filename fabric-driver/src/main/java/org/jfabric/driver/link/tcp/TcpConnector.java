@@ -23,4 +23,19 @@ final class TcpConnector {
         }
         return TcpSocket.connect(local, image);
     }
+
+    /**
+     * Begins a connection from an address, the port included.
+     *
+     * @param local  image of that address.
+     * @param remote where the peer listens.
+     * @return descriptor or a negative errno.
+     */
+    static int connectFrom(byte[] local, SocketName remote) {
+        byte[] image = remote.toBytes();
+        if (local.length != image.length) {
+            return -FabricErrno.EADDRNOTAVAIL;
+        }
+        return TcpSocket.connectFrom(local, image);
+    }
 }

@@ -4,6 +4,7 @@ import org.jfabric.EndpointType;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Protocol;
+import org.jfabric.SocketName;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Link;
@@ -49,6 +50,8 @@ public final class TcpLinkProvider extends SocketLinkProvider {
 
     @Override
     public BoundAddress bind(Info wanted, DriverConfig config) {
-        return TcpListener.open(LocalAddresses.choose(wanted, config.tcp()), config.tcp().backlog());
+        SocketName name = LocalAddresses.choose(wanted, config.tcp());
+        return wanted.epAttr().type() == EndpointType.MSG
+            ? TcpReservation.open(name) : TcpListener.open(name, config.tcp().backlog());
     }
 }
