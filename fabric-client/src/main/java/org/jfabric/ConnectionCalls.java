@@ -257,7 +257,8 @@ abstract sealed class ConnectionCalls extends TaggedCalls permits Endpoint {
     /**
      * Asks for another address, before the endpoint is enabled (fi_setname). Whether it can have it is found out then.
      *
-     * @param address for example {@code jfabric://default/quotes}, of this driver.
+     * @param address for example {@code jfabric://default/quotes}, of this driver, or that of a socket over links with
+     *     such addresses.
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} once enabled, if closed, or if it was opened for a
      *     connection request or has the address of a passive endpoint, {@link FabricErrno#EADDRNOTAVAIL} for an address
      *     of another driver, {@link FabricErrno#EINVAL} for what is no address.
@@ -269,7 +270,11 @@ abstract sealed class ConnectionCalls extends TaggedCalls permits Endpoint {
                 throw badState(state == CLOSED ? "is closed" : state == ENABLED ? "is enabled"
                     : "has the address of its handle", "Name an endpoint before it is enabled.");
             }
-            ConnectionData.requireOwn(address, domain.fabric().driverName());
+            if (domain.usesSocketNames()) {
+                ConnectionData.requireSocket(address);
+            } else {
+                ConnectionData.requireOwn(address, domain.fabric().driverName());
+            }
             info.srcAddr(address);
         }
     }

@@ -57,4 +57,11 @@ final class ConnectionData {
                 "Write " + SCHEME + driverName + "/<endpoint>.");
         }
     }
+
+    static void requireSocket(String address) {
+        if (!SocketName.isName(address) && !address.startsWith(SocketName.HOST_SCHEME)) {
+            throw new FabricException(FabricErrno.EINVAL, "\"" + address + "\" is no address of a socket",
+                "Write " + SocketName.IN_SCHEME + "<address>:<port>, with port 0 for any.");
+        }
+    }
 }

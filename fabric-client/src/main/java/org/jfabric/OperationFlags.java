@@ -12,7 +12,7 @@ import org.jfabric.client.PeekFlags;
  * <p>Owner: control calls, under the fabric's lock.
  */
 final class OperationFlags {
-    /** The completion levels that every link of this version gives, the weakest first. */
+    /** The completion levels that our own wires give, the weakest first. */
     static final long LEVELS = Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE
         | Flags.MATCH_COMPLETE;
     /** What a send call may carry. */
@@ -34,6 +34,7 @@ final class OperationFlags {
     private final long multiReceive;
     private final boolean isDatagram;
     private final long multicast;
+    private final long sendCall;
     private long transmit;
     private long receive;
 
@@ -44,6 +45,17 @@ final class OperationFlags {
         this.multiReceive = info.caps() & Flags.MULTI_RECV;
         this.isDatagram = info.epAttr().type() == EndpointType.DGRAM;
         this.multicast = info.caps() & Flags.MULTICAST;
+        this.sendCall = isDatagram ? DATAGRAM_SEND_CALL | multicast
+            : SEND_CALL & ~missingLevels(info.epAttr().protocol());
+    }
+
+    /** The levels that no peer can tell of by that protocol. */
+    private static long missingLevels(Protocol protocol) {
+        return switch (protocol) {
+            case SOCK_TCP, XNET -> Flags.MATCH_COMPLETE;
+            case RXM, RXM_TCP -> LEVELS & ~Flags.INJECT_COMPLETE;
+            default -> 0;
+        };
     }
 
     /** The flags of one direction, without its bit (AMB-70). */
@@ -70,7 +82,7 @@ final class OperationFlags {
 
     /** What a send call with flags of its own may carry. */
     long sendCall() {
-        return isDatagram ? DATAGRAM_SEND_CALL | multicast : SEND_CALL;
+        return sendCall;
     }
 
     /** What a receive call may carry that looks at messages which wait; datagrams wait where nobody can look. */

@@ -190,7 +190,7 @@ public final class PassiveEndpoint implements Fid {
     /**
      * Gives it another address, before it listens (fi_setname).
      *
-     * @param address for example {@code jfabric://default/quotes}, of this driver.
+     * @param address for example {@code jfabric://default/quotes}, of this driver, or that of a socket if it has one.
      * @throws FabricException {@link FabricErrno#EADDRINUSE} if it is taken, {@link FabricErrno#EADDRNOTAVAIL} for an
      *     address of another driver, {@link FabricErrno#EINVAL} for what is no address,
      *     {@link FabricErrno#EOPBADSTATE} once it listens, was taken over, or is closed.

@@ -151,17 +151,32 @@ public final class TcpSocket {
      *     {@code -ENETUNREACH}, {@code -EHOSTUNREACH}, {@code -ECONNREFUSED}, {@code -EMFILE}, ….
      */
     public static int connect(byte[] local, byte[] remote) {
+        byte[] anyPort = local.clone();
+        anyPort[2] = 0;
+        anyPort[3] = 0;
+        // the port is chosen at the connect, when it is known which are free towards that peer
+        return connect(anyPort, remote, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT);
+    }
+
+    /**
+     * As {@link #connect(byte[], byte[])}, from that port too, which other sockets may be bound to that do not listen.
+     *
+     * @param local  image of the address that it comes from.
+     * @param remote image of the address that it goes to.
+     * @return as there; {@code -EADDRINUSE} for a port that is listened at.
+     */
+    public static int connectFrom(byte[] local, byte[] remote) {
+        return connect(local, remote, SOL_SOCKET, SO_REUSEADDR);
+    }
+
+    private static int connect(byte[] local, byte[] remote, int level, int option) {
         int fd = open(isIpv6(remote));
         if (fd < 0) {
             return fd;
         }
-        byte[] anyPort = local.clone();
-        anyPort[2] = 0;
-        anyPort[3] = 0;
         setOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-        // the port is chosen at the connect, when it is known which are free towards that peer
-        setOption(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
-        int result = bind(fd, anyPort);
+        setOption(fd, level, option, 1);
+        int result = bind(fd, local);
         if (result == 0) {
             CallState state = CallState.current();
             MemorySegment.copy(remote, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, remote.length);

@@ -41,9 +41,10 @@ public final class PassiveEndpointResource {
     }
 
     /**
-     * Its name within the driver.
+     * Its name within the driver: nobody else has it.
      *
-     * @return last part of its address; null once an active endpoint has taken it over.
+     * @return last part of its address, or all of it where {@link #bound()} gave it; null once an active endpoint has
+     *     taken it over.
      */
     public String name() {
         return name;
@@ -88,7 +89,7 @@ public final class PassiveEndpointResource {
     /**
      * Gives it an address of the operating system.
      *
-     * @param newBound bound for it.
+     * @param newBound bound for it; null once an active endpoint has taken it over.
      */
     public void bound(BoundAddress newBound) {
         bound = newBound;

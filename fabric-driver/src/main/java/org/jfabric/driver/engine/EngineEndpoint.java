@@ -353,6 +353,8 @@ public final class EngineEndpoint extends EndpointPort {
             for (Link link : links) {
                 link.detach(local);
             }
+        } else if (settings.bound() != null) {
+            settings.bound().close();
         }
         addresses.unbind(peers);
         boolean told = false;

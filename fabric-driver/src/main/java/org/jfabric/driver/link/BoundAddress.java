@@ -7,7 +7,7 @@ import org.jfabric.SocketName;
 /**
  * What the operating system gave an endpoint as its address, for example a bound socket. It is made before the endpoint
  * is opened, because the address is part of what the endpoint is; the link that the endpoint is attached to takes it
- * over and closes it when the endpoint is detached.
+ * over and closes it when the endpoint is detached. That of an endpoint that connects is closed with it.
  *
  * <p>Made on the resource thread; owner afterwards: progress agent.
  */

@@ -47,7 +47,7 @@ public abstract class ConnectionManager {
     /**
      * The same for an address that was bound before; of links that bind addresses ({@link LinkProvider#bind}).
      *
-     * @param bound   by the link's provider; closed with the listener.
+     * @param bound   by the link's provider; closed with the listener if it listened already, else kept by its owner.
      * @param authKey as above.
      * @param backlog as above.
      * @param handler as above.

@@ -16,6 +16,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.PassiveEndpoint;
+import org.jfabric.SocketName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -52,6 +53,20 @@ class ConnectionExampleTest {
         passive.setBacklog(16);
         passive.listen();
         // end of example
+        return passive;
+    }
+
+    private PassiveEndpoint listenAtSocket(Fabric fabric, EventQueue events) {
+        // example: listen at a socket
+        Info hints = new Info().caps(Flags.MSG | Flags.TAGGED).linkName("tcp");
+        hints.epAttr().type(EndpointType.MSG);
+        PassiveEndpoint passive = fabric.openPassiveEndpoint(fabric.info(hints).best());
+        passive.bind(events, 0);
+        passive.listen();
+        // what peers connect to, for example fi_sockaddr_in://192.0.2.2:45007
+        String address = passive.name();
+        // end of example
+        assertTrue(SocketName.isName(address), address);
         return passive;
     }
 
@@ -110,7 +125,8 @@ class ConnectionExampleTest {
         try (FabricPair pair = new FabricPair(setup)) {
             EventQueue serverEvents = pair.b.fabric.openEventQueue(new EventQueueAttr());
             EventQueue clientEvents = pair.a.fabric.openEventQueue(new EventQueueAttr());
-            PassiveEndpoint passive = listen(pair.b.fabric, serverEvents);
+            PassiveEndpoint passive = setup.isForeign()
+                ? listenAtSocket(pair.b.fabric, serverEvents) : listen(pair.b.fabric, serverEvents);
             Info info = new ConnectionSide(pair, pair.a).info;
             Endpoint endpoint = connect(pair.a.domain, info, pair.a.cq, clientEvents, passive.name());
             long deadline = System.nanoTime() + DEADLINE_NS;
@@ -144,6 +160,6 @@ class ConnectionExampleTest {
 
     @Test
     void shouldStandInTheDocumentationAsItIsHere() throws IOException {
-        ExamplePage.assertShows("docs/connections.md", ConnectionExampleTest.class, 3);
+        ExamplePage.assertShows("docs/connections.md", ConnectionExampleTest.class, 4);
     }
 }

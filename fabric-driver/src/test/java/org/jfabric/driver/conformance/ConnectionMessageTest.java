@@ -244,8 +244,12 @@ class ConnectionMessageTest {
             pair.pair.b.assertFilled(8 << 20, length, 8);
             // short ones with levels, in place, and seen by a peek
             assertEquals(0, pair.endpointB.trecv(pair.pair.b.memory.address(0), 64, ANY, 5, 0, 5));
+            if (setup.isForeign()) {
+                assertEquals(-FabricErrno.EBADFLAGS, pair.endpointA.tsendmsg(
+                    pair.pair.a.memory.address(0), 64, 0, 5, 0, 6, Flags.MATCH_COMPLETE));
+            }
             assertEquals(0, pair.endpointA.tsendmsg(
-                pair.pair.a.memory.address(0), 64, 0, 5, 0, 6, Flags.MATCH_COMPLETE));
+                pair.pair.a.memory.address(0), 64, 0, 5, 0, 6, setup.strongestLevel()));
             pair.b.completion(5);
             pair.a.completion(6);
             SendClaim claim = new SendClaim();

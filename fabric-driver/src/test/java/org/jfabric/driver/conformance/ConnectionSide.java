@@ -76,6 +76,17 @@ final class ConnectionSide {
         return hints;
     }
 
+    /** An address that this application's driver can give and nobody has; with that name where names are chosen. */
+    String freeAddress(String name) {
+        if (!pair.setup.isForeign()) {
+            return "jfabric://" + node.fabric.driverName() + '/' + name;
+        }
+        PassiveEndpoint probe = node.fabric.openPassiveEndpoint(info);
+        String address = probe.name();
+        probe.close();
+        return address;
+    }
+
     /** A passive endpoint that listens; a negative backlog is the driver's. */
     PassiveEndpoint listen(int backlog) {
         PassiveEndpoint passive = node.fabric.openPassiveEndpoint(info, 0x9E9);

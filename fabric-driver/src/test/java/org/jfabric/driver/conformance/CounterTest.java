@@ -108,21 +108,29 @@ class CounterTest {
     @EnumSource(Setup.class)
     @Requirement("REF-036")
     void shouldCountASendWhenItReachesItsLevel(Setup setup) {
-        setup.assumeMatchLevel();
         try (FabricPair pair = new FabricPair(setup);
              CountedNode a = new CountedNode(pair.a, true, WaitObject.NONE);
              CountedNode b = new CountedNode(pair.b, true, WaitObject.NONE)) {
             long toB = a.insert(b);
             assertEquals(0, a.endpoint.tsendmsg(a.buffer(), 8, toB, 1, 0, 1, Flags.DELIVERY_COMPLETE));
             await("the delivery", () -> a.sends.read() == 1, a, b);
-            assertEquals(0, a.endpoint.tsendmsg(a.buffer(), 8, toB, 2, 0, 1, Flags.MATCH_COMPLETE));
+            int before = 2;
+            if (setup.isForeign()) {
+                // nothing overtakes it on its way
+                before = 1;
+                assertEquals(0, a.endpoint.tsendmsg(
+                    a.buffer(), setup.heldLength(), toB, 2, 0, 1, Flags.DELIVERY_COMPLETE));
+            } else {
+                assertEquals(0, a.endpoint.tsendmsg(a.buffer(), 8, toB, 2, 0, 1, Flags.MATCH_COMPLETE));
+            }
             assertEquals(0, a.endpoint.tsendmsg(a.buffer(), 8, toB, 3, 0, 1, Flags.DELIVERY_COMPLETE));
-            await("the later delivery", () -> a.sends.read() == 2, a, b);
+            long counted = before;
+            await("the later delivery", () -> a.sends.read() == counted, a, b);
             for (int i = 0; i < 1000; i++) {
                 turn(a, b);
-                assertEquals(2, a.sends.read(), "the second message is not matched");
+                assertEquals(counted, a.sends.read(), "the second message is not taken");
             }
-            assertEquals(0, b.endpoint.trecv(b.buffer(), 64, ANY, 2, 0, 1));
+            assertEquals(0, b.endpoint.trecv(b.buffer(), setup.heldLength(), ANY, 2, 0, 1));
             // the sender may be told of the match before the receive is counted
             await("the match", () -> a.sends.read() == 3 && b.receives.read() == 1, a, b);
             assertEquals(0, a.sends.readErr());

@@ -53,10 +53,14 @@ class CreditTest {
     @EnumSource(Setup.class)
     void shouldHoldASenderWhoseReceiverNeverPostsAndNameItInACounter(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
-            String label = "sends of " + pair.a.endpoint.name() + " held back by " + pair.b.endpoint.name();
+            // libfabric's wire does not tell the sender why it waits: there the counter is the receiver's
+            String label = setup.isForeign()
+                ? "messages of " + pair.a.endpoint.name() + " without a receive at " + pair.b.endpoint.name()
+                    + " hold it back"
+                : "sends of " + pair.a.endpoint.name() + " held back by " + pair.b.endpoint.name();
             long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
             int sent = 0;
-            try (DriverView view = new DriverView(pair.directory("alpha"))) {
+            try (DriverView view = new DriverView(pair.directoryOf(setup.isForeign() ? pair.b : pair.a))) {
                 while (view.counters().getOrDefault(label, 0L) == 0) {
                     sent += pair.a.endpoint.tsend(pair.a.memory.address(0), 4096, pair.toB, 1, 1) == 0 ? 1 : 0;
                     pair.a.poll();
@@ -66,7 +70,9 @@ class CreditTest {
                 }
             }
             long budget = 4L << 20;
-            assertTrue(sent * 4096L < 2 * budget, sent + " messages were taken");
+            // what the system keeps of a connection comes on top
+            long sockets = setup.isForeign() ? 16L << 20 : 0;
+            assertTrue(sent * 4096L < 2 * budget + sockets, sent + " messages were taken");
             assertTrue(sent > 10);
             pair.b.endpoint.trecv(pair.b.memory.address(0), 4096, ANY, 1, 0, 7);
             pair.b.await(7);
@@ -113,7 +119,9 @@ class CreditTest {
             pair.a.endpoint.tsend(pair.a.memory.address(0), 64, pair.toB, 1, 2);
             pair.b.await(1);
             pair.a.await(2);
-            pair.a.endpoint.tsend(pair.a.memory.address(0), 1 << 20, pair.toB, 3, 3);
+            // more than a receiver keeps, where it cannot leave the payload at the sender
+            int length = setup.isForeign() ? 12 << 20 : 1 << 20;
+            pair.a.endpoint.tsend(pair.a.memory.address(0), length, pair.toB, 3, 3);
             pair.a.assertQuiet(50);
             pair.b.endpoint.close();
             FabricNode.Entry failed = pair.a.await();

@@ -70,7 +70,7 @@ class PassiveEndpointTest {
         try (FabricPair pair = new FabricPair(setup)) {
             ConnectionSide a = new ConnectionSide(pair, pair.a);
             ConnectionSide b = new ConnectionSide(pair, pair.b);
-            String address = "jfabric://" + pair.a.fabric.driverName() + "/reserved";
+            String address = a.freeAddress("reserved");
             PassiveEndpoint reserved = pair.a.fabric.openPassiveEndpoint(a.info.copy().srcAddr(address));
             assertEquals(address, reserved.name());
             assertEquals(FabricErrno.EADDRINUSE,
@@ -83,7 +83,7 @@ class PassiveEndpointTest {
             assertEquals(FabricErrno.EOPBADSTATE, errno(reserved::listen));
             assertEquals(FabricErrno.EOPBADSTATE, errno(() -> reserved.bind(a.events, 0)));
             assertEquals(FabricErrno.EOPBADSTATE, errno(() -> reserved.setBacklog(3)));
-            assertEquals(FabricErrno.EOPBADSTATE, errno(() -> reserved.setname(address + '2')));
+            assertEquals(FabricErrno.EOPBADSTATE, errno(() -> reserved.setname(address)));
             assertEquals(FabricErrno.EOPBADSTATE, errno(() -> a.open(a.info.copy().handle(reserved), 1)));
             active.enable();
             assertEquals(address, active.name());
@@ -257,29 +257,47 @@ class PassiveEndpointTest {
                 (length, offset) -> connected.endpointB.getpeer(buffer, offset, length), buffer);
             assertEquals(-FabricErrno.ENOSYS, pair.a.endpoint.getpeer(buffer, 0, new int[] {9}));
 
-            String driver = "jfabric://" + pair.a.fabric.driverName();
+            String bySetname = connected.a.freeAddress("by-setname");
             Endpoint named = pair.a.domain.openEndpoint(pair.a.info);
             assertEquals(-FabricErrno.EOPBADSTATE, named.getname(buffer, 0, new int[] {9}), "no name yet");
-            named.setname(driver + "/by-setname");
-            assertEquals(FabricErrno.EADDRNOTAVAIL, errno(() -> named.setname("jfabric://elsewhere/x")));
+            named.setname(bySetname);
+            assertElsewhere(setup, named);
             assertEquals(FabricErrno.EINVAL, errno(() -> named.setname("nonsense")));
+            named.setname(bySetname);
             named.bind(pair.a.cq, Flags.TRANSMIT | Flags.RECV);
             named.bind(pair.a.av);
             named.enable();
-            assertEquals(driver + "/by-setname", named.name());
-            assertEquals(FabricErrno.EOPBADSTATE, errno(() -> named.setname(driver + "/later")));
+            assertEquals(bySetname, named.name());
+            assertEquals(FabricErrno.EOPBADSTATE, errno(() -> named.setname(connected.a.freeAddress("later"))));
 
             PassiveEndpoint passive = pair.a.fabric.openPassiveEndpoint(connected.a.info);
             String chosen = passive.name();
-            passive.setname(driver + "/renamed");
-            assertEquals(driver + "/renamed", passive.name());
-            passive.setname(driver + "/renamed");
+            String renamed = connected.a.freeAddress("renamed");
+            passive.setname(renamed);
+            assertEquals(renamed, passive.name());
+            passive.setname(renamed);
             assertEquals(FabricErrno.EADDRINUSE, errno(() -> passive.setname(named.name())));
-            assertEquals(FabricErrno.EADDRNOTAVAIL, errno(() -> passive.setname("jfabric://elsewhere/x")));
+            assertEquals(FabricErrno.EADDRINUSE, errno(() -> passive.setname(connected.endpointA.name())));
+            assertEquals(FabricErrno.EADDRNOTAVAIL, errno(() -> passive.setname(elsewhere(setup))));
             assertEquals(FabricErrno.EINVAL, errno(() -> passive.setname("jfabric://x")));
-            assertEquals(driver + "/renamed", passive.name(), "a refusal changes nothing");
+            assertEquals(renamed, passive.name(), "a refusal changes nothing");
             // the name that it had is free
             pair.a.fabric.openPassiveEndpoint(connected.a.info.copy().srcAddr(chosen)).close();
+        }
+    }
+
+    /** An address that this driver cannot give. */
+    private static String elsewhere(Setup setup) {
+        return setup.isForeign() ? "fi_sockaddr_in://192.0.2.7:1" : "jfabric://elsewhere/x";
+    }
+
+    /** Of a driver's name it is seen at once, of a host's address when it is to be bound. */
+    private static void assertElsewhere(Setup setup, Endpoint endpoint) {
+        if (setup.isForeign()) {
+            endpoint.setname(elsewhere(setup));
+            assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.setname("jfabric://alpha/x")), "of another kind");
+        } else {
+            assertEquals(FabricErrno.EADDRNOTAVAIL, errno(() -> endpoint.setname(elsewhere(setup))));
         }
     }
 
@@ -310,8 +328,10 @@ class PassiveEndpointTest {
         try (FabricPair pair = new FabricPair(setup)) {
             ConnectionSide a = new ConnectionSide(pair, pair.a);
             ConnectionSide b = new ConnectionSide(pair, pair.b);
-            // a match of one link takes its own driver's requests besides, one without link those of all
-            for (Info with : new Info[] {b.info, b.info.copy().linkName(null)}) {
+            // a match of one link takes its own driver's requests besides, one without link those of all; a socket
+            // takes what comes to it, from wherever
+            List<Info> infos = setup.isForeign() ? List.of(b.info) : List.of(b.info, b.info.copy().linkName(null));
+            for (Info with : infos) {
                 PassiveEndpoint passive = pair.b.fabric.openPassiveEndpoint(with);
                 passive.bind(b.events, 0);
                 passive.listen();
@@ -319,7 +339,8 @@ class PassiveEndpointTest {
                     Endpoint asking = from.open(1);
                     asking.connect(passive.name());
                     ConnectionSide.Event request = b.next(EventType.CONNREQ, passive);
-                    assertEquals(from == b ? "loopback" : setup.link, request.info().linkName());
+                    assertEquals(
+                        from == b && !setup.isForeign() ? "loopback" : setup.link, request.info().linkName());
                     Endpoint accepting = b.open(request.info(), 2);
                     accepting.accept();
                     List<Endpoint> connected = new ArrayList<>();

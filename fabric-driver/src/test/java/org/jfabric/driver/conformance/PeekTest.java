@@ -178,17 +178,18 @@ class PeekTest {
     @EnumSource(Setup.class)
     @Requirement({"TAG-059", "TAG-058"})
     void shouldTellThatNothingWasCopiedOfAMessageThatWaitsAtItsSender(Setup setup) {
-        setup.assumeAnnouncements();
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
-            node.send(true, 5, LARGE, 3);
+            int length = setup.heldLength();
+            pair.a.endpoint.setOpFlags(Flags.TRANSMIT | setup.heldFlags());
+            node.send(true, 5, length, 3);
             PeekNode.Entry peeked = node.find(true, 5, node.place(PLACE, SMALL), SMALL, 1, 0);
             assertEquals(0, peeked.buf());
-            assertEquals(LARGE, peeked.len());
+            assertEquals(length, peeked.len());
             node.assertUntouched(PLACE, SMALL);
             pair.a.assertQuiet(20);
-            assertEquals(0, node.endpoint.trecv(node.place(PLACE, LARGE), LARGE, ANY, 5, 0, 2));
+            assertEquals(0, node.endpoint.trecv(node.place(PLACE, length), length, ANY, 5, 0, 2));
             assertEquals(0, node.await(2).buf());
-            pair.b.assertFilled(PLACE, LARGE, 3);
+            pair.b.assertFilled(PLACE, length, 3);
             pair.a.await(PeekNode.SENT);
         }
     }

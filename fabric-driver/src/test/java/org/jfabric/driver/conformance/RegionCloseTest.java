@@ -28,7 +28,6 @@ class RegionCloseTest {
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldFinishASendWhoseRegionIsClosedBeforeItIsMatched(Setup setup) {
-        setup.assumeAnnouncements();
         // the peer driver logs that it did not find the region any more
         try (FabricPair pair = FabricPair.withOwnDaemons(setup);
             DriverView view = new DriverView(pair.directory("alpha"))) {
@@ -39,22 +38,24 @@ class RegionCloseTest {
     }
 
     private static void sendAndClose(FabricPair pair, DriverView view, int earlierMessages) {
+        int length = pair.setup.heldLength();
+        long level = pair.setup.heldFlags();
         long atRest = view.counter(MAPPED);
-        MemoryRegion region = pair.a.domain.allocate(LENGTH);
+        MemoryRegion region = pair.a.domain.allocate(length);
         for (int i = 0; i < earlierMessages; i++) {
             fill(region, i);
-            assertEquals(0, pair.a.endpoint.tsend(region.address(), LENGTH, pair.toB, i, 2));
+            assertEquals(0, pair.a.endpoint.tsendmsg(region.address(), length, pair.toB, i, 0, 2, level));
             receive(pair, i);
         }
         long withRegion = view.counter(MAPPED);
-        assertTrue(withRegion >= atRest + LENGTH, () -> atRest + " bytes mapped, then " + withRegion);
+        assertTrue(withRegion >= atRest + length, () -> atRest + " bytes mapped, then " + withRegion);
         fill(region, 77);
-        assertEquals(0, pair.a.endpoint.tsend(region.address(), LENGTH, pair.toB, 77, 2));
+        assertEquals(0, pair.a.endpoint.tsendmsg(region.address(), length, pair.toB, 77, 0, 2, level));
         pair.a.assertQuiet(200);
         long closed = region.address();
         region.close();
         // another one, perhaps under the same index and at the same place, with other bytes
-        MemoryRegion next = pair.a.domain.allocate(LENGTH);
+        MemoryRegion next = pair.a.domain.allocate(length);
         fill(next, OTHER);
         assertNotEquals(closed, next.address());
         pair.a.assertQuiet(50);
@@ -62,11 +63,11 @@ class RegionCloseTest {
         receive(pair, 77);
         awaitMapped(pair, view, mapped -> mapped == withRegion);
         // what names the closed one from now on ends with an entry; the new one is not meant
-        assertEquals(0, pair.a.endpoint.tsend(closed, LENGTH, pair.toB, 78, 3));
+        assertEquals(0, pair.a.endpoint.tsendmsg(closed, length, pair.toB, 78, 0, 3, level));
         FabricNode.Entry refused = pair.a.await();
         assertEquals(FabricErrno.EFAULT, refused.err(), refused::toString);
         assertEquals(3, refused.context());
-        assertEquals(0, pair.a.endpoint.tsend(next.address(), LENGTH, pair.toB, OTHER, 2));
+        assertEquals(0, pair.a.endpoint.tsendmsg(next.address(), length, pair.toB, OTHER, 0, 2, level));
         receive(pair, OTHER);
         next.close();
         awaitMapped(pair, view, mapped -> mapped == atRest);
@@ -104,15 +105,15 @@ class RegionCloseTest {
     }
 
     private static void receive(FabricPair pair, int seed) {
-        assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, seed, 0, 1));
+        assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), pair.setup.heldLength(), ANY, seed, 0, 1));
         pair.b.await(1);
         pair.a.await(2);
-        pair.b.assertFilled(0, LENGTH, seed);
+        pair.b.assertFilled(0, pair.setup.heldLength(), seed);
     }
 
     private static void fill(MemoryRegion region, int seed) {
         UnsafeBuffer buffer = region.buffer();
-        for (int i = 0; i < LENGTH; i++) {
+        for (int i = 0; i < buffer.capacity(); i++) {
             buffer.putByte(i, FabricNode.pattern(seed, i));
         }
     }

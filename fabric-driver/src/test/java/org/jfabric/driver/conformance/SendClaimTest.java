@@ -117,7 +117,7 @@ class SendClaimTest {
             endpoint.bind(selective, Flags.TRANSMIT | Flags.RECV | Flags.SELECTIVE_COMPLETION);
             endpoint.bind(pair.a.av);
             endpoint.enable();
-            long level = setup.link.equals("tcp") ? Flags.DELIVERY_COMPLETE : Flags.MATCH_COMPLETE;
+            long level = setup.strongestLevel();
             for (long flags : new long[] {0, Flags.REMOTE_CQ_DATA, Flags.COMPLETION | level}) {
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), 8, ANY, 1, 0, 1));
                 assertEquals(0, endpoint.tryClaim(8, claim));

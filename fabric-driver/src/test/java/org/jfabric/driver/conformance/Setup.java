@@ -2,6 +2,8 @@ package org.jfabric.driver.conformance;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import org.jfabric.Flags;
+
 /** Where the two endpoints of a conformance test live. */
 public enum Setup {
     /** Both in one embedded driver, whose cycles their calls run. */
@@ -11,7 +13,11 @@ public enum Setup {
     /** Two clients of one driver process. */
     LOOPBACK_DAEMON("loopback", true),
     /** Clients of two driver processes. */
-    SHM_DAEMON("shm", true);
+    SHM_DAEMON("shm", true),
+    /** Each in an embedded driver of its own, over the loopback interface. */
+    TCP_EMBEDDED("tcp", false),
+    /** Clients of two driver processes, over the loopback interface. */
+    TCP_DAEMON("tcp", true);
 
     final String link;
     final boolean daemon;
@@ -21,28 +27,49 @@ public enum Setup {
         this.daemon = daemon;
     }
 
+    /** Whether the wire is libfabric's, which has no announcements, no matching, no keys; names are of sockets. */
+    boolean isForeign() {
+        return link.equals("tcp");
+    }
+
+    /** The completion level that says most of those that the link gives. */
+    long strongestLevel() {
+        return isForeign() ? Flags.DELIVERY_COMPLETE : Flags.MATCH_COMPLETE;
+    }
+
+    /** Length of a message that stays at its sender, as {@link #heldFlags()} say, until a receive takes it. */
+    int heldLength() {
+        // over tcp nothing is announced: what is more than the receiver's driver keeps is not read off the wire
+        return isForeign() ? 6 << 20 : 1 << 20;
+    }
+
+    /** Flags of the call that sends such a message, so that its end tells that it was taken. */
+    long heldFlags() {
+        return isForeign() ? Flags.DELIVERY_COMPLETE : 0;
+    }
+
     /**
      * Skips a test of what only our own wire has: announcements, so that a long payload stays at the sender until a
      * receive takes it, and its send does not end before. Over tcp it goes as it is, and is stored by the receiver.
      */
     void assumeAnnouncements() {
-        assumeTrue(!link.equals("tcp"),
+        assumeTrue(!isForeign(),
             "libfabric's wire has no announcements: long payloads go at once, their sends end when they are written");
     }
 
     /** Skips a test of a level that only our own wire can tell of. */
     void assumeMatchLevel() {
-        assumeTrue(!link.equals("tcp"), "libfabric's wire cannot tell of a match: the level is refused");
+        assumeTrue(!isForeign(), "libfabric's wire cannot tell of a match: the level is refused");
     }
 
     /** Skips a test of what only our own wire has: authorization keys. */
     void assumeKeys() {
-        assumeTrue(!link.equals("tcp"), "libfabric's wire carries no authorization key: the tcp link refuses them");
+        assumeTrue(!isForeign(), "libfabric's wire carries no authorization key: the tcp link refuses them");
     }
 
     /** Skips a test of names that the driver gives: an endpoint of tcp is called by the address of its socket. */
     void assumeNames() {
-        assumeTrue(!link.equals("tcp"), "endpoints of the tcp link are named by their sockets, not by their driver");
+        assumeTrue(!isForeign(), "endpoints of the tcp link are named by their sockets, not by their driver");
     }
 
     /** Whether each endpoint has a driver of its own. */

@@ -158,6 +158,7 @@ public final class EnableEndpointCommand extends Command {
                 }
                 if (passive != null) {
                     passive.name(null);
+                    passive.bound(null);
                 }
                 session().endpoints().put(id, resource);
                 context().counters().add(SystemCounter.ENDPOINTS, 1);
@@ -364,7 +365,9 @@ public final class EnableEndpointCommand extends Command {
 
     private void settle(Info offer) {
         String name = name();
-        checkName("endpoint", context().driverName(), name);
+        if (passive == null) {
+            checkName("endpoint", context().driverName(), name);
+        }
         if (!request.service().isEmpty()) {
             checkName("service", context().driverName(), request.service());
         }
@@ -386,6 +389,9 @@ public final class EnableEndpointCommand extends Command {
             offer.epAttr().authKey());
         if (request.connects()) {
             settings = settings.connectionOriented();
+        }
+        if (passive != null && passive.bound() != null) {
+            settings = settings.with(passive.bound());
         }
         if (BufferedMode.isAskedFor(request.hints())) {
             slabSettings = slabSettings(config);
@@ -447,11 +453,6 @@ public final class EnableEndpointCommand extends Command {
     private String name() {
         if (request.passiveId() != 0) {
             passive = NamePassiveEndpointCommand.idle(session(), request.passiveId());
-            if (passive.bound() != null) {
-                throw new FabricException(FabricErrno.EOPNOTSUPP, "passive endpoint " + request.passiveId()
-                    + " listens at " + passive.bound().address() + ", which no active endpoint can take over",
-                    "Open the active endpoint without handle.");
-            }
             return passive.name();
         }
         String wanted = request.endpointName();

@@ -1,18 +1,26 @@
 package org.jfabric.driver.conductor.command;
 
+import org.jfabric.EndpointType;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.Info;
+import org.jfabric.SocketName;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.PassiveEndpointResource;
 import org.jfabric.driver.conductor.ServiceNames;
+import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.FabricName;
+import org.jfabric.driver.link.HostNames;
+import org.jfabric.driver.link.LinkProvider;
 
 /** {@code fi_setname} of a passive endpoint. Owner: conductor. */
 public final class NamePassiveEndpointCommand extends Command {
     private final long passiveId;
     private final String address;
     private final ServiceNames names;
+    /** Taken and not yet given to the endpoint, where addresses are the operating system's; else null. */
+    private BoundAddress newBound;
 
     /**
      * Takes the command's fields.
@@ -63,13 +71,18 @@ public final class NamePassiveEndpointCommand extends Command {
         return name;
     }
 
+    /** What a passive endpoint asks the operating system for; empty for any address. */
+    static Info wanted(String address) {
+        Info wanted = new Info().srcAddr(address.isEmpty() ? null : address);
+        wanted.epAttr().type(EndpointType.MSG);
+        return wanted;
+    }
+
     @Override
     protected Step step(long nowNs) {
         PassiveEndpointResource passive = idle(session(), passiveId);
         if (passive.bound() != null) {
-            throw new FabricException(FabricErrno.EOPNOTSUPP, "passive endpoint " + passiveId + " has the address "
-                + passive.bound().address() + " of a socket, which does not change",
-                "Open another one with the address as srcAddr.");
+            return bind(passive);
         }
         String name = nameOf(context(), address);
         if (!name.equals(passive.name())) {
@@ -81,5 +94,48 @@ public final class NamePassiveEndpointCommand extends Command {
         }
         session().proxy().addressReady(correlationId(), 0, FabricName.of(context().driverName(), name));
         return Step.ENDED;
+    }
+
+    /** Another address of the operating system: bound first, and then the old one is given back. */
+    private Step bind(PassiveEndpointResource passive) {
+        if (newBound == null) {
+            requireSocketName();
+            LinkProvider binder = context().providers().stream()
+                .filter(each -> passive.linkNames().contains(each.name())).findFirst().orElseThrow();
+            Info wanted = wanted(address);
+            background(() -> newBound = binder.bind(wanted, context().config()));
+            return Step.AGAIN;
+        }
+        BoundAddress given = newBound;
+        if (given.address().equals(passive.name())) {
+            afterwards(given::close);
+        } else {
+            if (!names.addEndpoint(given.address(), passiveId)) {
+                throw EnableEndpointCommand.taken(context(), given.address());
+            }
+            names.removeEndpoint(passive.name());
+            BoundAddress old = passive.bound();
+            passive.bound(given);
+            passive.name(given.address());
+            afterwards(old::close);
+        }
+        newBound = null;
+        session().proxy().addressReady(correlationId(), 0, passive.name());
+        return Step.ENDED;
+    }
+
+    private void requireSocketName() {
+        if (!SocketName.isName(address) && !HostNames.isHost(address)) {
+            throw new FabricException(FabricErrno.EINVAL, "\"" + (address.length() > 64
+                ? address.substring(0, 64) + "..." : address) + "\" is no address of a socket",
+                "Write " + SocketName.IN_SCHEME + "<address>:<port>, with port 0 for any.");
+        }
+    }
+
+    @Override
+    protected void undo() {
+        if (newBound != null) {
+            afterwards(newBound::close);
+        }
     }
 }

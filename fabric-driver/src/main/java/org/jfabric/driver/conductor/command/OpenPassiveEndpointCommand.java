@@ -61,6 +61,9 @@ public final class OpenPassiveEndpointCommand extends Command {
             open();
             return Step.AGAIN;
         }
+        if (binder != null) {
+            takeSocketName();
+        }
         session().passiveEndpoints().put(id, passive);
         session().proxy().passiveEndpointReady(correlationId(), id, passive.address(context().driverName()));
         return Step.ENDED;
@@ -70,21 +73,34 @@ public final class OpenPassiveEndpointCommand extends Command {
         List<String> linkNames = linkNames();
         String name = address.isEmpty() || binder != null
             ? "pep-" + id : NamePassiveEndpointCommand.nameOf(context(), address);
+        passive = new PassiveEndpointResource(id, name, linkNames, authKey);
+        if (binder != null) {
+            Info wanted = NamePassiveEndpointCommand.wanted(address);
+            background(() -> passive.bound(binder.bind(wanted, context().config())));
+            return;
+        }
         if (!names.addEndpoint(name, id)) {
             throw EnableEndpointCommand.taken(context(), name);
         }
         takenName = name;
-        passive = new PassiveEndpointResource(id, name, linkNames, authKey);
-        if (binder != null) {
-            Info wanted = new Info().srcAddr(address.isEmpty() ? null : address);
-            background(() -> passive.bound(binder.bind(wanted, context().config())));
+    }
+
+    /** The system lets several sockets have an address that none of them listens at. */
+    private void takeSocketName() {
+        String name = passive.bound().address();
+        if (!names.addEndpoint(name, id)) {
+            throw EnableEndpointCommand.taken(context(), name);
         }
+        takenName = name;
+        passive.name(name);
     }
 
     @Override
     protected void undo() {
         if (takenName != null) {
             names.removeEndpoint(takenName);
+        }
+        if (passive != null) {
             afterwards(passive::closeBound);
         }
     }

@@ -147,7 +147,7 @@ final class RdmEndpoint extends ConnectionOwner {
         channel.state = RdmChannel.DIALING;
         TcpPort port;
         try {
-            port = TcpPort.connect(link.sockets(), local, channel.remote());
+            port = TcpPort.connect(link.sockets(), local, channel.remote(), false);
         } catch (FabricException e) {
             // the engine is not told from inside of its call
             channel.failure = e.errno();

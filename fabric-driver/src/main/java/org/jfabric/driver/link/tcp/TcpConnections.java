@@ -58,9 +58,13 @@ final class TcpConnections extends ConnectionManager {
 
     @Override
     public Listener listen(BoundAddress bound, byte[] authKey, int backlog, ListenerHandler handler) {
+        if (!(bound instanceof TcpListener opened)) {
+            // kept by its owner, before and after
+            return listen(bound.address(), authKey, backlog, handler);
+        }
         MsgListener listener = new MsgListener(handler);
         listeners.add(listener);
-        link.later(() -> listener.begin((TcpListener) bound));
+        link.later(() -> listener.begin(opened));
         return listener;
     }
 
@@ -71,7 +75,9 @@ final class TcpConnections extends ConnectionManager {
         SocketName remote = SocketName.parse(remoteAddress);
         TcpPort port;
         try {
-            port = TcpPort.connect(link.sockets(), local(endpoint, remote), remote);
+            // nobody but this endpoint has the address that was reserved for it, so that its port is free
+            port = TcpPort.connect(link.sockets(), local(endpoint, remote), remote,
+                endpoint.bound() instanceof TcpReservation);
         } catch (FabricException e) {
             link.later(() -> fail(channel, e.errno(), NO_DATA));
             return channel;

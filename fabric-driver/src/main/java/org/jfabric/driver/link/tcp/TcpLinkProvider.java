@@ -63,6 +63,7 @@ public final class TcpLinkProvider extends SocketLinkProvider {
     public BoundAddress bind(Info wanted, DriverConfig config) {
         TcpConfig tcp = config.tcp();
         SocketName name = LocalAddresses.choose(wanted, tcp.networkInterface(), TcpConfig.INTERFACE.name());
-        return TcpListener.open(tcp.sockets(), name, tcp.backlog());
+        return wanted.epAttr().type() == EndpointType.MSG
+            ? TcpReservation.open(name) : TcpListener.open(tcp.sockets(), name, tcp.backlog());
     }
 }

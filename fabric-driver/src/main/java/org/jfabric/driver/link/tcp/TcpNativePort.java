@@ -18,8 +18,9 @@ final class TcpNativePort extends TcpPort {
     }
 
     /** As {@link TcpPort#connect}. */
-    static TcpNativePort connect(SocketName local, SocketName remote) {
-        int fd = TcpSocket.connect(local.toBytes(), remote.toBytes());
+    static TcpNativePort connect(SocketName local, SocketName remote, boolean keepsPort) {
+        int fd = keepsPort ? TcpSocket.connectFrom(local.toBytes(), remote.toBytes())
+            : TcpSocket.connect(local.toBytes(), remote.toBytes());
         if (fd < 0) {
             throw new FabricException(-fd, "cannot connect " + local + " to " + remote + ": "
                 + FabricErrno.name(-fd), "Check the address, the routes, and the limit of open files.");

@@ -34,12 +34,13 @@ final class TcpNioPort extends TcpPort {
     }
 
     /** As {@link TcpPort#connect}. */
-    static TcpNioPort connect(SocketName local, SocketName remote) {
+    static TcpNioPort connect(SocketName local, SocketName remote, boolean keepsPort) {
         SocketChannel channel = null;
         try {
             channel = SocketChannel.open(local.isIn6() ? StandardProtocolFamily.INET6 : StandardProtocolFamily.INET);
             TcpNioPort port = new TcpNioPort(channel);
-            channel.bind(new InetSocketAddress(local.inetAddress(), 0));
+            channel.setOption(StandardSocketOptions.SO_REUSEADDR, keepsPort);
+            channel.bind(new InetSocketAddress(local.inetAddress(), keepsPort ? local.port() : 0));
             channel.connect(address(remote));
             return port;
         } catch (IOException ex) {

@@ -21,18 +21,20 @@ abstract class TcpPort {
     /**
      * Begins a connection from the address that an endpoint listens on, so that the peer knows whose it is.
      *
-     * @param kind   of sockets.
-     * @param local  that address; the port is another one.
-     * @param remote where the peer listens.
+     * @param kind      of sockets.
+     * @param local     that address.
+     * @param remote    where the peer listens.
+     * @param keepsPort whether it comes from that port too, which must not be listened at; else from another one.
      * @return a connection that is made or on its way, see {@link #connectError()}.
      * @throws FabricException why not.
      */
-    static TcpPort connect(Sockets kind, SocketName local, SocketName remote) {
+    static TcpPort connect(Sockets kind, SocketName local, SocketName remote, boolean keepsPort) {
         if (local.isIn6() != remote.isIn6()) {
             throw new FabricException(FabricErrno.EADDRNOTAVAIL, remote + " cannot be reached from " + local,
                 "Use addresses of one family on both sides.");
         }
-        return kind == Sockets.NATIVE ? TcpNativePort.connect(local, remote) : TcpNioPort.connect(local, remote);
+        return kind == Sockets.NATIVE
+            ? TcpNativePort.connect(local, remote, keepsPort) : TcpNioPort.connect(local, remote, keepsPort);
     }
 
     /** Its descriptor, -1 if it is closed or has none that is known. */
