@@ -32,6 +32,7 @@ final class TcpOutput {
     private final BufferPool pool;
     private final IoVector vector;
     private final int copyLimit;
+    private final long writesCounter;
     private final AwaitedAcks awaited = new AwaitedAcks();
     /** 0 while nothing waits. */
     private long buffer;
@@ -50,11 +51,12 @@ final class TcpOutput {
     /** The engine was told to wait. */
     private boolean refused;
 
-    TcpOutput(TcpConnection connection, BufferPool pool, IoVector vector, int copyLimit) {
+    TcpOutput(TcpConnection connection, BufferPool pool, IoVector vector, int copyLimit, long writesCounter) {
         this.connection = connection;
         this.pool = pool;
         this.vector = vector;
         this.copyLimit = copyLimit;
+        this.writesCounter = writesCounter;
     }
 
     /** As {@link Channel#send}. */
@@ -195,6 +197,7 @@ final class TcpOutput {
                 long written = !hasLongPayload()
                     ? TcpSocket.send(connection.fd(), buffer + head, tail - head)
                     : TcpSocket.sendVector(connection.fd(), vector);
+                UnsafeApi.putLongRelease(null, writesCounter, UnsafeApi.getLong(writesCounter) + 1);
                 advance(written, wanted);
             }
         }
