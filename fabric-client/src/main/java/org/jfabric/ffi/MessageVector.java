@@ -140,6 +140,16 @@ public final class MessageVector {
     }
 
     /**
+     * Where the length of a message's socket address lies.
+     *
+     * @param index below the capacity.
+     * @return address of an {@code int}.
+     */
+    public long nameLengthAddress(int index) {
+        return header(index) + NAME_LENGTH;
+    }
+
+    /**
      * One piece of a message.
      *
      * @param index  below the capacity.
@@ -214,6 +224,18 @@ public final class MessageVector {
     public void transferred(int index, int bytes) {
         UnsafeApi.putInt(header(index) + TRANSFERRED, bytes);
         UnsafeApi.putInt(header(index) + FLAGS, 0);
+    }
+
+    /**
+     * Notes what the kernel would have noted.
+     *
+     * @param index below the capacity.
+     * @param bytes of the datagram, of which the room may have taken fewer.
+     * @param room  for it.
+     */
+    void received(int index, long bytes, long room) {
+        UnsafeApi.putInt(header(index) + TRANSFERRED, (int) Math.min(bytes, room));
+        UnsafeApi.putInt(header(index) + FLAGS, bytes > room ? UdpSocket.MSG_TRUNC : 0);
     }
 
     /**

@@ -6,6 +6,7 @@ import static org.jfabric.ffi.Downcalls.LONG;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.util.Arrays;
 
 /**
  * Non-blocking TCP sockets, by descriptor and native address: what a driver sends and receives lies in mapped regions
@@ -46,6 +47,14 @@ public final class TcpSocket {
     private static final int TCP_KEEPINTVL = 5;
     private static final int TCP_KEEPCNT = 6;
     private static final int TCP_USER_TIMEOUT = 18;
+    private static final int TCP_CONGESTION = 13;
+    /** The kernel's plainest control of congestion, which everybody may choose. */
+    private static final byte[] RENO = {'r', 'e', 'n', 'o'};
+    /** Places in the images of {@code sockaddr_in} and {@code sockaddr_in6}. */
+    private static final int IN_ADDRESS = 4;
+    private static final int IN_ADDRESS_BYTES = 4;
+    private static final int IN6_ADDRESS = 8;
+    private static final int IN6_ADDRESS_BYTES = 16;
     /** Room for any IP socket address. */
     private static final int SOCKADDR_BYTES = 28;
     private static final long LENGTH_WORD = 64;
@@ -120,7 +129,8 @@ public final class TcpSocket {
     }
 
     /**
-     * Takes the next waiting connection; small writes of it are sent at once.
+     * Takes the next waiting connection; small writes of it are sent at once, and nothing that stays on this host is
+     * paced.
      *
      * @param listenFd of {@link #listen}.
      * @return descriptor; {@code -EAGAIN} if none waits; {@code -EMFILE}, {@code -ENFILE}, {@code -ENOBUFS}; others for
@@ -135,6 +145,7 @@ public final class TcpSocket {
             } while (fd == -LinuxErrno.EINTR);
             if (fd >= 0) {
                 setOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+                doNotPaceOnOneHost(fd, peerName(fd));
             }
             return fd;
         } catch (Throwable thrown) {
@@ -143,7 +154,7 @@ public final class TcpSocket {
     }
 
     /**
-     * Begins a connection; small writes of it are sent at once.
+     * Begins a connection; small writes of it are sent at once, and nothing that stays on this host is paced.
      *
      * @param local  image of the address that it comes from; its port is not looked at, the kernel chooses one.
      * @param remote image of the address that it goes to.
@@ -191,7 +202,32 @@ public final class TcpSocket {
             Libc.close(fd);
             return result;
         }
+        doNotPaceOnOneHost(fd, remote);
         return fd;
+    }
+
+    /**
+     * Between two sockets with one address there is no network to be shared: control of congestion that paces, as bbr
+     * does, only costs (30 % of the bandwidth of long messages where it is the system's default).
+     */
+    private static void doNotPaceOnOneHost(int fd, byte[] remote) {
+        byte[] local = localName(fd);
+        if (local == null || remote == null || local.length != remote.length) {
+            return;
+        }
+        int from = isIpv6(local) ? IN6_ADDRESS : IN_ADDRESS;
+        int to = from + (isIpv6(local) ? IN6_ADDRESS_BYTES : IN_ADDRESS_BYTES);
+        if (Arrays.equals(local, from, to, remote, from, to)) {
+            CallState state = CallState.current();
+            MemorySegment.copy(RENO, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, RENO.length);
+            try {
+                // a system without it keeps what it has
+                int ignored = (int) setsockopt$mh.invokeExact(
+                    state.capture, fd, IPPROTO_TCP, TCP_CONGESTION, state.scratchAddress, RENO.length);
+            } catch (Throwable thrown) {
+                throw Downcalls.unexpected(thrown);
+            }
+        }
     }
 
     /**

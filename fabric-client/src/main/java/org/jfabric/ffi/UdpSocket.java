@@ -48,6 +48,10 @@ public final class UdpSocket {
         Downcalls.downcall("setsockopt", INT, INT, INT, INT, LONG, INT);
     private static final MethodHandle recvmmsg$mh =
         Downcalls.withoutErrno("recvmmsg", INT, INT, LONG, INT, INT, LONG);
+    private static final MethodHandle recvfrom$mh =
+        Downcalls.withoutErrno("recvfrom", LONG, INT, LONG, LONG, INT, LONG, LONG);
+    private static final MethodHandle sendto$mh =
+        Downcalls.withoutErrno("sendto", LONG, INT, LONG, LONG, INT, LONG, INT);
     private static final MethodHandle sendmmsg$mh = Downcalls.withoutErrno("sendmmsg", INT, INT, LONG, INT, INT);
     private static final MethodHandle sendmsg$mh = Downcalls.downcall("sendmsg", LONG, INT, LONG, INT);
 
@@ -172,6 +176,9 @@ public final class UdpSocket {
      */
     public static int receive(int fd, MessageVector vector, int count) {
         try {
+            if (count == 1 && vector.pieceCount(0) == 1) {
+                return receiveOne(fd, vector);
+            }
             // of a bound socket without connection it fails only when nothing is there, or by a signal
             return Math.max(0, (int) recvmmsg$mh.invokeExact(fd, vector.address(), count, MSG_DONTWAIT, 0L));
         } catch (Throwable thrown) {
@@ -180,6 +187,18 @@ public final class UdpSocket {
             // the kernel got a plain address: the memory must not be collected while it writes
             Reference.reachabilityFence(vector);
         }
+    }
+
+    /** The kernel has fewer structures to read and to write than for a vector of one. */
+    private static int receiveOne(int fd, MessageVector vector) throws Throwable {
+        long room = vector.pieceLength(0, 0);
+        // with this flag the answer is how long the datagram was, and not how much of it there was room for
+        long bytes = (long) recvfrom$mh.invokeExact(fd, vector.pieceAddress(0, 0), room, MSG_DONTWAIT | MSG_TRUNC,
+            vector.namePointer(0), vector.nameLengthAddress(0));
+        if (bytes >= 0) {
+            vector.received(0, bytes, room);
+        }
+        return bytes >= 0 ? 1 : 0;
     }
 
     /**
@@ -193,6 +212,11 @@ public final class UdpSocket {
      */
     public static int send(int fd, MessageVector vector, int count) {
         try {
+            if (count == 1 && vector.pieceCount(0) == 1) {
+                long taken = (long) sendto$mh.invokeExact(fd, vector.pieceAddress(0, 0), vector.pieceLength(0, 0),
+                    MSG_DONTWAIT | MSG_NOSIGNAL, vector.namePointer(0), vector.nameLength(0));
+                return taken >= 0 ? 1 : sendFirst(fd, vector);
+            }
             int sent = (int) sendmmsg$mh.invokeExact(fd, vector.address(), count, MSG_DONTWAIT | MSG_NOSIGNAL);
             return sent > 0 ? sent : sendFirst(fd, vector);
         } catch (Throwable thrown) {

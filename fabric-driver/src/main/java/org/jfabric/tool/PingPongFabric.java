@@ -1,6 +1,7 @@
 package org.jfabric.tool;
 
 import java.nio.file.Path;
+import java.util.List;
 
 import org.jfabric.AddressVector;
 import org.jfabric.AddressVectorAttr;
@@ -19,6 +20,7 @@ import org.jfabric.MemoryRegion;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.config.QueueConfig;
 
 /**
@@ -82,7 +84,7 @@ public final class PingPongFabric implements AutoCloseable {
      * @param mode      of its threads.
      */
     static PingPongFabric daemon(Path directory, ThreadingMode mode) {
-        return new PingPongFabric(FabricDriver.launch(config(directory, mode, QUEUE_SIZE)));
+        return new PingPongFabric(FabricDriver.launch(builder(directory, mode).build()));
     }
 
     /**
@@ -131,7 +133,8 @@ public final class PingPongFabric implements AutoCloseable {
         String service,
         int receives,
         int receiveSlots) {
-        FabricDriver driver = mode == null ? null : FabricDriver.launchEmbedded(config(directory, mode, receives));
+        FabricDriver driver = mode == null ? null
+            : FabricDriver.launchEmbedded(config(directory, mode, link, receives));
         Fabric fabric = null;
         boolean open = false;
         try {
@@ -232,11 +235,18 @@ public final class PingPongFabric implements AutoCloseable {
         }
     }
 
-    private static DriverConfig config(Path directory, ThreadingMode mode, int receives) {
-        DriverConfig.Builder config = DriverConfig.builder().directory(directory).threadingMode(mode);
+    private static DriverConfig config(Path directory, ThreadingMode mode, String link, int receives) {
+        DriverConfig.Builder config = builder(directory, mode);
         if (receives > QueueConfig.RX_SIZE.defaultValue()) {
             config.set(QueueConfig.RX_SIZE, receives);
         }
+        if (!LinkConfig.ENABLED.defaultValue().contains(link)) {
+            config.set(LinkConfig.ENABLED, List.of(link));
+        }
         return config.build();
+    }
+
+    private static DriverConfig.Builder builder(Path directory, ThreadingMode mode) {
+        return DriverConfig.builder().directory(directory).threadingMode(mode);
     }
 }

@@ -2,6 +2,7 @@ package org.jfabric.perf.compare;
 
 import io.aeron.AeronVersion;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +17,9 @@ final class Contenders {
     static final String DEDICATED = "jfabric-daemon-dedicated";
     static final String SHARED = "jfabric-daemon-shared";
     static final String AMONG_MANY = "jfabric-daemon-1000-endpoints";
+    static final String TCP = "jfabric-tcp";
+    static final String RXM = "jfabric-rxm";
+    static final String UDP = "jfabric-udp";
     static final String AERON_IPC = "aeron-ipc";
     static final String AERON_UDP = "aeron-udp";
     static final String HAND_OVER = "hand-over";
@@ -23,7 +27,8 @@ final class Contenders {
 
     /** All names, for the command line. */
     static final List<String> IDS = List.of(INVOKER, ALL_LINKS, MANY_RECEIVES, ZERO_COPY, DEDICATED, SHARED,
-        AMONG_MANY, AERON_IPC, AERON_UDP, UcxTool.ID, LibfabricTool.ID, HAND_OVER, COPY);
+        AMONG_MANY, AERON_IPC, UcxTool.POSIX.id(), LibfabricTool.SHM.id(), TCP, LibfabricTool.NET.id(),
+        UcxTool.TCP.id(), RXM, LibfabricTool.RXM.id(), UDP, AERON_UDP, HAND_OVER, COPY);
 
     private static final int ANY_SIZE = Integer.MAX_VALUE;
     /** Of the many receives each has a place of its own when contents are compared. */
@@ -62,6 +67,12 @@ final class Contenders {
                 ANY_SIZE, 1, false),
             new JvmContender.Definition(AERON_IPC, "Aeron IPC", AeronVersion.VERSION,
                 with(pair(SideKind.AERON_IPC), SideKind.AERON_DRIVER), all, ANY_SIZE, 2, false),
+            new JvmContender.Definition(TCP, "JFabric, embedded INVOKER, tcp", jfabric,
+                pair(SideKind.JFABRIC_TCP), all, ANY_SIZE, 2, true),
+            new JvmContender.Definition(RXM, "JFabric, embedded INVOKER, rxm over tcp", jfabric,
+                pair(SideKind.JFABRIC_RXM), all, ANY_SIZE, 2, true),
+            new JvmContender.Definition(UDP, "JFabric, embedded INVOKER, datagrams over udp", jfabric,
+                pair(SideKind.JFABRIC_UDP), exchange, DatagramPort.MOST_BYTES, 2, true),
             new JvmContender.Definition(AERON_UDP, "Aeron UDP, invoker", AeronVersion.VERSION,
                 pair(SideKind.AERON_UDP), all, ANY_SIZE, 2, false),
             new JvmContender.Definition(HAND_OVER, "bare hand-over of a cache line", java,
@@ -73,8 +84,12 @@ final class Contenders {
         for (JvmContender.Definition definition : definitions) {
             contenders.add(new JvmContender(definition, settings));
         }
-        contenders.add(new NativeContender(new UcxTool(), settings));
-        contenders.add(new NativeContender(new LibfabricTool(), settings));
+        for (NativeContender.NativeTool tool : List.of(
+            UcxTool.POSIX, UcxTool.TCP, LibfabricTool.SHM, LibfabricTool.NET, LibfabricTool.RXM)) {
+            contenders.add(new NativeContender(tool, settings));
+        }
+        // the order of the names: what is compared stands together
+        contenders.sort(Comparator.comparing(contender -> IDS.indexOf(contender.id())));
         return contenders;
     }
 

@@ -7,10 +7,8 @@ import org.jfabric.tool.PingPongFabric;
 import org.jfabric.tool.PingPongPasses;
 import org.jfabric.tool.PingPongPhase;
 
-/** One of two processes with a driver each in mode INVOKER, over the link shm. */
+/** One of two processes with a driver each in mode INVOKER. */
 final class JFabricSide implements Side {
-    private static final String LINK = "shm";
-
     /** As many tags and as many receives posted. */
     private static final int MANY = 100_000;
 
@@ -28,19 +26,20 @@ final class JFabricSide implements Side {
      * Starts the driver.
      *
      * @param settings of the cell.
+     * @param link     that the messages take.
      * @param allLinks whether to use the other links as well, before.
      * @param many     whether who takes a stream has {@link #MANY} receives posted, for as many tags.
      */
-    JFabricSide(SideSettings settings, boolean allLinks, boolean many) {
+    JFabricSide(SideSettings settings, String link, boolean allLinks, boolean many) {
         this.settings = settings;
         tags = many ? MANY : 1;
         receives = many && settings.role() == SideRole.PONG ? MANY : JFabricPort.RECEIVES;
         others = allLinks ? new OtherLinks(settings) : null;
         fabric = switch (settings.pass()) {
-            case STREAM, VERIFY_STREAM -> PingPongFabric.streaming(settings.ownDirectory(), ThreadingMode.INVOKER, LINK,
+            case STREAM, VERIFY_STREAM -> PingPongFabric.streaming(settings.ownDirectory(), ThreadingMode.INVOKER, link,
                 settings.sizeBytes(), settings.role().text(), receives, comparing() ? receives : 1);
             case EXCHANGE, VERIFY, PACED -> PingPongFabric.application(settings.ownDirectory(), ThreadingMode.INVOKER,
-                LINK, settings.sizeBytes(), settings.role().text());
+                link, settings.sizeBytes(), settings.role().text());
             case COLD, COLLECTED -> throw new IllegalArgumentException(settings.pass().name());
         };
     }

@@ -300,6 +300,9 @@ final class JvmContender implements Contender {
             case EXCHANGE -> {
                 double messages = (double) count * definition.returns;
                 values.put(Metric.HALF_ROUND_TRIP, elapsedNs / messages);
+                if (sizeBytes >= Metric.LARGE_BYTES) {
+                    values.put(Metric.EXCHANGE_BANDWIDTH, messages * NS_PER_SECOND / elapsedNs * sizeBytes / MEGABYTE);
+                }
                 values.put(Metric.EXCHANGE_CPU, cpuNs / messages);
                 values.put(Metric.MEMORY, memoryBytes() / BYTES_PER_MIB);
             }

@@ -7,21 +7,35 @@ import java.util.Map;
 import java.util.Set;
 import org.jfabric.tool.ToolException;
 
-/** {@code fi_pingpong} with tagged messages over the provider shm; it has no test of rate and no warm-up of its own. */
+/** {@code fi_pingpong} with tagged messages over one provider; it has no test of rate and no warm-up of its own. */
 final class LibfabricTool implements NativeContender.NativeTool {
-    static final String ID = "libfabric-shm";
+    static final LibfabricTool SHM = new LibfabricTool("libfabric-shm", "libfabric shm", "shm");
+    /** What is called tcp since 1.18. */
+    static final LibfabricTool NET = new LibfabricTool("libfabric-net", "libfabric net", "net");
+    /** Of 1.17, whose reliable datagrams over tcp are those of rxm. */
+    static final LibfabricTool RXM = new LibfabricTool("libfabric-rxm", "libfabric rxm over tcp", "tcp");
 
     private static final String BANDWIDTH = "MB/sec";
     private static final double NS_PER_MICROSECOND = 1e3;
 
+    private final String id;
+    private final String title;
+    private final String provider;
+
+    private LibfabricTool(String id, String title, String provider) {
+        this.id = id;
+        this.title = title;
+        this.provider = provider;
+    }
+
     @Override
     public String id() {
-        return ID;
+        return id;
     }
 
     @Override
     public String title() {
-        return "libfabric shm";
+        return title;
     }
 
     @Override
@@ -52,7 +66,7 @@ final class LibfabricTool implements NativeContender.NativeTool {
     @Override
     public List<String> command(Pass pass, int sizeBytes, long count, int port, boolean server) {
         List<String> command = new ArrayList<>(List.of(program(),
-            "-p", "shm", "-e", "rdm", "-m", "tagged",
+            "-p", provider, "-e", "rdm", "-m", "tagged",
             "-I", Long.toString(count),
             "-S", Integer.toString(sizeBytes),
             server ? "-B" : "-P", Integer.toString(port)));

@@ -8,7 +8,9 @@ enum Metric {
     MESSAGE_RATE("messageRate", "messages/s", true),
     /** Payload of a stream over its time; a megabyte is a million bytes. */
     BANDWIDTH("bandwidth", "MB/s", true),
-    /** The same, time over messages. */
+    /** Payload of an exchange, one direction after the other, over its time. */
+    EXCHANGE_BANDWIDTH("bandwidthOfExchange", "MB/s", true),
+    /** The time of a stream over its messages. */
     STREAM_TIME("timePerStreamedMessage", "ns", false),
     /** Half of the answers are there by then, counted from the intended send. */
     PACED_P50("roundTripAtRateP50", "ns", false),
@@ -34,6 +36,9 @@ enum Metric {
     STREAM_CPU("cpuPerStreamedMessage", "ns", false),
     /** Resident memory of all processes of the contender. */
     MEMORY("memory", "MiB", false);
+
+    /** Exchanges of shorter messages are not looked at for their bandwidth. */
+    static final int LARGE_BYTES = 65_536;
 
     private final String key;
     private final String unit;

@@ -150,6 +150,9 @@ final class NativeContender implements Contender {
         double cpuNs = cpuShare * nsPerMessage;
         if (pass == Pass.EXCHANGE) {
             values.put(Metric.HALF_ROUND_TRIP, nsPerMessage);
+            if (sizeBytes >= Metric.LARGE_BYTES) {
+                values.put(Metric.EXCHANGE_BANDWIDTH, NS_PER_SECOND / nsPerMessage * sizeBytes / MEGABYTE);
+            }
             values.put(Metric.EXCHANGE_CPU, cpuNs);
             if (memoryBytes > 0) {
                 values.put(Metric.MEMORY, memoryBytes / BYTES_PER_MIB);

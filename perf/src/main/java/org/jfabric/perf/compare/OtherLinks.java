@@ -19,6 +19,7 @@ final class OtherLinks implements AutoCloseable {
     private static final int MESSAGES = 50_000;
 
     private final List<PingPongFabric> fabrics = new ArrayList<>();
+    private final DatagramPort datagrams;
 
     /** Sends messages to itself. */
     OtherLinks(SideSettings settings) {
@@ -29,6 +30,11 @@ final class OtherLinks implements AutoCloseable {
             fabrics.add(fabric);
             use(fabric, directory, settings, link);
         }
+        String directory = NAME + "-udp-" + settings.role().text();
+        datagrams = new DatagramPort(settings.directory().resolve(directory), NAME, settings.sizeBytes());
+        datagrams.connect(directory, NAME);
+        PortLoops loops = new PortLoops(datagrams);
+        loops.exchangePing(MESSAGES);
     }
 
     private static void use(PingPongFabric fabric, String directory, SideSettings settings, String link) {
@@ -44,6 +50,10 @@ final class OtherLinks implements AutoCloseable {
 
     @Override
     public void close() {
-        fabrics.forEach(PingPongFabric::close);
+        try {
+            datagrams.close();
+        } finally {
+            fabrics.forEach(PingPongFabric::close);
+        }
     }
 }

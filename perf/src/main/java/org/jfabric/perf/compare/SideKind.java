@@ -6,6 +6,12 @@ import org.jfabric.driver.ThreadingMode;
 enum SideKind {
     /** JFabric, a driver of its own in mode INVOKER, link shm. */
     JFABRIC_INVOKER,
+    /** The same over the link tcp. */
+    JFABRIC_TCP,
+    /** The same over the link rxm. */
+    JFABRIC_RXM,
+    /** The same with datagrams over the link udp. */
+    JFABRIC_UDP,
     /** The same in a process that has used the other links as well. */
     JFABRIC_INVOKER_ALL_LINKS,
     /** The same with a hundred thousand receives posted where a stream arrives. */
@@ -41,9 +47,12 @@ enum SideKind {
      */
     Side open(SideSettings settings) {
         return switch (this) {
-            case JFABRIC_INVOKER -> new JFabricSide(settings, false, false);
-            case JFABRIC_INVOKER_ALL_LINKS -> new JFabricSide(settings, true, false);
-            case JFABRIC_INVOKER_MANY_RECEIVES -> new JFabricSide(settings, false, true);
+            case JFABRIC_INVOKER -> new JFabricSide(settings, "shm", false, false);
+            case JFABRIC_TCP -> new JFabricSide(settings, "tcp", false, false);
+            case JFABRIC_RXM -> new JFabricSide(settings, "rxm", false, false);
+            case JFABRIC_UDP -> new DatagramSide(settings);
+            case JFABRIC_INVOKER_ALL_LINKS -> new JFabricSide(settings, "shm", true, false);
+            case JFABRIC_INVOKER_MANY_RECEIVES -> new JFabricSide(settings, "shm", false, true);
             case JFABRIC_ZERO_COPY -> new ZeroCopySide(settings);
             case JFABRIC_DEDICATED -> new JFabricDaemon(settings, ThreadingMode.DEDICATED);
             case JFABRIC_SHARED -> new JFabricDaemon(settings, ThreadingMode.SHARED);

@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 import org.jfabric.FabricException;
+import org.jfabric.driver.config.TcpConfig;
+import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.ffi.Affinity;
 import org.jfabric.tool.TemporaryDirectory;
 import org.jfabric.tool.ToolCommand;
@@ -43,6 +45,7 @@ public final class SideProcess implements ToolCommand {
     /** What marks the lines meant for the rig. */
     static final String MARK = "#compare ";
 
+    private static final String LOOPBACK_INTERFACE = "lo";
     private static final long CYCLE_NS = 100_000;
     private static final int ORPHANED = 3;
     private static final int PROFILED_WORD = 3;
@@ -73,6 +76,9 @@ public final class SideProcess implements ToolCommand {
 
     @Override
     public Integer call() {
+        // all sides are on this host, and the C programs are told to take this interface too
+        System.setProperty(TcpConfig.INTERFACE.name(), LOOPBACK_INTERFACE);
+        System.setProperty(UdpConfig.INTERFACE.name(), LOOPBACK_INTERFACE);
         Thread reader = new Thread(this::read, "compare-commands");
         reader.setDaemon(true);
         reader.start();

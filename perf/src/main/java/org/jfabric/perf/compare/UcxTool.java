@@ -7,22 +7,35 @@ import java.util.Map;
 import java.util.Set;
 import org.jfabric.tool.ToolException;
 
-/** {@code ucx_perftest}, tests {@code tag_lat} and {@code tag_bw}, transports posix and self. */
+/** {@code ucx_perftest}, tests {@code tag_lat} and {@code tag_bw}, over one transport. */
 final class UcxTool implements NativeContender.NativeTool {
-    static final String ID = "ucx";
+    static final UcxTool POSIX = new UcxTool("ucx", "UCX posix", Map.of("UCX_TLS", "posix,self"));
+    /** Bound to the loopback interface, or it takes any that leads to this host. */
+    static final UcxTool TCP =
+        new UcxTool("ucx-tcp", "UCX tcp", Map.of("UCX_TLS", "tcp,self", "UCX_NET_DEVICES", "lo"));
 
     private static final String RATE = "overall_mr";
     private static final int WARM_PART = 5;
     private static final double NS_PER_SECOND = 1e9;
 
+    private final String id;
+    private final String title;
+    private final Map<String, String> environment;
+
+    private UcxTool(String id, String title, Map<String, String> environment) {
+        this.id = id;
+        this.title = title;
+        this.environment = environment;
+    }
+
     @Override
     public String id() {
-        return ID;
+        return id;
     }
 
     @Override
     public String title() {
-        return "UCX posix";
+        return title;
     }
 
     @Override
@@ -42,7 +55,7 @@ final class UcxTool implements NativeContender.NativeTool {
 
     @Override
     public Map<String, String> environment() {
-        return Map.of("UCX_TLS", "posix,self");
+        return environment;
     }
 
     @Override

@@ -59,8 +59,8 @@ class CompareProcessTest {
     @Test
     void shouldMeasureEachKindOfCellAndTheBaselines() throws Exception {
         Run run = run("--systems", "jfabric-invoker,jfabric-invoker-100000-receives,jfabric-zero-copy,"
-            + "jfabric-daemon-1000-endpoints,hand-over,copy", "--sizes", "64", "--rounds", "1", "--messages",
-            "10000", "--json", "--report", folder.toString());
+            + "jfabric-daemon-1000-endpoints,jfabric-tcp,jfabric-udp,hand-over,copy", "--sizes", "64", "--rounds", "1",
+            "--messages", "10000", "--json", "--report", folder.toString());
 
         assertEquals(0, run.status, run.err);
         assertEquals(1, run.out.lines().count(), run.out);
@@ -75,10 +75,11 @@ class CompareProcessTest {
             "jfabric-invoker bandwidth", "jfabric-invoker roundTripAtRateP99", "hand-over halfRoundTrip",
             "hand-over roundTripAtRateP99", "jfabric-invoker memory", "jfabric-invoker cpuPerStreamedMessage",
             "jfabric-invoker-100000-receives timePerStreamedMessage", "jfabric-zero-copy messageRate",
+            "jfabric-tcp halfRoundTrip", "jfabric-tcp messageRate", "jfabric-udp halfRoundTrip",
             "jfabric-daemon-1000-endpoints halfRoundTrip", "jfabric-daemon-1000-endpoints firstMessageP99InCycles")),
             seen.toString());
-        assertEquals(50_000.0, json.get("messagesCompared"));
-        assertEquals(10, ((List<?>) json.get("profiles")).size(), run.out);
+        assertEquals(100_000.0, json.get("messagesCompared"));
+        assertEquals(14, ((List<?>) json.get("profiles")).size(), run.out);
         assertEquals(10_000.0, ((Map<?, ?>) json.get("garbageCollections")).get("messages"));
         for (String name : List.of("cpu", "kernel", "jdk", "commit", "version.jfabric-invoker", "version.aeron-ipc")) {
             assertTrue(((Map<?, ?>) json.get("environment")).containsKey(name), name);

@@ -20,8 +20,8 @@ class NativeToolTest {
         64      200k    =200k    24m         3.89s      6.58       9.72       0.10
         """;
 
-    private final UcxTool ucx = new UcxTool();
-    private final LibfabricTool libfabric = new LibfabricTool();
+    private final UcxTool ucx = UcxTool.POSIX;
+    private final LibfabricTool libfabric = LibfabricTool.NET;
 
     @Test
     void shouldReadTheOverallRateOfUcx() {
@@ -45,6 +45,16 @@ class NativeToolTest {
             .getMessage().contains("no transport"));
         assertTrue(assertThrows(ToolException.class, () -> libfabric.nsPerMessage(64, "fi_getinfo(): -61\n"))
             .getMessage().contains("-61"));
+    }
+
+    @Test
+    void shouldTellEachProgramItsTransport() {
+        assertEquals("tcp,self", UcxTool.TCP.environment().get("UCX_TLS"));
+        for (LibfabricTool tool : List.of(LibfabricTool.SHM, LibfabricTool.NET, LibfabricTool.RXM)) {
+            List<String> command = tool.command(Pass.EXCHANGE, 64, 1_000, 5_000, false);
+            assertEquals(tool.title().contains("rxm") ? "tcp" : tool.title().substring("libfabric ".length()),
+                command.get(command.indexOf("-p") + 1));
+        }
     }
 
     @Test

@@ -90,7 +90,8 @@ class ReportTest {
         Runs.add(results, Runs.OWN, Metric.HALF_ROUND_TRIP, 100);
         Runs.add(results, Runs.UCX, Metric.HALF_ROUND_TRIP, 50);
         Runs.add(results, new Cell(Contenders.HAND_OVER, Pass.EXCHANGE, 64), Metric.HALF_ROUND_TRIP, 47);
-        Comparison missed = new Comparison(Map.of(), Map.of(UcxTool.ID, "UCX posix"), results, List.of(), List.of(), 0,
+        Comparison missed = new Comparison(
+            Map.of(), Map.of(UcxTool.POSIX.id(), "UCX posix"), results, List.of(), List.of(), 0,
             0, 0, run.profiles());
         Target.Verdict verdict = new Target("x", Runs.OWN, Metric.HALF_ROUND_TRIP, Runs.UCX, 0.9, 0.75)
             .judge(results);

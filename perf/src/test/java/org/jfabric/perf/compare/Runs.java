@@ -8,7 +8,7 @@ import org.HdrHistogram.Histogram;
 /** Runs that were never measured, for what is made of them. */
 final class Runs {
     static final Cell OWN = new Cell(Contenders.INVOKER, Pass.EXCHANGE, 64);
-    static final Cell UCX = new Cell(UcxTool.ID, Pass.EXCHANGE, 64);
+    static final Cell UCX = new Cell(UcxTool.POSIX.id(), Pass.EXCHANGE, 64);
 
     private Runs() {
     }
@@ -27,7 +27,7 @@ final class Runs {
         Results results = new Results(3);
         for (int size : new int[] {64, 1024}) {
             add(results, new Cell(Contenders.INVOKER, Pass.EXCHANGE, size), Metric.HALF_ROUND_TRIP, 100, 90, 110);
-            add(results, new Cell(UcxTool.ID, Pass.EXCHANGE, size), Metric.HALF_ROUND_TRIP, 200, 190, 180);
+            add(results, new Cell(UcxTool.POSIX.id(), Pass.EXCHANGE, size), Metric.HALF_ROUND_TRIP, 200, 190, 180);
             add(results, new Cell(Contenders.INVOKER, Pass.STREAM, size), Metric.MESSAGE_RATE, 5e6, 6e6, 4e6);
         }
         add(results, new Cell(Contenders.COPY, Pass.STREAM, 65_536), Metric.BANDWIDTH, 12_000, 13_000, 14_000);

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class TargetTest {
     private static final Cell COPY = new Cell(Contenders.COPY, Pass.STREAM, 65_536);
     private static final Cell OWN_STREAM = new Cell(Contenders.INVOKER, Pass.STREAM, 65_536);
-    private static final Cell UCX_STREAM = new Cell(UcxTool.ID, Pass.STREAM, 65_536);
+    private static final Cell UCX_STREAM = new Cell(UcxTool.POSIX.id(), Pass.STREAM, 65_536);
     private static final Target LATENCY = new Target("x", Runs.OWN, Metric.HALF_ROUND_TRIP, Runs.UCX, 0.9, 0.75);
 
     private final Results results = new Results(5);

@@ -68,7 +68,8 @@ final class TcpConnection extends Watched {
         this.isIncoming = state != CONNECTING;
         this.deadlineNs = deadlineNs;
         this.input = new TcpInput(this, link.readPool(), link.vector());
-        this.output = new TcpOutput(this, link.writePool(), link.vector(), link.copyLimitBytes());
+        this.output = new TcpOutput(this, link.writePool(), link.vector(), link.copyLimitBytes(),
+            link.writesCounter());
     }
 
     @Override

@@ -38,6 +38,10 @@ import java.util.Set;
 final class TcpLink extends Link {
     /** Polls between two looks at the epoll: its price is that of several cycles without work. */
     private static final int POLLS_PER_LOOK = 32;
+    /** The same while every connection is read in each poll: only new ones and deadlines wait for the look then. */
+    private static final int POLLS_PER_IDLE_LOOK = 256;
+    /** The same while the system takes no more of a connection in use: the epoll tells when it does. */
+    private static final int POLLS_PER_BLOCKED_LOOK = 2;
     /** Empty reads after which a connection is left to the epoll, shared by all that are read in each poll. */
     private static final int IDLE_POLLS = 2048;
     private static final long LINGER_NS = 1_000_000_000L;
@@ -46,6 +50,8 @@ final class TcpLink extends Link {
     private final LinkServices services;
     private final TcpConfig config;
     private final ChannelLimits limits;
+    /** System calls that have written messages; over those sent it tells how well they are put together. */
+    private final long writesCounter;
     private final WatchedSet watched;
     private final BufferPool readPool;
     private final BufferPool writePool;
@@ -70,6 +76,7 @@ final class TcpLink extends Link {
         this.services = services;
         this.config = config;
         this.limits = limits;
+        this.writesCounter = services.counterAddress("tcp: writes to sockets");
         this.watched = WatchedSet.of(config.sockets(), services);
         this.readPool = new BufferPool(config.readAheadBytes());
         this.writePool = new BufferPool(config.writeBehindBytes());
@@ -136,8 +143,8 @@ final class TcpLink extends Link {
             work++;
         }
         if (--pollsToLook < 0) {
-            pollsToLook = POLLS_PER_LOOK;
             work += look();
+            pollsToLook = hotCount == open.size() && waiting.isEmpty() ? POLLS_PER_IDLE_LOOK : POLLS_PER_LOOK;
         }
         for (int i = hotCount - 1; i >= 0; i--) {
             // one that ends may take others out
@@ -150,6 +157,9 @@ final class TcpLink extends Link {
 
     private int poll(TcpConnection connection, int limit) {
         int work = connection.poll(limit);
+        if (connection.output().isBlocked()) {
+            pollsToLook = Math.min(pollsToLook, POLLS_PER_BLOCKED_LOOK);
+        }
         if (work > 0) {
             connection.idlePolls = 0;
         } else if (++connection.idlePolls * hotCount > IDLE_POLLS && !connection.mustBePolled()) {
@@ -197,6 +207,8 @@ final class TcpLink extends Link {
                 return false;
             }
         }
+        // what wakes the thread is something that the epoll knows
+        pollsToLook = 0;
         return watched.arm();
     }
 
@@ -237,6 +249,10 @@ final class TcpLink extends Link {
 
     Sockets sockets() {
         return config.sockets();
+    }
+
+    long writesCounter() {
+        return writesCounter;
     }
 
     int copyLimitBytes() {

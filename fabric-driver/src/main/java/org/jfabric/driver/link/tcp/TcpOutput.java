@@ -31,6 +31,7 @@ final class TcpOutput {
     private final BufferPool pool;
     private final IoVector vector;
     private final int copyLimit;
+    private final long writesCounter;
     private final AwaitedAcks awaited = new AwaitedAcks();
     /** 0 while nothing waits. */
     private long buffer;
@@ -49,11 +50,12 @@ final class TcpOutput {
     /** The engine was told to wait. */
     private boolean refused;
 
-    TcpOutput(TcpConnection connection, BufferPool pool, IoVector vector, int copyLimit) {
+    TcpOutput(TcpConnection connection, BufferPool pool, IoVector vector, int copyLimit, long writesCounter) {
         this.connection = connection;
         this.pool = pool;
         this.vector = vector;
         this.copyLimit = copyLimit;
+        this.writesCounter = writesCounter;
     }
 
     /** As {@link Channel#send}. */
@@ -194,6 +196,7 @@ final class TcpOutput {
                 long written = !hasLongPayload()
                     ? connection.port().send(buffer + head, tail - head)
                     : connection.port().sendVector(vector);
+                UnsafeApi.putLongRelease(null, writesCounter, UnsafeApi.getLong(writesCounter) + 1);
                 advance(written, wanted);
             }
         }

@@ -127,6 +127,12 @@ final class UdpChannel extends ForeignChannel {
         if (nameLength == 0 || (operation.flags & Flags.MULTICAST) != 0 && !isGroup) {
             return -FabricErrno.EINVAL;
         }
+        // the engine must not hear of new credit inside of its own call, so the message that brings it waits for a poll
+        if ((operation.flags & Flags.TRANSMIT_COMPLETE) == 0 && creditBytes - operation.length >= RENEW_BYTES
+            && endpoint.sendNow(this, operation)) {
+            creditBytes -= operation.length + COST_BYTES;
+            return DONE;
+        }
         endpoint.add(this, operation);
         return PENDING;
     }

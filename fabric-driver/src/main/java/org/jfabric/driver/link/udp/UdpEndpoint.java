@@ -20,11 +20,13 @@ import java.util.Map;
 /**
  * One endpoint's socket: what waits to be sent, and whose messages are received.
  *
- * <p><b>Sending.</b> Messages posted in one cycle leave with one system call in the next poll, in the order of posting,
- * and end when the kernel has taken them; it reads from the sender's memory. <b>Receiving.</b> No more datagrams are
- * taken than receives are posted: the others wait in the kernel's buffer, and what does not fit there is lost, as with
- * libfabric's provider. A socket where nothing came for a while is not asked in every cycle, because asking costs more
- * than a message between drivers of one host.
+ * <p><b>Sending.</b> The first message of a cycle leaves at once; those that follow it in the same cycle leave with one
+ * system call in the next poll, in the order of posting, and end when the kernel has taken them; it reads from the
+ * sender's memory. <b>Receiving.</b> No more datagrams are taken than receives are posted: the others wait in the
+ * kernel's buffer, and what does not fit there is lost, as with libfabric's provider. One is asked for as long as they
+ * come one by one, more when they come faster: to ask for several costs a further look at the socket. A socket where
+ * nothing came for a while is not asked in every cycle, because asking costs more than a message between drivers of one
+ * host.
  *
  * <p>Owner: progress agent.
  */
@@ -50,6 +52,10 @@ final class UdpEndpoint {
     private UdpChannel[] waitingFor = new UdpChannel[64];
     private long head;
     private long tail;
+    /** A message has left since the last poll: what follows is put together. */
+    private boolean wroteInCycle;
+    /** Datagrams to be asked for. */
+    private int expected = 1;
     private int emptyPolls;
     private int quietPolls;
     private UdpPort[] groups = new UdpPort[0];
@@ -88,6 +94,21 @@ final class UdpEndpoint {
         return channel;
     }
 
+    /**
+     * Hands a message to the kernel if it is the first one of the cycle.
+     *
+     * @return false if it has to wait for the next poll, which also says why the kernel does not take it.
+     */
+    boolean sendNow(UdpChannel channel, TransmitOperation operation) {
+        if (wroteInCycle || head != tail || (operation.flags & Flags.MORE) != 0) {
+            return false;
+        }
+        describe(0, channel, operation);
+        wroteInCycle = port.send(outgoing, 1) == 1;
+        emptyPolls = 0;
+        return wroteInCycle;
+    }
+
     /** A message begins to wait for the next poll. */
     void add(UdpChannel channel, TransmitOperation operation) {
         int mask = waiting.length - 1;
@@ -112,11 +133,18 @@ final class UdpEndpoint {
         if (head != tail) {
             work += flush();
         }
+        wroteInCycle = false;
         int posted = local.postedReceives();
         if (posted == 0 || !isDue()) {
             return work;
         }
-        int received = receiver.receive(port, sources, strangers, Flags.MSG, Math.min(limit, posted));
+        int asked = Math.min(expected, Math.min(limit, posted));
+        int received = receiver.receive(port, sources, strangers, Flags.MSG, asked);
+        if (received == asked) {
+            expected = Math.min(2 * expected, outgoing.capacity());
+        } else if (received == 0 && expected > 1) {
+            expected /= 2;
+        }
         if (groups.length != 0) {
             received += receiveGroups(receiver, limit);
         }

@@ -113,6 +113,38 @@ class TcpLinkTest {
     }
 
     @Test
+    void shouldWriteManyShortMessagesOfOneCycleByTwoCalls() {
+        Recorder here = up(a, b);
+        Recorder there = b.handler(a.address());
+        a.step();
+        long before = a.writes();
+        for (int i = 0; i < 100; i++) {
+            assertEquals(Channel.DONE, a.send(here.channel, i, 64, i));
+        }
+        // the first one must not wait for the others, nor these for an answer
+        assertEquals(before + 1, a.writes());
+        await(() -> there.messages.size() == 100);
+        assertEquals(before + 2, a.writes());
+        for (int i = 0; i < 100; i++) {
+            assertArrayEquals(TcpNode.payload(64, i), there.messages.get(i));
+        }
+    }
+
+    @Test
+    void shouldWriteAMessageOfWhichMoreFollowWithTheNextOne() {
+        Recorder here = up(a, b);
+        Recorder there = b.handler(a.address());
+        a.step();
+        long before = a.writes();
+        here.channel.send(a.operation(Flags.TAGGED | Flags.MORE, 1, 64, 1), 0);
+        assertEquals(before, a.writes());
+        a.send(here.channel, 2, 64, 2);
+        assertEquals(before + 1, a.writes());
+        await(() -> there.messages.size() == 2);
+        assertEquals(before + 1, a.writes());
+    }
+
+    @Test
     void shouldReachItself() {
         Recorder self = a.connect(a.address());
         await(() -> self.ups == 1);

@@ -87,6 +87,11 @@ final class TcpNode extends LinkServices implements AutoCloseable {
         return handler;
     }
 
+    /** System calls of the link that have written. */
+    long writes() {
+        return counter("tcp: writes to sockets");
+    }
+
     int step() {
         while (!tasks.isEmpty()) {
             ResourceTask task = tasks.removeFirst();

@@ -1,0 +1,184 @@
+package org.jfabric.perf.compare;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.jfabric.AddressVector;
+import org.jfabric.AddressVectorAttr;
+import org.jfabric.Completion;
+import org.jfabric.CompletionError;
+import org.jfabric.CompletionHandler;
+import org.jfabric.CompletionQueue;
+import org.jfabric.CompletionQueueAttr;
+import org.jfabric.Domain;
+import org.jfabric.Endpoint;
+import org.jfabric.EndpointType;
+import org.jfabric.Fabric;
+import org.jfabric.FabricAddress;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.MemoryRegion;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.LinkConfig;
+import org.jfabric.tool.ToolException;
+
+/**
+ * A driver in mode INVOKER with a datagram endpoint over the link udp. Receives are posted ahead, all at one place, and
+ * only messages that are received have entries. Owner: one thread.
+ */
+final class DatagramPort implements Port, CompletionHandler, AutoCloseable {
+    /** Longest message: what the link takes by default is one frame of an Ethernet. */
+    static final int MOST_BYTES = 1472;
+
+    private static final String LINK = "udp";
+    private static final int POLL_LIMIT = 4;
+    private static final int QUEUE_SIZE = 64;
+    private static final long SEND = 1;
+    private static final long RECEIVE = 2;
+
+    private final int sizeBytes;
+    private final FabricDriver driver;
+    private final Fabric fabric;
+    private final CompletionQueue queue;
+    private final AddressVector addresses;
+    private final Endpoint endpoint;
+    private final MemoryRegion sendRegion;
+    private final MemoryRegion receiveRegion;
+    private final long sendAddress;
+    private final long receiveAddress;
+    private long peer;
+    private long posted;
+    private long received;
+    private long lastLength;
+
+    /**
+     * Starts the driver and posts receives.
+     *
+     * @param directory of the driver.
+     * @param service   name to publish.
+     * @param sizeBytes of the messages.
+     */
+    DatagramPort(Path directory, String service, int sizeBytes) {
+        this.sizeBytes = sizeBytes;
+        driver = FabricDriver.launchEmbedded(DriverConfig.builder()
+            .directory(directory)
+            .threadingMode(ThreadingMode.INVOKER)
+            .set(LinkConfig.ENABLED, List.of(LINK))
+            .build());
+        fabric = driver.fabric();
+        Info hints = new Info().caps(Flags.MSG | Flags.SEND | Flags.RECV).linkName(LINK);
+        hints.epAttr().type(EndpointType.DGRAM);
+        hints.txAttr().size(QUEUE_SIZE);
+        hints.rxAttr().size(QUEUE_SIZE);
+        Domain domain = fabric.domain(fabric.info(hints).best());
+        queue = domain.openCompletionQueue(new CompletionQueueAttr().size(2 * QUEUE_SIZE));
+        addresses = domain.openAddressVector(new AddressVectorAttr());
+        sendRegion = domain.allocate(MOST_BYTES);
+        receiveRegion = domain.allocate(MOST_BYTES);
+        sendAddress = sendRegion.address(0);
+        receiveAddress = receiveRegion.address(0);
+        endpoint = domain.openEndpoint(domain.info());
+        endpoint.bind(queue, Flags.RECV);
+        endpoint.bind(queue, Flags.TRANSMIT | Flags.SELECTIVE_COMPLETION);
+        endpoint.bind(addresses);
+        endpoint.enable();
+        endpoint.publish(service);
+        postReceives();
+    }
+
+    /**
+     * Finds the other side.
+     *
+     * @param driverName its driver.
+     * @param service    the name that it published there.
+     */
+    void connect(String driverName, String service) {
+        peer = addresses.insertService(driverName, service);
+    }
+
+    /** Memory that messages are sent from. */
+    MemoryRegion sendRegion() {
+        return sendRegion;
+    }
+
+    /** Memory that messages are received into. */
+    MemoryRegion receiveRegion() {
+        return receiveRegion;
+    }
+
+    /** Bytes of the message received last. */
+    long lastLength() {
+        return lastLength;
+    }
+
+    @Override
+    public boolean trySend() {
+        int result = endpoint.send(sendAddress, sizeBytes, peer, SEND);
+        if (result == 0) {
+            // while the message is on its way
+            if (posted - received < QUEUE_SIZE) {
+                postReceives();
+            }
+            return true;
+        }
+        if (result != -FabricErrno.EAGAIN) {
+            throw refused(result);
+        }
+        return false;
+    }
+
+    @Override
+    public void poll() {
+        int result = queue.poll(this, POLL_LIMIT);
+        if (result < 0 && result != -FabricErrno.EAGAIN) {
+            throw refused(result);
+        }
+    }
+
+    @Override
+    public long received() {
+        return received;
+    }
+
+    @Override
+    public void onCompletion(Completion completion) {
+        if (completion.opContext() == RECEIVE) {
+            lastLength = completion.len();
+            received++;
+        }
+    }
+
+    private void postReceives() {
+        while (posted - received < QUEUE_SIZE) {
+            int result = endpoint.recv(receiveAddress, sizeBytes, FabricAddress.ADDR_UNSPEC, RECEIVE);
+            if (result == -FabricErrno.EAGAIN) {
+                return;
+            }
+            if (result != 0) {
+                throw refused(result);
+            }
+            posted++;
+        }
+    }
+
+    private ToolException refused(int result) {
+        if (result == -FabricErrno.EAVAIL) {
+            CompletionError error = new CompletionError();
+            queue.readErr(error, 0);
+            return new ToolException("A transfer failed with " + FabricErrno.name(error.err()) + ".");
+        }
+        return new ToolException("A transfer was refused with " + FabricErrno.name(-result) + " ("
+            + FabricErrno.describe(-result) + ").");
+    }
+
+    @Override
+    public void close() {
+        try {
+            fabric.close();
+        } finally {
+            driver.close();
+        }
+    }
+}
