@@ -56,7 +56,7 @@ public final class LocalAddresses {
             }
         }
         throw new FabricException(FabricErrno.EADDRNOTAVAIL,
-            "no interface" + (isAny ? "" : " called " + networkInterface) + " is up and has an "
+            "no interface" + (isAny ? " that is up" : " called " + networkInterface) + " has an "
                 + (wantsIn6 ? "IPv6" : "IPv4") + " address; there are " + interfaces().stream()
                 .map(NetworkInterface::getName).toList(),
             "Name another one in " + option + ", or an address of this host as source.");
@@ -76,7 +76,8 @@ public final class LocalAddresses {
             return List.of(towards(target));
         }
         List<InetAddress> all = new ArrayList<>();
-        interfaces().forEach(each -> all.addAll(Collections.list(each.getInetAddresses())));
+        interfaces().stream().filter(LocalAddresses::isUp)
+            .forEach(each -> all.addAll(Collections.list(each.getInetAddresses())));
         // link-local ones are only known on their own network
         all.sort(Comparator.comparing(InetAddress::isLoopbackAddress).thenComparing(InetAddress::isLinkLocalAddress)
             .thenComparing(address -> !(address instanceof Inet4Address)));
@@ -100,6 +101,7 @@ public final class LocalAddresses {
         }
         List<InetAddress> addresses = new ArrayList<>();
         for (NetworkInterface each : interfaces()) {
+            // up or not: who names it knows, and a cable may be a moment away
             if (each.getName().equals(name)) {
                 addresses.addAll(Collections.list(each.getInetAddresses()));
             }
@@ -109,19 +111,20 @@ public final class LocalAddresses {
         return addresses;
     }
 
-    /** Those that are up. */
     private static List<NetworkInterface> interfaces() {
         try {
-            List<NetworkInterface> up = new ArrayList<>();
-            for (NetworkInterface each : Collections.list(NetworkInterface.getNetworkInterfaces())) {
-                if (each.isUp()) {
-                    up.add(each);
-                }
-            }
-            return up;
+            return Collections.list(NetworkInterface.getNetworkInterfaces());
         } catch (SocketException none) {
             throw new FabricException(FabricErrno.EADDRNOTAVAIL, "the interfaces of this host cannot be listed",
                 none.getMessage(), none);
+        }
+    }
+
+    private static boolean isUp(NetworkInterface each) {
+        try {
+            return each.isUp();
+        } catch (SocketException gone) {
+            return false;
         }
     }
 }

@@ -3,6 +3,7 @@ package org.jfabric.driver.link.tcp;
 import org.agrona.UnsafeApi;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ConnectionHandler;
@@ -17,7 +18,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import jdk.net.ExtendedSocketOptions;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.ref.WeakReference;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -260,12 +267,25 @@ class TcpConnectionsTest {
     }
 
     private static int[] liveness(Connecting side) {
-        return TcpSocket.liveness(((TcpChannel) side.recorder.channel).connection().fd());
+        TcpPort port = ((TcpChannel) side.recorder.channel).connection().port();
+        if (port.channel() == null) {
+            return TcpSocket.liveness(port.fd());
+        }
+        SocketChannel channel = (SocketChannel) port.channel();
+        try {
+            return new int[] {channel.getOption(StandardSocketOptions.SO_KEEPALIVE) ? 1 : 0,
+                channel.getOption(ExtendedSocketOptions.TCP_KEEPIDLE),
+                channel.getOption(ExtendedSocketOptions.TCP_KEEPINTERVAL),
+                channel.getOption(ExtendedSocketOptions.TCP_KEEPCOUNT), 0};
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
     }
 
     /** What the system is told, so that it notices when the peer's host is gone. */
     @Test
     void shouldKeepBothSidesAliveAsConfigured() {
+        boolean isNative = a.link.sockets() == Sockets.NATIVE;
         Connecting[] usual = connected();
         for (Connecting side : usual) {
             assertArrayEquals(new int[] {1, 5, 2, 3, 0}, liveness(side));
@@ -273,13 +293,13 @@ class TcpConnectionsTest {
         incoming.requests.clear();
         try (TcpNode other = new TcpNode("127.0.0.1",
             "jfabric.tcp.keepaliveIdleNs", "6500ms", "jfabric.tcp.keepaliveIntervalNs", "4s",
-            "jfabric.tcp.keepaliveProbes", "7", "jfabric.tcp.userTimeoutNs", "9s")) {
+            "jfabric.tcp.keepaliveProbes", "7", "jfabric.tcp.userTimeoutNs", isNative ? "9s" : "0")) {
             Connecting here = new Connecting();
             other.link.connections().connect(other.endpoint, incoming.address, HELLO, here);
             await(() -> other.step() >= 0 && incoming.requests.size() == 1);
             incoming.requests.getFirst().accept(b.endpoint, WELCOME, new Connecting());
             await(() -> other.step() >= 0 && here.recorder.ups == 1);
-            assertArrayEquals(new int[] {1, 7, 4, 7, 9000}, liveness(here));
+            assertArrayEquals(new int[] {1, 7, 4, 7, isNative ? 9000 : 0}, liveness(here));
         }
         try (TcpNode off = new TcpNode("127.0.0.1", "jfabric.tcp.keepaliveIdleNs", "0")) {
             Connecting here = new Connecting();

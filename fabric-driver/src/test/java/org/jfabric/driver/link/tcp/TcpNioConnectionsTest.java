@@ -1,8 +1,14 @@
 package org.jfabric.driver.link.tcp;
 
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
 import org.jfabric.driver.config.Sockets;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 /** The same with the JDK's sockets. */
 class TcpNioConnectionsTest extends TcpConnectionsTest {
@@ -14,5 +20,12 @@ class TcpNioConnectionsTest extends TcpConnectionsTest {
     @AfterAll
     static void useNative() {
         TcpNode.use(Sockets.NATIVE);
+    }
+
+    @Test
+    void shouldRefuseABoundThatTheSocketsOfTheJdkDoNotHave() {
+        FabricException refused = assertThrows(FabricException.class,
+            () -> new TcpNode("127.0.0.1", "jfabric.tcp.userTimeoutNs", "9s"));
+        assertEquals(FabricErrno.EINVAL, refused.errno());
     }
 }
