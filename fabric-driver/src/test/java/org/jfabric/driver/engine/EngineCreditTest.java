@@ -55,6 +55,28 @@ class EngineCreditTest {
         rig.nodes.forEach(Rig.Node::assertAtRest);
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldAnnounceNoShortMessageWhoseCreditIsOnItsWay(boolean tellsTaken) {
+        script.tellsTaken = tellsTaken;
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        int messages = 3 * ((1 << 14) / (1024 + 64));
+        for (int i = 0; i < messages; i++) {
+            assertEquals(0, b.trecv(0, 1024, 1, 200 + i));
+            assertEquals(0, a.tsend(b, 0, 1000, 1, 100 + i));
+        }
+        rig.settle();
+        // where a link cannot tell what the peer has taken, nobody can know whether credit will come
+        assertEquals(tellsTaken, script.announcements == 0, script.announcements + " announcements");
+        for (int i = 0; i < messages; i++) {
+            assertEquals(200 + i, b.next().context());
+        }
+        assertEquals(messages, a.completions.takeAll().size());
+        a.assertAtRest();
+        b.assertAtRest();
+    }
+
     @Test
     void shouldStillMatchOtherTagsWhenCreditIsUsedUp() {
         Rig.Node a = rig.add("a");

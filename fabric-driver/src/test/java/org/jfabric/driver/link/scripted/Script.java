@@ -51,6 +51,8 @@ public final class Script {
     public long levels = Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE;
     /** Whether peers know how to acknowledge single messages. */
     public boolean acknowledges = true;
+    /** Whether an end knows what the other one has taken. */
+    public boolean tellsTaken = true;
     /** Whether peers know announcements of several pieces; others take such payloads in segments. */
     public boolean vectors = true;
 
@@ -94,6 +96,7 @@ public final class Script {
         capacityFrames = 1 + random.nextInt(20);
         eagerLimitBytes = 64 << random.nextInt(5);
         segmentLimitBytes = 16 << random.nextInt(6);
+        tellsTaken = (seed & 1) == 0;
         return this;
     }
 

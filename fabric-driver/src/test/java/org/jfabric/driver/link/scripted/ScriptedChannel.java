@@ -36,6 +36,10 @@ public final class ScriptedChannel extends Channel {
     private int firstGrant;
     private int arrivalStep = -1;
     private int noticeStep;
+    /** Frames that have left the inbox. */
+    private long taken;
+    /** Of the other end's. */
+    private long mark;
     private int errno;
     private boolean wantsWritable;
     private boolean held;
@@ -244,6 +248,16 @@ public final class ScriptedChannel extends Channel {
         describe(operation, frame.source);
         other.inbox.add(frame);
         return DONE;
+    }
+
+    @Override
+    public void markSent() {
+        mark = state == UP ? other.taken + other.inbox.size() : 0;
+    }
+
+    @Override
+    public boolean isMarkTaken() {
+        return !script.tellsTaken || state != UP || other.state != UP || other.taken >= mark;
     }
 
     private void describe(TransmitOperation operation, RemotePayload payload) {
@@ -518,6 +532,7 @@ public final class ScriptedChannel extends Channel {
             return stream(frame);
         }
         inbox.poll();
+        taken++;
         deliver(frame);
         script.give(frame);
         return true;
@@ -586,6 +601,7 @@ public final class ScriptedChannel extends Channel {
         }
         streaming = null;
         inbox.poll();
+        taken++;
         if (frame.errno == 0) {
             script.observer.onWhole(local, remote, frame.data);
             handler().onPlaced(placement);
