@@ -36,12 +36,12 @@ final class OptionNames {
         return FOREIGN_PREFIXES.stream().anyMatch(name::startsWith);
     }
 
-    /** The known name with the fewest differences; a right name in the wrong group counts as one difference. */
+    /** The known name with the fewest differences; a wrong group counts as one, and so does an end that is missing. */
     static String nearest(String name) {
         String nearest = KNOWN.get(0);
         int leastDistance = Integer.MAX_VALUE;
         for (String known : KNOWN) {
-            int distance = Math.min(distance(name, known), 1 + distance(lastPart(name), lastPart(known)));
+            int distance = Math.min(distance(name, known), 1 + partDistance(lastPart(name), lastPart(known)));
             if (distance < leastDistance) {
                 leastDistance = distance;
                 nearest = known;
@@ -68,6 +68,12 @@ final class OptionNames {
             }
         }
         return row[b.length()];
+    }
+
+    /** Most names end with a unit, which is easily forgotten. */
+    private static int partDistance(String name, String known) {
+        boolean isBegin = !name.isEmpty() && known.toLowerCase(Locale.ROOT).startsWith(name.toLowerCase(Locale.ROOT));
+        return Math.min(distance(name, known), isBegin ? 1 : Integer.MAX_VALUE);
     }
 
     private static String lastPart(String name) {
