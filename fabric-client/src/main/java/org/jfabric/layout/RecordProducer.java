@@ -140,17 +140,18 @@ public final class RecordProducer {
      * @return true if nothing is left in the ring.
      */
     public boolean isDrained() {
-        return isTaken(position);
+        return refreshLimit() == 0 && consumerPosition == position;
     }
 
     /**
      * Whether the consumer has taken what was committed before.
      *
      * @param end a {@link #position()} of now or earlier.
-     * @return true if nothing in front of it is left in the ring.
+     * @return true if nothing in front of it is left in the ring; also if the consumer's position is impossible, which
+     *     the next {@link #claim} tells.
      */
     public boolean isTaken(long end) {
-        return consumerPosition >= end || refreshLimit() == 0 && consumerPosition >= end;
+        return consumerPosition >= end || refreshLimit() < 0 || consumerPosition >= end;
     }
 
     private void pad(int offset, int toEnd) {

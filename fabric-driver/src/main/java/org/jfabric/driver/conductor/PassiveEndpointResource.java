@@ -13,6 +13,7 @@ public final class PassiveEndpointResource {
     private final byte[] authKey;
     private String name;
     private boolean listens;
+    private boolean isBeingTaken;
     private EnginePassiveEndpoint endpoint;
     private BoundAddress bound;
 
@@ -110,6 +111,24 @@ public final class PassiveEndpointResource {
      */
     public String address(String driverName) {
         return bound != null ? bound.address() : FabricName.of(driverName, name);
+    }
+
+    /**
+     * Whether an active endpoint that is being enabled will have its address.
+     *
+     * @return true until that has ended, one way or the other.
+     */
+    public boolean isBeingTaken() {
+        return isBeingTaken;
+    }
+
+    /**
+     * Says whether its address is being taken over.
+     *
+     * @param now as {@link #isBeingTaken()}.
+     */
+    public void beingTaken(boolean now) {
+        isBeingTaken = now;
     }
 
     /**

@@ -157,6 +157,7 @@ public final class EnableEndpointCommand extends Command {
                     resource.shareName();
                 }
                 if (passive != null) {
+                    passive.beingTaken(false);
                     passive.name(null);
                     passive.bound(null);
                 }
@@ -172,6 +173,9 @@ public final class EnableEndpointCommand extends Command {
 
     @Override
     protected void undo() {
+        if (passive != null) {
+            passive.beingTaken(false);
+        }
         if (bound) {
             transmitCompletions.unbind();
             receiveCompletions.unbind();
@@ -320,6 +324,12 @@ public final class EnableEndpointCommand extends Command {
             addOwnDriver();
         }
         settle(offer);
+        if (passive != null && usesSockets != (passive.bound() != null)) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "the passive endpoint's address " + passive.address(context().driverName())
+                    + " is not one of the chosen links " + linkNames,
+                "Open the endpoint with an info of the link that the passive endpoint was opened with.");
+        }
     }
 
     /** Whether links can serve one endpoint together: it has one type and one address. */
@@ -453,6 +463,7 @@ public final class EnableEndpointCommand extends Command {
     private String name() {
         if (request.passiveId() != 0) {
             passive = NamePassiveEndpointCommand.idle(session(), request.passiveId());
+            passive.beingTaken(true);
             return passive.name();
         }
         String wanted = request.endpointName();

@@ -52,7 +52,7 @@ public final class NamePassiveEndpointCommand extends Command {
             throw new FabricException(FabricErrno.EINVAL,
                 "passive endpoint " + passiveId + " is not open", "Do not use it after its close.");
         }
-        if (passive.listens() || passive.name() == null) {
+        if (passive.listens() || passive.isBeingTaken() || passive.name() == null) {
             throw new FabricException(FabricErrno.EOPBADSTATE, "passive endpoint " + passiveId
                 + (passive.listens() ? " listens" : " was taken over by an active one"), "Open another one.");
         }

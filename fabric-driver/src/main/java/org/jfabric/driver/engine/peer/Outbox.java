@@ -17,6 +17,9 @@ public final class Outbox {
     /** Sends that are looked at for an announced one; others are in the link's hands and soon gone. */
     private static final int OLDEST = 8;
 
+    /** Most time that a short message waits for credit before it is announced; a peer that runs needs much less. */
+    private static final long MAX_CREDIT_WAIT_NS = 10_000_000L;
+
     private final PeerContext context;
     private final OperationList pending = new OperationList();
     /** The oldest first, so that it is segmented first. */
@@ -28,6 +31,8 @@ public final class Outbox {
     private int segmenting;
     /** A short message has waited for credit since the last came. */
     private boolean awaitsCredit;
+    /** Time of the cycle in which that began. */
+    private long awaitsCreditSinceNs;
 
     Outbox(PeerContext context) {
         this.context = context;
@@ -241,9 +246,11 @@ public final class Outbox {
         }
         if (!awaitsCredit) {
             awaitsCredit = true;
+            awaitsCreditSinceNs = context.nowNs();
             channel.markSent();
         }
-        return channel.isMarkTaken();
+        // a peer that is stopped takes nothing: nobody should spin for it
+        return channel.isMarkTaken() || context.nowNs() - awaitsCreditSinceNs > MAX_CREDIT_WAIT_NS;
     }
 
     /** There is credit, or more of it; true if something waits. */
@@ -265,6 +272,7 @@ public final class Outbox {
                 if (canAnnounce()) {
                     // credit comes, or the peer has taken what it would come for
                     peer.scheduleUnlessTold();
+                    notHeldBack();
                 } else {
                     heldBack(peer);
                 }
@@ -279,9 +287,7 @@ public final class Outbox {
             }
             work++;
         }
-        if (heldBackCounter != 0) {
-            notHeldBack();
-        }
+        notHeldBack();
         return work;
     }
 
@@ -294,8 +300,10 @@ public final class Outbox {
     }
 
     private void notHeldBack() {
-        context.closeCounter(heldBackCounter);
-        heldBackCounter = 0;
+        if (heldBackCounter != 0) {
+            context.closeCounter(heldBackCounter);
+            heldBackCounter = 0;
+        }
     }
 
     void failAll(int errno) {
@@ -309,17 +317,13 @@ public final class Outbox {
             remove(operation);
             context.sender().fail(operation, errno);
         }
-        if (heldBackCounter != 0) {
-            notHeldBack();
-        }
+        notHeldBack();
     }
 
     void clear() {
         pending.clear();
         waiting = 0;
         owned.clear();
-        if (heldBackCounter != 0) {
-            notHeldBack();
-        }
+        notHeldBack();
     }
 }

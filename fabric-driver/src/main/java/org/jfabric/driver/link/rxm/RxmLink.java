@@ -1,5 +1,6 @@
 package org.jfabric.driver.link.rxm;
 
+import org.jfabric.FabricException;
 import org.jfabric.SocketName;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
@@ -20,6 +21,9 @@ import java.util.Map;
  * <p>Owner: progress agent.
  */
 public final class RxmLink extends Link {
+    /** Of errors that others can cause as often as they like, only the first go to the error log, which has an end. */
+    private static final int LOGGED = 64;
+
     private final String name;
     private final Link below;
     private final LinkServices services;
@@ -27,6 +31,9 @@ public final class RxmLink extends Link {
     private final RxmSettings settings;
     private final Map<LocalEndpoint, RxmPeers> byEndpoint = new HashMap<>();
     private final List<RxmPeers> polled = new ArrayList<>();
+    private int logged;
+    /** Address of the counter of strangers that were one too many; 0 while there was none. */
+    private long refusals;
 
     /**
      * A link without endpoints.
@@ -110,6 +117,22 @@ public final class RxmLink extends Link {
      */
     public boolean isWaiting() {
         return polled.stream().anyMatch(RxmPeers::isWaiting);
+    }
+
+    /** Address of the counter of strangers that were one too many. */
+    long refusals() {
+        if (refusals == 0) {
+            refusals = services.counterAddress(name + ": connections refused because of limits");
+        }
+        return refusals;
+    }
+
+    /** An error that others can cause as often as they like. */
+    void log(FabricException error) {
+        if (logged < LOGGED) {
+            logged++;
+            services.onError(error);
+        }
     }
 
     @Override

@@ -41,8 +41,6 @@ import java.util.concurrent.ThreadLocalRandom;
 final class RxmPeers extends ListenerHandler {
     private static final int BACKLOG = 4096;
     private static final long MAX_RETRY_NS = 500_000_000L;
-    /** Of errors that others can cause as often as they like, only the first go to the error log, which has an end. */
-    private static final int LOGGED = 64;
 
     private final RxmLink link;
     private final LocalEndpoint endpoint;
@@ -59,9 +57,6 @@ final class RxmPeers extends ListenerHandler {
     private Listener listener;
     private SocketName name;
     private int nextIndex;
-    private int logged;
-    /** Address of the counter of strangers that were one too many; 0 while there was none. */
-    private long refusals;
     /** Why nobody can reach the endpoint, nor be reached by it; 0 if nothing is wrong. */
     private int failure;
 
@@ -74,14 +69,7 @@ final class RxmPeers extends ListenerHandler {
         this.connections = connections;
         this.limits = limits;
         this.settings = settings;
-        this.strangers = new Strangers(settings.strangers(), this::refusals);
-    }
-
-    private long refusals() {
-        if (refusals == 0) {
-            refusals = services.counterAddress(link.name() + ": connections refused because of limits");
-        }
-        return refusals;
+        this.strangers = new Strangers(settings.strangers(), link::refusals);
     }
 
     void listen() {
@@ -207,7 +195,7 @@ final class RxmPeers extends ListenerHandler {
     private void answer(IncomingConnection request) {
         String mismatch = RxmConnectData.mismatch(request.cmData(), settings.eagerLimitBytes());
         if (mismatch != null) {
-            log(new FabricException(
+            link.log(new FabricException(
                 FabricErrno.ECONNREFUSED, "peer " + request.remoteAddress() + " was refused: " + mismatch));
             request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_REFUSED));
             return;
@@ -358,15 +346,8 @@ final class RxmPeers extends ListenerHandler {
     }
 
     void broken(RxmChannel channel, String what) {
-        log(new FabricException(
+        link.log(new FabricException(
             FabricErrno.EIO, "peer " + channel.remoteAddress() + " of " + endpoint.address() + ' ' + what,
             "Its connection was closed."));
-    }
-
-    private void log(FabricException error) {
-        if (logged < LOGGED) {
-            logged++;
-            services.onError(error);
-        }
     }
 }

@@ -113,9 +113,8 @@ final class ShmFrameReader {
             count++;
         }
         records.batchTaken(count);
-        if (count != 0) {
-            records.release();
-        }
+        // also without a record: padding was passed, or what came before a fault
+        records.release();
         return count;
     }
 

@@ -295,8 +295,9 @@ final class TcpConnection extends Watched {
 
     /** The peer has closed it, or the system has given it up. */
     void ended() {
-        // in the middle of a message nobody ends in an orderly way
-        lost(fault != 0 ? fault : input.isInMessage() ? FabricErrno.ECONNRESET : owner.errnoOfEnd());
+        // in the middle of a message nobody ends in an orderly way; a read that was told of a reset has not said so
+        boolean isBroken = input.isInMessage() || port.isReset();
+        lost(fault != 0 ? fault : isBroken ? FabricErrno.ECONNRESET : owner.errnoOfEnd());
     }
 
     /** The system tells it once, and to reads only after all that had come before. */

@@ -44,6 +44,12 @@ final class TcpNativePort extends TcpPort {
     }
 
     @Override
+    boolean isReset() {
+        // one that was closed in order still has its other end
+        return TcpSocket.peerName(fd) == null;
+    }
+
+    @Override
     SocketName localName() {
         byte[] image = TcpSocket.localName(fd);
         return image == null ? null : SocketName.ofBytes(image);

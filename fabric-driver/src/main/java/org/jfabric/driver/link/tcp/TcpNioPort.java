@@ -20,11 +20,12 @@ import java.nio.channels.SelectableChannel;
 import java.nio.channels.SocketChannel;
 
 /**
- * A socket of the JDK, which allocates for each call and hides why one has failed: a peer that is lost looks like the
- * end of the stream, and so does memory that was cut. Owner: as {@link TcpPort}.
+ * A socket of the JDK, which allocates for each call and hides why one has failed: memory that was cut looks like a
+ * reset. Owner: as {@link TcpPort}.
  */
 final class TcpNioPort extends TcpPort {
     private final SocketChannel channel;
+    private boolean isReset;
 
     /** One that is connected, by {@link TcpNioListener}, or on its way. */
     TcpNioPort(SocketChannel channel) throws IOException {
@@ -56,10 +57,14 @@ final class TcpNioPort extends TcpPort {
 
     /** The number behind an exception, as far as its class tells. */
     static int errno(IOException ex, SocketName local) {
+        if (String.valueOf(ex.getMessage()).contains("Too many open files")) {
+            return FabricErrno.EMFILE;
+        }
         return switch (ex) {
             case BindException bound -> local != null && isOfThisHost(local)
                 ? FabricErrno.EADDRINUSE : FabricErrno.EADDRNOTAVAIL;
-            case ConnectException refused -> FabricErrno.ECONNREFUSED;
+            case ConnectException failed -> String.valueOf(failed.getMessage()).contains("timed out")
+                ? FabricErrno.ETIMEDOUT : FabricErrno.ECONNREFUSED;
             case NoRouteToHostException unknown -> FabricErrno.EHOSTUNREACH;
             case SocketException other -> FabricErrno.ENETUNREACH;
             default -> FabricErrno.EIO;
@@ -104,6 +109,11 @@ final class TcpNioPort extends TcpPort {
     }
 
     @Override
+    boolean isReset() {
+        return isReset;
+    }
+
+    @Override
     SocketName localName() {
         try {
             return SocketName.of((InetSocketAddress) channel.getLocalAddress());
@@ -126,7 +136,7 @@ final class TcpNioPort extends TcpPort {
         try {
             return received(channel.read(IoVector.buffer(address, length)));
         } catch (IOException ex) {
-            return 0;
+            return reset();
         }
     }
 
@@ -144,7 +154,7 @@ final class TcpNioPort extends TcpPort {
         try {
             return received(channel.read(vector.buffers()));
         } catch (IOException ex) {
-            return 0;
+            return reset();
         }
     }
 
@@ -152,6 +162,12 @@ final class TcpNioPort extends TcpPort {
     long receiveError(IoVector vector) {
         long got = receiveVector(vector);
         return got == FAILED ? -FabricErrno.EAGAIN : got;
+    }
+
+    /** The end, and how it came. */
+    private long reset() {
+        isReset = true;
+        return 0;
     }
 
     private static long received(long read) {

@@ -46,6 +46,9 @@ abstract class TcpPort {
     /** How the way up has ended, once it is told as writable: 0, or a positive errno. */
     abstract int connectError();
 
+    /** Whether a stream that has ended was broken off instead of closed by the other side. */
+    abstract boolean isReset();
+
     /** Address of its own end, or null if it has none. */
     abstract SocketName localName();
 

@@ -1,13 +1,11 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.SocketName;
 import org.jfabric.driver.link.BoundAddress;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
@@ -53,19 +51,10 @@ final class TcpReservation extends BoundAddress {
                 throw refused;
             }
         } catch (IOException refused) {
-            throw new FabricException(errno(refused), "cannot take the address " + wanted + ": "
+            throw new FabricException(TcpNioPort.errno(refused, wanted), "cannot take the address " + wanted + ": "
                 + refused.getMessage(), "Name an address of this host and a free port in srcAddr or in"
                 + " jfabric.tcp.interface.", refused);
         }
-    }
-
-    /** The JDK tells the two reasons of a refused address apart by text only. */
-    private static int errno(IOException refused) {
-        if (refused instanceof BindException) {
-            return String.valueOf(refused.getMessage()).contains("in use")
-                ? FabricErrno.EADDRINUSE : FabricErrno.EADDRNOTAVAIL;
-        }
-        return FabricErrno.EMFILE;
     }
 
     @Override

@@ -36,6 +36,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 
 /** A peer of the test's own making, which speaks rxm over a socket and does not keep to what C peers do. */
@@ -61,6 +63,8 @@ class RxmFaultTest {
     private MemoryRegion region;
     private Endpoint endpoint;
     private Socket peer;
+    /** What the endpoint calls each connection; packets for it say so. */
+    private final Map<Socket, Long> numbers = new HashMap<>();
 
     @BeforeEach
     void open() throws IOException {
@@ -90,7 +94,7 @@ class RxmFaultTest {
         driver.close();
     }
 
-    /** A connection of a peer that says it listens at that port; it is number 0 of the endpoint's, or a later one. */
+    /** A connection of a peer that says it listens at that port. */
     private Socket connect(int port) throws IOException {
         SocketName name = SocketName.parse(endpoint.name());
         Socket socket = new Socket();
@@ -102,7 +106,9 @@ class RxmFaultTest {
         System.arraycopy(data, 0, request, CM_HEADER, data.length);
         socket.getOutputStream().write(request);
         await(() -> available(socket) >= CM_HEADER + 16);
-        assertEquals(1, socket.getInputStream().readNBytes(CM_HEADER + 16)[1]);
+        byte[] answer = socket.getInputStream().readNBytes(CM_HEADER + 16);
+        assertEquals(1, answer[1]);
+        numbers.put(socket, ByteBuffer.wrap(answer).order(ByteOrder.LITTLE_ENDIAN).getLong(CM_HEADER));
         return socket;
     }
 
@@ -132,7 +138,7 @@ class RxmFaultTest {
     }
 
     private void sendEager(Socket socket, int number, long tag, int length) throws IOException {
-        RxmPacket.begin(packet.addressOffset(), RxmPacket.EAGER, 0);
+        RxmPacket.begin(packet.addressOffset(), RxmPacket.EAGER, numbers.get(socket));
         RxmPacket.message(packet.addressOffset(), true, false, number, length, 0, tag);
         packet.setMemory(RxmPacket.HEADER_LENGTH, length, (byte) number);
         send(socket, RxmPacket.HEADER_LENGTH + length);
@@ -141,7 +147,7 @@ class RxmFaultTest {
     private void announce(Socket socket) throws IOException {
         RemotePayload payload = new RemotePayload();
         payload.set(0, LONG, 0x8000_0000L, 0, 0);
-        RxmPacket.begin(packet.addressOffset(), RxmPacket.RENDEZVOUS, 0);
+        RxmPacket.begin(packet.addressOffset(), RxmPacket.RENDEZVOUS, numbers.get(socket));
         RxmPacket.message(packet.addressOffset(), true, false, 0, LONG, 0, RENDEZVOUS_TAG);
         RxmDescriptors.write(packet.addressOffset() + RxmPacket.HEADER_LENGTH, payload);
         send(socket, RxmPacket.HEADER_LENGTH + RxmDescriptors.LENGTH);
@@ -192,6 +198,7 @@ class RxmFaultTest {
         Thread sender = new Thread(() -> {
             try {
                 RxmFaultTest own = new RxmFaultTest();
+                own.numbers.putAll(numbers);
                 for (int i = 0; i < count; i++) {
                     own.sendEager(held, i, EAGER_TAG, EAGER);
                 }
@@ -248,7 +255,7 @@ class RxmFaultTest {
     void shouldEndAPeerThatBreaksTheProtocol(String what) throws IOException {
         Socket other = connect(5004);
         long address = packet.addressOffset();
-        RxmPacket.begin(address, RxmPacket.EAGER, 0);
+        RxmPacket.begin(address, RxmPacket.EAGER, numbers.get(peer));
         RxmPacket.message(address, true, false, 1, 10, 0, EAGER_TAG);
         int length = RxmPacket.HEADER_LENGTH + 10;
         switch (what) {
@@ -266,7 +273,7 @@ class RxmFaultTest {
             }
             default -> {
                 announce(peer);
-                RxmPacket.begin(address, RxmPacket.RENDEZVOUS, 0);
+                RxmPacket.begin(address, RxmPacket.RENDEZVOUS, numbers.get(peer));
                 RxmPacket.message(address, true, false, 0, LONG, 0, RENDEZVOUS_TAG);
                 length = RxmPacket.HEADER_LENGTH + RxmDescriptors.LENGTH;
             }

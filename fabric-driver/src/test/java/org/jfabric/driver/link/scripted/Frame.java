@@ -36,6 +36,19 @@ final class Frame {
         memory = UnsafeApi.allocateMemory(capacity);
     }
 
+    /** Says where an announced payload is, piece by piece if the peer knows such announcements. */
+    void describe(TransmitOperation announced, boolean vectors) {
+        if (announced.pieces == null || !vectors) {
+            long region = announced.region == null ? RemotePayload.NO_REGION : 1;
+            source.set(announced.id(), announced.length, region, 0, announced.address);
+            return;
+        }
+        source.begin(announced.id());
+        for (int i = 0; i < announced.pieces.count(); i++) {
+            source.add(1, 0, announced.pieces.address(i), announced.pieces.length(i));
+        }
+    }
+
     void free() {
         UnsafeApi.freeMemory(memory);
     }

@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.scripted;
 
 import org.jfabric.Flags;
+import org.jfabric.driver.link.ChannelLimits;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -98,6 +99,11 @@ public final class Script {
         segmentLimitBytes = 16 << random.nextInt(6);
         tellsTaken = (seed & 1) == 0;
         return this;
+    }
+
+    ChannelLimits limits() {
+        return new ChannelLimits(
+            eagerLimitBytes, segmentLimitBytes, 1L << 40, 8, Flags.TRANSMIT_COMPLETE | levels, 0);
     }
 
     /** Time goes on. */

@@ -4,7 +4,6 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
-import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
@@ -53,17 +52,11 @@ public final class ScriptedChannel extends Channel {
     }
 
     ScriptedChannel(ScriptedLink link, String local, String remote, ChannelHandler handler) {
-        super(limits(link.script), handler);
+        super(link.script.limits(), handler);
         this.link = link;
         this.script = link.script;
         this.local = local;
         this.remote = remote;
-    }
-
-    private static ChannelLimits limits(Script script) {
-        return new ChannelLimits(
-            script.eagerLimitBytes, script.segmentLimitBytes, 1L << 40, 8, Flags.TRANSMIT_COMPLETE | script.levels,
-            0);
     }
 
     /**
@@ -245,7 +238,7 @@ public final class ScriptedChannel extends Channel {
         Frame frame = frame(Frame.ANNOUNCE, grant);
         header(frame, operation);
         frame.flags |= operation.awaitedOfPeer();
-        describe(operation, frame.source);
+        frame.describe(operation, script.vectors);
         other.inbox.add(frame);
         return DONE;
     }
@@ -258,18 +251,6 @@ public final class ScriptedChannel extends Channel {
     @Override
     public boolean isMarkTaken() {
         return !script.tellsTaken || state != UP || other.state != UP || other.taken >= mark;
-    }
-
-    private void describe(TransmitOperation operation, RemotePayload payload) {
-        if (operation.pieces == null || !script.vectors) {
-            long region = operation.region == null ? RemotePayload.NO_REGION : 1;
-            payload.set(operation.id(), operation.length, region, 0, operation.address);
-            return;
-        }
-        payload.begin(operation.id());
-        for (int i = 0; i < operation.pieces.count(); i++) {
-            payload.add(1, 0, operation.pieces.address(i), operation.pieces.length(i));
-        }
     }
 
     private static void copyPieces(RemotePayload source, long destAddress, PieceList destPieces, long length) {
