@@ -63,7 +63,8 @@ public final class VerbsConfig {
         .defaultsTo(16)
         .range(1, 1024)
         .rule("at most a half of jfabric.verbs.sends", value -> true)
-        .why("Of so many sends that go to the card together one asks for a completion, and the last of them always.");
+        .why("Of so many sends whose end nobody waits for, as the packets of reliable datagrams, one asks the card for "
+            + "a completion, and the last of those that go to the card together.");
 
     static final OptionGroup GROUP = new OptionGroup(
         "verbs", "The verbs link: RDMA devices",

@@ -10,6 +10,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A function of the control path: arguments and result are passed as 64-bit integers and narrowed to what the C
@@ -30,20 +32,29 @@ final class NativeFunction {
     private static final ThreadLocal<MemorySegment> STATE =
         ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(Linker.Option.captureStateLayout()));
 
-    private final MethodHandle handle;
+    /** One handle for each shape, which takes the function's address: each costs classes that are made at start. */
+    private static final Map<FunctionDescriptor, MethodHandle> SHAPES = new ConcurrentHashMap<>();
 
-    private NativeFunction(MethodHandle handle, int arguments) {
-        MethodType plain = MethodType.genericMethodType(1 + arguments).changeReturnType(long.class)
-            .changeParameterType(0, MemorySegment.class);
-        for (int i = 1; i <= arguments; i++) {
-            plain = plain.changeParameterType(i, long.class);
+    private final MethodHandle handle;
+    private final MemorySegment address;
+
+    private NativeFunction(MethodHandle handle, MemorySegment address) {
+        this.handle = handle;
+        this.address = address;
+    }
+
+    /** Adapts {@code (address, capture, arguments...)} to {@code (address, capture, long[])} with a long as result. */
+    private static MethodHandle adapt(MethodHandle handle, int arguments) {
+        MethodType plain = MethodType.methodType(handle.type().returnType() == void.class ? void.class : long.class,
+            MemorySegment.class, MemorySegment.class);
+        for (int i = 0; i < arguments; i++) {
+            plain = plain.appendParameterTypes(long.class);
         }
-        MethodType returning = handle.type().returnType() == void.class ? plain.changeReturnType(void.class) : plain;
-        MethodHandle cast = MethodHandles.explicitCastArguments(handle, returning);
-        if (returning.returnType() == void.class) {
+        MethodHandle cast = MethodHandles.explicitCastArguments(handle, plain);
+        if (plain.returnType() == void.class) {
             cast = MethodHandles.filterReturnValue(cast, MethodHandles.zero(long.class));
         }
-        this.handle = cast.asSpreader(1, long[].class, arguments);
+        return cast.asSpreader(2, long[].class, arguments);
     }
 
     /**
@@ -68,15 +79,16 @@ final class NativeFunction {
     @SuppressWarnings("restricted")
     static NativeFunction ofVariadic(
         SymbolLookup lookup, String name, int fixed, MemoryLayout result, MemoryLayout... arguments) {
-        return new NativeFunction(LINKER.downcallHandle(
-            symbol(lookup, name), FunctionDescriptor.of(result, arguments), CAPTURE,
-            Linker.Option.firstVariadicArg(fixed)), arguments.length);
+        MethodHandle handle = LINKER.downcallHandle(
+            FunctionDescriptor.of(result, arguments), CAPTURE, Linker.Option.firstVariadicArg(fixed));
+        return new NativeFunction(adapt(handle, arguments.length), symbol(lookup, name));
     }
 
     @SuppressWarnings("restricted")
     private static NativeFunction bind(SymbolLookup lookup, String name, FunctionDescriptor descriptor) {
-        return new NativeFunction(LINKER.downcallHandle(symbol(lookup, name), descriptor, CAPTURE),
-            descriptor.argumentLayouts().size());
+        MethodHandle handle = SHAPES.computeIfAbsent(descriptor, shape ->
+            adapt(LINKER.downcallHandle(shape, CAPTURE), shape.argumentLayouts().size()));
+        return new NativeFunction(handle, symbol(lookup, name));
     }
 
     private static MemorySegment symbol(SymbolLookup lookup, String name) {
@@ -92,7 +104,7 @@ final class NativeFunction {
     /** What it returns. */
     long call(long... arguments) {
         try {
-            return (long) handle.invokeExact(STATE.get(), arguments);
+            return (long) handle.invokeExact(address, STATE.get(), arguments);
         } catch (Throwable thrown) {
             throw unexpected(thrown);
         }

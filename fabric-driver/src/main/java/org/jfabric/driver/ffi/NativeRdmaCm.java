@@ -70,23 +70,23 @@ final class NativeRdmaCm implements RdmaCm {
     }
 
     @Override
-    public long createChannel() {
+    public long createEventChannel() {
         long channel = createEventChannel.pointer();
-        int result = channel < 0 ? 0 : NativeIbverbs.setNonBlocking(channelFd(channel));
+        int result = channel < 0 ? 0 : NativeIbverbs.setNonBlocking(eventChannelFd(channel));
         if (result < 0) {
-            destroyChannel(channel);
+            destroyEventChannel(channel);
             return result;
         }
         return channel;
     }
 
     @Override
-    public int channelFd(long channel) {
+    public int eventChannelFd(long channel) {
         return UnsafeApi.getInt(channel + VerbsLayout.CM_CHANNEL_FD);
     }
 
     @Override
-    public void destroyChannel(long channel) {
+    public void destroyEventChannel(long channel) {
         destroyEventChannel.call(channel);
     }
 

@@ -20,22 +20,22 @@ public interface RdmaCm {
      *
      * @return channel, or negative errno.
      */
-    long createChannel();
+    long createEventChannel();
 
     /**
      * Descriptor of a channel, readable when there is an event.
      *
-     * @param channel of {@link #createChannel()}.
+     * @param channel of {@link #createEventChannel()}.
      * @return descriptor.
      */
-    int channelFd(long channel);
+    int eventChannelFd(long channel);
 
     /**
      * {@code rdma_destroy_event_channel}.
      *
      * @param channel without identifiers.
      */
-    void destroyChannel(long channel);
+    void destroyEventChannel(long channel);
 
     /**
      * {@code rdma_create_id} in the port space of reliable connections.
@@ -57,7 +57,7 @@ public interface RdmaCm {
      * {@code rdma_migrate_id}: its events come by another channel.
      *
      * @param id      identifier.
-     * @param channel of {@link #createChannel()}.
+     * @param channel of {@link #createEventChannel()}.
      * @return 0 or negative errno.
      */
     int migrate(long id, long channel);
@@ -156,7 +156,7 @@ public interface RdmaCm {
     /**
      * {@code rdma_get_cm_event} and {@code rdma_ack_cm_event}: takes one event.
      *
-     * @param channel of {@link #createChannel()}.
+     * @param channel of {@link #createEventChannel()}.
      * @return what happened, or null if nothing did.
      */
     CmEvent takeEvent(long channel);

@@ -105,7 +105,7 @@ public final class VerbsSelfCheck {
      * @throws VerbsUnavailableException if something stands where it should not, or cannot be made.
      */
     public static void checkIdentifier(RdmaCm cm) {
-        long channel = cm.createChannel();
+        long channel = cm.createEventChannel();
         if (channel < 0) {
             throw new VerbsUnavailableException(new Reason("/dev/infiniband/rdma_cm",
                 FabricErrno.name((int) -channel), "opened",
@@ -121,7 +121,7 @@ public final class VerbsSelfCheck {
             if (id > 0) {
                 cm.destroyId(id);
             }
-            cm.destroyChannel(channel);
+            cm.destroyEventChannel(channel);
         }
     }
 

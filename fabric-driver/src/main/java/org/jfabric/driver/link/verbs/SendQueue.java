@@ -14,8 +14,10 @@ import org.jfabric.driver.resource.RegisteredRegion;
 
 /**
  * The send queue of one connection: a ring of pre-built work requests, each with a slot of registered memory. The first
- * request of a cycle is handed to the card at once, the others together with the next poll; the last of them, and every
- * n-th, asks for a completion, which stands for all before it, because a reliable connection completes in order.
+ * request of a cycle is handed to the card at once, the others together with the next poll. Requests whose end is told
+ * ask for a completion each: one that waited for a later request's would be held up with it while the peer has no
+ * receive. Of the others every n-th asks, and the last of a batch; a completion stands for all before it, because a
+ * reliable connection completes in order.
  *
  * <pre>
  *   head ......... posted ......... tail
@@ -163,7 +165,7 @@ final class SendQueue {
             requests.follow((int) (tail - 1) & mask, slot);
         }
         tail++;
-        if (++sinceSignal >= signalEvery) {
+        if (kind == SEND || kind == READ || ++sinceSignal >= signalEvery) {
             sinceSignal = 0;
             requests.signal(slot);
         }

@@ -26,10 +26,13 @@ import java.util.List;
  * after. The address is the one asked for; else of the interface that the option names; else the one that leads to the
  * destination; else the first that belongs to a device, IPv4 before IPv6.
  *
- * <p>Made on the resource thread, with an event channel of its own until the link takes it over; owner then: progress
+ * <p>It listens from the first moment on. Made on the resource thread, with an event channel of its own until the link takes it over; owner then: progress
  * agent.
  */
 final class VerbsAddress extends BoundAddress {
+    /** Requests that the kernel keeps; it takes no more. Their handler has a limit of its own. */
+    private static final int BACKLOG = 1024;
+
     private final RdmaCm cm;
     private final SocketName name;
     private long channel;
@@ -70,17 +73,21 @@ final class VerbsAddress extends BoundAddress {
 
     /** Binds to that very address; port 0 for any. */
     static VerbsAddress open(RdmaCm cm, SocketName wanted) {
-        long channel = VerbsDevice.checked("rdma_create_event_channel", cm.createChannel());
+        long channel = VerbsDevice.checked("rdma_create_event_channel", cm.createEventChannel());
         long id = cm.createId(channel);
         int result = id < 0 ? (int) id : cm.bind(id, wanted.toBytes());
         if (result == 0 && cm.context(id) == 0) {
             result = -FabricErrno.EADDRNOTAVAIL;
         }
+        if (result == 0) {
+            // whoever is told the address may ask before the endpoint listens: such requests wait in the kernel
+            result = cm.listen(id, BACKLOG);
+        }
         if (result < 0) {
             if (id > 0) {
                 cm.destroyId(id);
             }
-            cm.destroyChannel(channel);
+            cm.destroyEventChannel(channel);
             throw new FabricException(-result, "cannot bind " + wanted + ": " + FabricErrno.name(-result),
                 "Name an address of an RDMA device of this host and a free port.");
         }
@@ -144,7 +151,7 @@ final class VerbsAddress extends BoundAddress {
         if (result < 0) {
             return result;
         }
-        cm.destroyChannel(channel);
+        cm.destroyEventChannel(channel);
         channel = 0;
         long taken = id;
         id = 0;
@@ -155,7 +162,7 @@ final class VerbsAddress extends BoundAddress {
     public void close() {
         if (id != 0) {
             cm.destroyId(id);
-            cm.destroyChannel(channel);
+            cm.destroyEventChannel(channel);
             id = 0;
         }
     }

@@ -49,6 +49,7 @@ final class VerbsConnection extends CmTarget {
     private final boolean isAsking;
     private final byte[] data;
     private ConnectionResources resources;
+    private boolean isFree;
     private int state;
     private long deadlineNs;
     /** Why it is about to end; 0 while nothing is wrong. */
@@ -130,7 +131,9 @@ final class VerbsConnection extends CmTarget {
 
             @Override
             protected void onDone() {
-                built(building);
+                if (!link.isClosed()) {
+                    built(building);
+                }
             }
 
             @Override
@@ -435,7 +438,12 @@ final class VerbsConnection extends CmTarget {
         });
     }
 
-    private void free() {
+    /** Once: the driver's end may come before the task that would do it. */
+    private synchronized void free() {
+        if (isFree) {
+            return;
+        }
+        isFree = true;
         if (resources != null) {
             resources.close();
         }
@@ -444,7 +452,9 @@ final class VerbsConnection extends CmTarget {
 
     /** The driver ends: at once, and nobody is told. */
     void closeNow() {
-        if (state != CLOSED && state != BUILDING) {
+        if (state == CLOSED) {
+            free();
+        } else if (state != BUILDING) {
             if (state >= UP) {
                 cm.disconnect(id);
             }

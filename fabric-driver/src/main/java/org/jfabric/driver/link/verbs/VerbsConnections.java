@@ -35,7 +35,7 @@ final class VerbsConnections extends ConnectionManager {
 
     @Override
     public Listener listen(String address, byte[] authKey, int backlog, ListenerHandler handler) {
-        VerbsListener listener = new VerbsListener(backlog, handler);
+        VerbsListener listener = new VerbsListener(handler);
         if (!link.isUsable()) {
             link.later(() -> listener.fail(FabricErrno.ENODEV));
         } else if (authKey.length != 0) {
@@ -50,7 +50,7 @@ final class VerbsConnections extends ConnectionManager {
 
     @Override
     public Listener listen(BoundAddress bound, byte[] authKey, int backlog, ListenerHandler handler) {
-        VerbsListener listener = new VerbsListener(backlog, handler);
+        VerbsListener listener = new VerbsListener(handler);
         link.later(() -> listener.begin((VerbsAddress) bound));
         return listener;
     }
@@ -103,12 +103,10 @@ final class VerbsConnections extends ConnectionManager {
     /** A passive endpoint. */
     private final class VerbsListener extends Listener {
         private final ListenerHandler handler;
-        private final int backlog;
         private long id;
         private boolean isClosed;
 
-        VerbsListener(int backlog, ListenerHandler handler) {
-            this.backlog = backlog;
+        VerbsListener(ListenerHandler handler) {
             this.handler = handler;
         }
 
@@ -124,7 +122,7 @@ final class VerbsConnections extends ConnectionManager {
                 return;
             }
             id = taken;
-            // known before the first request can come
+            // known before the first request is taken off the event channel
             link.register(id, new CmTarget() {
                 @Override
                 void onEvent(RdmaCm.CmEvent event) {
@@ -133,11 +131,6 @@ final class VerbsConnections extends ConnectionManager {
                     }
                 }
             });
-            int result = link.libraries().cm().listen(id, backlog);
-            if (result < 0) {
-                fail(-result);
-                return;
-            }
             handler.onListening(bound.address());
         }
 

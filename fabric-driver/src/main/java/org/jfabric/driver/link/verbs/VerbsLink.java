@@ -59,9 +59,9 @@ final class VerbsLink extends Link {
         this.libraries = libraries;
         this.descriptors = new WatchedDescriptors(services);
         if (libraries != null) {
-            cmChannel = libraries.cm().createChannel();
+            cmChannel = libraries.cm().createEventChannel();
             if (cmChannel > 0) {
-                descriptors.add(libraries.cm().channelFd(cmChannel), this::takeEvents);
+                descriptors.add(libraries.cm().eventChannelFd(cmChannel), this::takeEvents);
             }
         }
     }
@@ -332,7 +332,7 @@ final class VerbsLink extends Link {
         byId.clear();
         descriptors.close();
         if (cmChannel > 0) {
-            libraries.cm().destroyChannel(cmChannel);
+            libraries.cm().destroyEventChannel(cmChannel);
             cmChannel = 0;
         }
     }
