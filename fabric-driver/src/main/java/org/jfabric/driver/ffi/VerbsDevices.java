@@ -28,9 +28,10 @@ public final class VerbsDevices {
      *
      * @param libraries   bound.
      * @param pinnedBytes memory that has to be locked for one connection.
+     * @param limit       of {@link #lockedMemoryLimitBytes()}.
      * @return conditions that fail; empty if a device can be used.
      */
-    public static List<Reason> examine(VerbsLibraries libraries, long pinnedBytes) {
+    public static List<Reason> examine(VerbsLibraries libraries, long pinnedBytes, long limit) {
         List<Reason> reasons = new ArrayList<>();
         Ibverbs verbs = libraries.ibverbs();
         Ibverbs.DeviceList list = verbs.deviceList();
@@ -51,7 +52,6 @@ public final class VerbsDevices {
                 reasons.add(e.reason());
             }
         }
-        long limit = lockedMemoryLimitBytes();
         if (limit < pinnedBytes) {
             reasons.add(new Reason("locked memory", limit + " bytes", pinnedBytes + " bytes for each connection",
                 "Raise the limit (ulimit -l, LimitMEMLOCK), or take fewer or shorter receives (jfabric.verbs)"));

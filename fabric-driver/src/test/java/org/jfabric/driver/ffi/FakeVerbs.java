@@ -8,14 +8,15 @@ import org.jfabric.ffi.Libc;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
  * One RDMA device of one process, in memory: the calls of libibverbs and librdmacm, with structures laid out as theirs
- * where the product reads them. Devices of one {@link Network} reach each other. What a real card does by itself happens
- * inside of the calls, at once, but for what a test holds back.
+ * where the product reads them. Devices of one {@link Network} reach each other. What a real card does by itself
+ * happens inside of the calls, at once, but for what a test holds back.
  */
 public final class FakeVerbs implements Ibverbs, RdmaCm {
     /** What connects devices: the listening identifiers by port. */
@@ -485,7 +486,7 @@ public final class FakeVerbs implements Ibverbs, RdmaCm {
     }
 
     private static byte[] padded(byte[] data, int length) {
-        return java.util.Arrays.copyOf(data, length);
+        return Arrays.copyOf(data, length);
     }
 
     private void push(Id id, int type, int status, byte[] data) {

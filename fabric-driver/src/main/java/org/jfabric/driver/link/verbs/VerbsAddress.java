@@ -26,8 +26,8 @@ import java.util.List;
  * after. The address is the one asked for; else of the interface that the option names; else the one that leads to the
  * destination; else the first that belongs to a device, IPv4 before IPv6.
  *
- * <p>It listens from the first moment on. Made on the resource thread, with an event channel of its own until the link takes it over; owner then: progress
- * agent.
+ * <p>It listens from the first moment on. Made on the resource thread, with an event channel of its own until the link
+ * takes it over; owner then: progress agent.
  */
 final class VerbsAddress extends BoundAddress {
     /** Requests that the kernel keeps; it takes no more. Their handler has a limit of its own. */

@@ -76,7 +76,8 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
     @Override
     public List<Reason> obstacles(DriverConfig config) {
         try {
-            return VerbsDevices.examine(system.get(), settings.apply(config).pinnedBytes());
+            return VerbsDevices.examine(
+                system.get(), settings.apply(config).pinnedBytes(), VerbsDevices.lockedMemoryLimitBytes());
         } catch (VerbsUnavailableException e) {
             return List.of(e.reason());
         }
