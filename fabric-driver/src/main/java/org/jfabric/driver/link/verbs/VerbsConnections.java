@@ -14,6 +14,9 @@ import org.jfabric.driver.link.ListenerHandler;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.resource.ResourceTask;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * Connections by the RDMA connection manager, with private data in libfabric's envelope.
  *
@@ -23,6 +26,7 @@ final class VerbsConnections extends ConnectionManager {
     private static final byte[] NO_DATA = {};
 
     private final VerbsLink link;
+    private final List<VerbsListener> listeners = new ArrayList<>();
 
     VerbsConnections(VerbsLink link) {
         this.link = link;
@@ -100,6 +104,11 @@ final class VerbsConnections extends ConnectionManager {
         cm.destroyId(id);
     }
 
+    /** The driver ends: nobody is told. */
+    void close() {
+        List.copyOf(listeners).forEach(VerbsListener::close);
+    }
+
     /** A passive endpoint. */
     private final class VerbsListener extends Listener {
         private final ListenerHandler handler;
@@ -108,6 +117,7 @@ final class VerbsConnections extends ConnectionManager {
 
         VerbsListener(ListenerHandler handler) {
             this.handler = handler;
+            listeners.add(this);
         }
 
         void begin(VerbsAddress bound) {
@@ -152,6 +162,7 @@ final class VerbsConnections extends ConnectionManager {
         @Override
         public void close() {
             isClosed = true;
+            listeners.remove(this);
             if (id != 0) {
                 link.unregister(id);
                 link.libraries().cm().destroyId(id);

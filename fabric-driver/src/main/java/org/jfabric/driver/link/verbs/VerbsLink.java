@@ -320,6 +320,7 @@ final class VerbsLink extends Link {
     public void close() {
         isClosed = true;
         news.clear();
+        manager.close();
         for (VerbsConnection connection : connections) {
             if (connection != null) {
                 connection.closeNow();

@@ -21,7 +21,8 @@ record VerbsSettings(
     static VerbsSettings ofMessages(DriverConfig config) {
         return new VerbsSettings(
             config.verbs().receives(), config.verbs().maxMessageBytes(), config.verbs().sends(),
-            config.verbs().copyLimitBytes(), config.verbs().inlineBytes(), config.verbs().signalEvery(), false);
+            // what is injected lies in no region, so that it has to be copied
+            Math.max(config.verbs().copyLimitBytes(), config.queue().injectSizeBytes()), config.verbs().inlineBytes(), config.verbs().signalEvery(), false);
     }
 
     /** For connections that carry packets of reliable datagrams: each fits, and is copied when it is sent. */

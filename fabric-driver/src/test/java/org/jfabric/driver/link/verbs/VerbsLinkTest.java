@@ -51,6 +51,7 @@ class VerbsLinkTest {
             a.close();
             b.close();
             assertEquals(0, a.verbs.dataPath.queuePairs() + b.verbs.dataPath.queuePairs());
+            assertFalse(a.verbs.left().contains("registration"), a.verbs.left()::toString);
         }
     }
 
