@@ -19,10 +19,11 @@ record VerbsSettings(
 
     /** For connected endpoints of applications. */
     static VerbsSettings ofMessages(DriverConfig config) {
+        // what is injected lies in no region, so that it has to be copied
+        int copied = Math.max(config.verbs().copyLimitBytes(), config.queue().injectSizeBytes());
         return new VerbsSettings(
-            config.verbs().receives(), config.verbs().maxMessageBytes(), config.verbs().sends(),
-            // what is injected lies in no region, so that it has to be copied
-            Math.max(config.verbs().copyLimitBytes(), config.queue().injectSizeBytes()), config.verbs().inlineBytes(), config.verbs().signalEvery(), false);
+            config.verbs().receives(), config.verbs().maxMessageBytes(), config.verbs().sends(), copied,
+            config.verbs().inlineBytes(), config.verbs().signalEvery(), false);
     }
 
     /** For connections that carry packets of reliable datagrams: each fits, and is copied when it is sent. */
