@@ -9,6 +9,7 @@ import org.jfabric.driver.link.rxm.RxmLinkProvider;
 import org.jfabric.driver.link.shm.ShmLinkProvider;
 import org.jfabric.driver.link.tcp.TcpLinkProvider;
 import org.jfabric.driver.link.udp.UdpLinkProvider;
+import org.jfabric.driver.link.verbs.VerbsLinkProvider;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +18,9 @@ import java.util.List;
 final class LinkProviders {
     private static final List<LinkProvider> ALL = List.of(
         new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(),
-        new RxmLinkProvider(RxmLinkProvider.NAME, new TcpLinkProvider()), new UdpLinkProvider());
+        new RxmLinkProvider(RxmLinkProvider.NAME, new TcpLinkProvider()), new UdpLinkProvider(),
+        VerbsLinkProvider.ofMessages(),
+        new RxmLinkProvider(VerbsLinkProvider.RXM_NAME, VerbsLinkProvider.ofPackets()));
 
     private LinkProviders() {
     }

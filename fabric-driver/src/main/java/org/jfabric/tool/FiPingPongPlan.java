@@ -50,6 +50,8 @@ record FiPingPongPlan(
             case "net" -> "tcp";
             case "tcp" -> type == EndpointType.RDM ? "rxm" : "tcp";
             case "tcp;ofi_rxm", "ofi_rxm;tcp", "ofi_rxm" -> "rxm";
+            case "verbs" -> type == EndpointType.RDM ? "verbsrxm" : "verbs";
+            case "verbs;ofi_rxm", "ofi_rxm;verbs" -> "verbsrxm";
             default -> provider;
         };
     }
@@ -64,7 +66,8 @@ record FiPingPongPlan(
     private Protocol protocol() {
         return switch (link()) {
             case "tcp" -> type == EndpointType.RDM ? Protocol.XNET : Protocol.SOCK_TCP;
-            case "rxm" -> Protocol.RXM;
+            case "rxm", "verbsrxm" -> Protocol.RXM;
+            case "verbs" -> Protocol.RDMA_CM_IB_RC;
             case "udp" -> Protocol.UDP;
             default -> Protocol.UNSPEC;
         };

@@ -28,6 +28,7 @@ public final class DriverConfig {
     private final TcpConfig tcp;
     private final RxmConfig rxm;
     private final UdpConfig udp;
+    private final VerbsConfig verbs;
     private final LivenessConfig liveness;
     private final CncConfig cnc;
     private final LinkConfig link;
@@ -42,6 +43,7 @@ public final class DriverConfig {
         tcp = new TcpConfig(source);
         rxm = new RxmConfig(source);
         udp = new UdpConfig(source);
+        verbs = new VerbsConfig(source);
         liveness = new LivenessConfig(source);
         cnc = new CncConfig(source);
         link = new LinkConfig(source);
@@ -137,6 +139,15 @@ public final class DriverConfig {
      */
     public UdpConfig udp() {
         return udp;
+    }
+
+    /**
+     * Options of the verbs link.
+     *
+     * @return the group.
+     */
+    public VerbsConfig verbs() {
+        return verbs;
     }
 
     /**

@@ -24,6 +24,8 @@ public final class RxmConfig {
         "rxm", "The rxm link: reliable datagrams over connections, as in libfabric's ofi_rxm",
         List.of(EAGER_LIMIT_BYTES, SEGMENTED_LIMIT_BYTES));
 
+    private static final int HEADER_BYTES = 64;
+
     private final int eagerLimitBytes;
     private final long segmentedLimitBytes;
 
@@ -39,6 +41,15 @@ public final class RxmConfig {
      */
     public int eagerLimitBytes() {
         return eagerLimitBytes;
+    }
+
+    /**
+     * Longest packet, with its header.
+     *
+     * @return bytes.
+     */
+    public int packetBytes() {
+        return HEADER_BYTES + eagerLimitBytes;
     }
 
     /**

@@ -1,8 +1,11 @@
 package org.jfabric.driver.link;
 
 import org.jfabric.Info;
+import org.jfabric.Reason;
 import org.jfabric.Verdict;
 import org.jfabric.driver.config.DriverConfig;
+
+import java.util.List;
 
 /**
  * Makes a link, and says beforehand whether it suits what an application asks for.
@@ -30,6 +33,16 @@ public abstract class LinkProvider {
      * @return chosen with a score, or rejected with each condition that failed.
      */
     public abstract Verdict verdict(Info hints, String driverName, DriverConfig config);
+
+    /**
+     * What on this machine keeps the link from working, whatever an application asks for. May be slow.
+     *
+     * @param config options of the driver.
+     * @return conditions that fail, with values and remedies; none for links that work everywhere.
+     */
+    public List<Reason> obstacles(DriverConfig config) {
+        return List.of();
+    }
 
     /**
      * What an application gets if it uses the link with those hints, for a verdict that was positive.

@@ -58,6 +58,7 @@ public abstract class SocketLinkProvider extends ReliableLinkProvider {
             reasons.add(new Reason("ep_attr.type", "FI_EP_RDM", "FI_EP_MSG",
                 "Ask for the link whose connections this one uses, or for reliable datagrams"));
         }
+        reasons.addAll(obstacles(config));
         return new Verdict(name(), reasons.isEmpty(), verdict.score(), reasons);
     }
 

@@ -77,6 +77,15 @@ public final class RegisteredRegion {
         return useCount;
     }
 
+    /**
+     * Whether no new operation may use the region.
+     *
+     * @return true after {@link #close()}.
+     */
+    public boolean isClosed() {
+        return closed;
+    }
+
     /** An operation that outlives its posting call holds the region. */
     public void retain() {
         useCount++;

@@ -184,6 +184,7 @@ final class RxmChannel extends ForeignChannel {
         if (result < 0) {
             rendezvous.give(exposed);
             packets.give(packet);
+            wantsWritable |= result == -FabricErrno.EAGAIN;
             return result;
         }
         header(packet, RxmPacket.RENDEZVOUS, operation, exposed.message());

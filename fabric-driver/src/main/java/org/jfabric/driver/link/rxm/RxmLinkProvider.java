@@ -4,6 +4,7 @@ import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Order;
 import org.jfabric.Protocol;
+import org.jfabric.Reason;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ChannelLimits;
@@ -13,6 +14,8 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.SocketLinkProvider;
 import org.jfabric.driver.link.Strangers;
 import org.jfabric.layout.MemoryRegionDescriptor;
+
+import java.util.List;
 
 /**
  * Makes the rxm link: reliable datagrams by the protocol of libfabric's {@code ofi_rxm}, over the connections of
@@ -47,6 +50,11 @@ public final class RxmLinkProvider extends SocketLinkProvider {
             config.rxm().eagerLimitBytes(), config.rxm().segmentedLimitBytes(), config.tcp().connectTimeoutNs(),
             new Strangers.Limits(config.tcp().strangerLimit(), config.tcp().strangersPerHost()));
         return new RxmLink(name(), below.open(services, config), services, settings);
+    }
+
+    @Override
+    public List<Reason> obstacles(DriverConfig config) {
+        return below.obstacles(config);
     }
 
     @Override

@@ -1,0 +1,166 @@
+package org.jfabric.driver.config;
+
+import java.util.List;
+
+/**
+ * The verbs link: what each connection has room for. Immutable.
+ */
+public final class VerbsConfig {
+    /** Value of {@link #INTERFACE} that leaves the choice to the destination. */
+    public static final String ANY_INTERFACE = "any";
+
+    /** {@code jfabric.verbs.interface}. */
+    public static final Option<String> INTERFACE = Option.name("jfabric.verbs.interface")
+        .defaultsTo(ANY_INTERFACE)
+        .rule("any, or the name or an address of a network interface", name -> !name.isEmpty())
+        .why("Interface whose address endpoints get that name none of their own. any takes the one that leads to the "
+            + "destination, or else the first that belongs to an RDMA device.");
+
+    /** {@code jfabric.verbs.maxMessageBytes}. */
+    public static final Option<Long> MAX_MESSAGE_BYTES = Option.bytes("jfabric.verbs.maxMessageBytes")
+        .defaultsTo(1L << 20)
+        .range(4L << 10, 1L << 30)
+        .why("Longest message of connected endpoints, in both directions: memory for so many bytes is pinned for each "
+            + "receive of each connection. A longer message of a C program ends its connection.");
+
+    /** {@code jfabric.verbs.receives}. */
+    public static final Option<Integer> RECEIVES = Option.count("jfabric.verbs.receives")
+        .defaultsTo(16)
+        .range(2, 4096)
+        .why("Receives that are kept posted for each connection of connected endpoints. A peer that is ahead by more "
+            + "messages waits.");
+
+    /** {@code jfabric.verbs.packetReceives}. */
+    public static final Option<Integer> PACKET_RECEIVES = Option.count("jfabric.verbs.packetReceives")
+        .defaultsTo(128)
+        .range(8, 4096)
+        .why("The same for each peer of reliable datagrams, whose packets are as long as "
+            + "jfabric.rxm.eagerLimitBytes and a header. C programs have 128.");
+
+    /** {@code jfabric.verbs.sends}. */
+    public static final Option<Integer> SENDS = Option.count("jfabric.verbs.sends")
+        .defaultsTo(128)
+        .range(16, 4096)
+        .rule("a power of two", value -> Integer.bitCount(value) == 1)
+        .why("Sends of one connection that may be on their way; more wait in the engine.");
+
+    /** {@code jfabric.verbs.copyLimitBytes}. */
+    public static final Option<Long> COPY_LIMIT_BYTES = Option.bytes("jfabric.verbs.copyLimitBytes")
+        .defaultsTo(4L << 10)
+        .range(64L, 1L << 20)
+        .why("Messages of connected endpoints up to this length are copied into memory that is registered already; "
+            + "longer ones are read by the card from the application's region, which is registered when it is first "
+            + "used.");
+
+    /** {@code jfabric.verbs.inlineBytes}. */
+    public static final Option<Integer> INLINE_BYTES = Option.count("jfabric.verbs.inlineBytes")
+        .defaultsTo(256)
+        .range(0, 1024)
+        .why("Messages up to this length are handed to the card with the work request, if it can take so many.");
+
+    /** {@code jfabric.verbs.signalEvery}. */
+    public static final Option<Integer> SIGNAL_EVERY = Option.count("jfabric.verbs.signalEvery")
+        .defaultsTo(16)
+        .range(1, 1024)
+        .rule("at most a half of jfabric.verbs.sends", value -> true)
+        .why("Of so many sends whose end nobody waits for, as the packets of reliable datagrams, one asks the card for "
+            + "a completion, and the last of those that go to the card together.");
+
+    static final OptionGroup GROUP = new OptionGroup(
+        "verbs", "The verbs link: RDMA devices",
+        List.of(INTERFACE, MAX_MESSAGE_BYTES, RECEIVES, PACKET_RECEIVES, SENDS, COPY_LIMIT_BYTES, INLINE_BYTES,
+            SIGNAL_EVERY));
+
+    private final String networkInterface;
+    private final int maxMessageBytes;
+    private final int receives;
+    private final int packetReceives;
+    private final int sends;
+    private final int copyLimitBytes;
+    private final int inlineBytes;
+    private final int signalEvery;
+
+    VerbsConfig(ConfigSource source) {
+        networkInterface = source.value(INTERFACE);
+        maxMessageBytes = Math.toIntExact(source.value(MAX_MESSAGE_BYTES));
+        receives = source.value(RECEIVES);
+        packetReceives = source.value(PACKET_RECEIVES);
+        sends = source.value(SENDS);
+        copyLimitBytes = Math.toIntExact(source.value(COPY_LIMIT_BYTES));
+        inlineBytes = source.value(INLINE_BYTES);
+        signalEvery = source.value(SIGNAL_EVERY);
+        source.check(2 * signalEvery <= sends, "too few of the sends ask for a completion", SIGNAL_EVERY, SENDS);
+    }
+
+    /**
+     * The interface that endpoints are on.
+     *
+     * @return name, address, or {@value #ANY_INTERFACE}.
+     */
+    public String networkInterface() {
+        return networkInterface;
+    }
+
+    /**
+     * Longest message of connected endpoints.
+     *
+     * @return bytes.
+     */
+    public int maxMessageBytes() {
+        return maxMessageBytes;
+    }
+
+    /**
+     * Receives kept posted for each connection of connected endpoints.
+     *
+     * @return count.
+     */
+    public int receives() {
+        return receives;
+    }
+
+    /**
+     * Receives kept posted for each peer of reliable datagrams.
+     *
+     * @return count.
+     */
+    public int packetReceives() {
+        return packetReceives;
+    }
+
+    /**
+     * Sends of one connection that may be on their way.
+     *
+     * @return a power of two.
+     */
+    public int sends() {
+        return sends;
+    }
+
+    /**
+     * Longest message of connected endpoints that is copied by its sender.
+     *
+     * @return bytes.
+     */
+    public int copyLimitBytes() {
+        return copyLimitBytes;
+    }
+
+    /**
+     * Longest message that goes with its work request.
+     *
+     * @return bytes.
+     */
+    public int inlineBytes() {
+        return inlineBytes;
+    }
+
+    /**
+     * Of how many sends one asks for a completion.
+     *
+     * @return count, at most a half of {@link #sends()}.
+     */
+    public int signalEvery() {
+        return signalEvery;
+    }
+}

@@ -1,0 +1,284 @@
+package org.jfabric.driver.ffi;
+
+/**
+ * The calls of libibverbs that the verbs link uses, but those of the data path, which are a {@link VerbsDataPath}.
+ *
+ * <p>Pointers are 64-bit integers, those of other objects of the same interface. A call returns 0, a pointer, or the
+ * negative errno. All of them may be slow; any thread may call.
+ */
+public interface Ibverbs {
+    /**
+     * Version of the library.
+     *
+     * @return for instance {@code libibverbs.so.1.14.44.0}.
+     */
+    String version();
+
+    /**
+     * The devices of this machine, {@code ibv_get_device_list}.
+     *
+     * @return pointers, perhaps none; freed by {@link #freeDeviceList}. Null: the list cannot be had.
+     */
+    DeviceList deviceList();
+
+    /**
+     * Frees a list; its devices cannot be opened any more.
+     *
+     * @param list from {@link #deviceList()}.
+     */
+    void freeDeviceList(DeviceList list);
+
+    /**
+     * Name of a device.
+     *
+     * @param device in a list.
+     * @return for instance {@code mlx5_0}.
+     */
+    String deviceName(long device);
+
+    /**
+     * {@code ibv_open_device}.
+     *
+     * @param device in a list.
+     * @return context, or negative errno.
+     */
+    long openDevice(long device);
+
+    /**
+     * {@code ibv_close_device}.
+     *
+     * @param context of {@link #openDevice}.
+     * @return 0 or negative errno.
+     */
+    int closeDevice(long context);
+
+    /**
+     * The device of a context.
+     *
+     * @param context open device.
+     * @return pointer.
+     */
+    long deviceOf(long context);
+
+    /**
+     * {@code ibv_query_device}.
+     *
+     * @param context open device.
+     * @return what it can do, or null if it does not answer.
+     */
+    DeviceAttributes queryDevice(long context);
+
+    /**
+     * {@code ibv_query_port}.
+     *
+     * @param context open device.
+     * @param port    from 1.
+     * @return its state, or null if it does not answer.
+     */
+    PortAttributes queryPort(long context, int port);
+
+    /**
+     * {@code ibv_alloc_pd}.
+     *
+     * @param context open device.
+     * @return protection domain, or negative errno.
+     */
+    long allocateDomain(long context);
+
+    /**
+     * {@code ibv_dealloc_pd}.
+     *
+     * @param domain without objects.
+     * @return 0 or negative errno.
+     */
+    int freeDomain(long domain);
+
+    /**
+     * {@code ibv_reg_mr}: pins memory and makes it known to the card.
+     *
+     * @param domain  protection domain.
+     * @param address native address.
+     * @param length  bytes.
+     * @param access  {@link VerbsConstants#ACCESS_LOCAL_WRITE} and others.
+     * @return registration, or negative errno.
+     */
+    long register(long domain, long address, long length, int access);
+
+    /**
+     * {@code ibv_dereg_mr}.
+     *
+     * @param registration of {@link #register}.
+     * @return 0 or negative errno.
+     */
+    int deregister(long registration);
+
+    /**
+     * Key of a registration in work requests of this side.
+     *
+     * @param registration of {@link #register}.
+     * @return lkey.
+     */
+    int localKey(long registration);
+
+    /**
+     * Key of a registration in work requests of peers.
+     *
+     * @param registration of {@link #register}.
+     * @return rkey.
+     */
+    int remoteKey(long registration);
+
+    /**
+     * {@code ibv_create_comp_channel}, with a descriptor that does not block.
+     *
+     * @param context open device.
+     * @return channel, or negative errno.
+     */
+    long createChannel(long context);
+
+    /**
+     * Descriptor of a channel, readable when an armed queue has got a completion.
+     *
+     * @param channel of {@link #createChannel}.
+     * @return descriptor.
+     */
+    int channelFd(long channel);
+
+    /**
+     * {@code ibv_destroy_comp_channel}.
+     *
+     * @param channel without queues.
+     * @return 0 or negative errno.
+     */
+    int destroyChannel(long channel);
+
+    /**
+     * {@code ibv_get_cq_event} and {@code ibv_ack_cq_events}: takes one event off a channel.
+     *
+     * @param channel of {@link #createChannel}.
+     * @return the queue it is of, or negative errno, {@code -EAGAIN} if there is none.
+     */
+    long takeChannelEvent(long channel);
+
+    /**
+     * {@code ibv_create_cq}.
+     *
+     * @param context open device.
+     * @param entries that it has to hold at least.
+     * @param channel for events.
+     * @return queue, or negative errno.
+     */
+    long createCompletionQueue(long context, int entries, long channel);
+
+    /**
+     * {@code ibv_destroy_cq}.
+     *
+     * @param queue without queue pairs.
+     * @return 0 or negative errno.
+     */
+    int destroyCompletionQueue(long queue);
+
+    /**
+     * {@code ibv_modify_qp} of the timer that a peer is told when no receive is posted.
+     *
+     * @param queuePair connected.
+     * @param timer     code of the time, 12 is 0.64 ms.
+     * @return 0 or negative errno.
+     */
+    int modifyRnrTimer(long queuePair, int timer);
+
+    /**
+     * Descriptor of a device's asynchronous events, made one that does not block.
+     *
+     * @param context open device.
+     * @return descriptor, or negative errno.
+     */
+    int asyncFd(long context);
+
+    /**
+     * {@code ibv_get_async_event} and {@code ibv_ack_async_event}: takes one event.
+     *
+     * @param context open device, after {@link #asyncFd}.
+     * @return what happened, or null if nothing did.
+     */
+    AsyncEvent takeAsyncEvent(long context);
+
+    /**
+     * {@code ibv_wc_status_str}.
+     *
+     * @param status of a completion.
+     * @return in words.
+     */
+    String statusText(int status);
+
+    /**
+     * {@code ibv_event_type_str}.
+     *
+     * @param type of an asynchronous event.
+     * @return in words.
+     */
+    String eventText(int type);
+
+    /**
+     * {@code ibv_port_state_str}.
+     *
+     * @param state of a port.
+     * @return in words.
+     */
+    String portStateText(int state);
+
+    /**
+     * The functions of the data path, which are the vendor's library's.
+     *
+     * @param context open device.
+     * @return calls for all queues of the device.
+     * @throws VerbsUnavailableException if the context is not laid out as expected.
+     */
+    VerbsDataPath dataPath(long context);
+
+    /**
+     * A list of devices.
+     *
+     * @param pointer to the list.
+     * @param devices its elements.
+     */
+    record DeviceList(long pointer, long[] devices) {
+    }
+
+    /**
+     * Limits of a device, a part of {@code struct ibv_device_attr}.
+     *
+     * @param vendorId         of the card.
+     * @param ports            from 1.
+     * @param maxQueuePairs    that can be open.
+     * @param maxWorkRequests  in one queue.
+     * @param maxPieces        of one work request.
+     * @param maxQueues        for completions that can be open.
+     * @param maxCompletions   in one queue.
+     * @param maxReads         of one queue pair that can be on their way.
+     */
+    record DeviceAttributes(
+        int vendorId, int ports, int maxQueuePairs, int maxWorkRequests, int maxPieces, int maxQueues,
+        int maxCompletions, int maxReads) {
+    }
+
+    /**
+     * State of a port, a part of {@code struct ibv_port_attr}.
+     *
+     * @param state           {@link VerbsConstants#PORT_ACTIVE} or another one.
+     * @param activeMtu       code of the largest packet.
+     * @param maxMessageBytes longest message.
+     * @param linkLayer       1 InfiniBand, 2 Ethernet.
+     */
+    record PortAttributes(int state, int activeMtu, long maxMessageBytes, int linkLayer) {
+    }
+
+    /**
+     * Something that happened outside of all work requests.
+     *
+     * @param type    {@link VerbsConstants#EVENT_DEVICE_FATAL} and others.
+     * @param element pointer to a queue or queue pair, or number of a port, as the type says.
+     */
+    record AsyncEvent(int type, long element) {
+    }
+}

@@ -1,0 +1,87 @@
+package org.jfabric.driver.ffi;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.Reason;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * The functions that stand in a device's context. The handles are constants and take the function's address as their
+ * first argument, so that the compiler makes a plain indirect call of each.
+ *
+ * <p>Linked as critical: none of these waits for anything, and the change of the thread's state costs more than a poll
+ * that finds nothing.
+ */
+final class NativeDataPath extends VerbsDataPath {
+    private static final MethodHandle post$mh = NativeFunction.unbound(FunctionDescriptor.of(
+        NativeFunction.INT, NativeFunction.POINTER, NativeFunction.POINTER, NativeFunction.POINTER));
+    private static final MethodHandle poll$mh = NativeFunction.unbound(FunctionDescriptor.of(
+        NativeFunction.INT, NativeFunction.POINTER, NativeFunction.INT, NativeFunction.POINTER));
+    private static final MethodHandle notify$mh = NativeFunction.unbound(FunctionDescriptor.of(
+        NativeFunction.INT, NativeFunction.POINTER, NativeFunction.INT));
+
+    private final MemorySegment postSend;
+    private final MemorySegment postReceive;
+    private final MemorySegment pollQueue;
+    private final MemorySegment requestNotify;
+    /** Where a failed post says which request it was; as long-lived as the device. */
+    private final long bad = NativeMemory.allocate(Long.BYTES);
+
+    NativeDataPath(long context) {
+        postSend = function(context, VerbsLayout.CONTEXT_POST_SEND, "post_send");
+        postReceive = function(context, VerbsLayout.CONTEXT_POST_RECV, "post_recv");
+        pollQueue = function(context, VerbsLayout.CONTEXT_POLL_CQ, "poll_cq");
+        requestNotify = function(context, VerbsLayout.CONTEXT_REQ_NOTIFY_CQ, "req_notify_cq");
+    }
+
+    private static MemorySegment function(long context, int offset, String name) {
+        long address = UnsafeApi.getLong(context + offset);
+        if (address == 0) {
+            throw new VerbsUnavailableException(new Reason("ibv_context.ops." + name, "null", "a function",
+                "Use a driver library that belongs to the installed libibverbs"));
+        }
+        return MemorySegment.ofAddress(address);
+    }
+
+    @Override
+    public int postSend(long queuePair, long request) {
+        try {
+            return negated((int) post$mh.invokeExact(postSend, queuePair, request, bad));
+        } catch (Throwable thrown) {
+            throw NativeFunction.unexpected(thrown);
+        }
+    }
+
+    @Override
+    public int postReceive(long queuePair, long request) {
+        try {
+            return negated((int) post$mh.invokeExact(postReceive, queuePair, request, bad));
+        } catch (Throwable thrown) {
+            throw NativeFunction.unexpected(thrown);
+        }
+    }
+
+    @Override
+    public int poll(long queue, WorkCompletions completions) {
+        try {
+            return (int) poll$mh.invokeExact(pollQueue, queue, completions.capacity(), completions.address());
+        } catch (Throwable thrown) {
+            throw NativeFunction.unexpected(thrown);
+        }
+    }
+
+    @Override
+    public int arm(long queue) {
+        try {
+            return negated((int) notify$mh.invokeExact(requestNotify, queue, 0));
+        } catch (Throwable thrown) {
+            throw NativeFunction.unexpected(thrown);
+        }
+    }
+
+    private static int negated(int errno) {
+        return errno > 0 ? -errno : errno;
+    }
+}

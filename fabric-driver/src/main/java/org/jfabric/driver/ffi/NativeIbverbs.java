@@ -1,0 +1,290 @@
+package org.jfabric.driver.ffi;
+
+import static org.jfabric.driver.ffi.NativeFunction.BYTE;
+import static org.jfabric.driver.ffi.NativeFunction.INT;
+import static org.jfabric.driver.ffi.NativeFunction.POINTER;
+
+import org.agrona.UnsafeApi;
+
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
+import java.util.Arrays;
+
+/** libibverbs of this system. */
+final class NativeIbverbs implements Ibverbs {
+    private static final int F_GETFL = 3;
+    private static final int F_SETFL = 4;
+    private static final int O_NONBLOCK = 0x800;
+    private static final NativeFunction FCNTL = NativeFunction.ofVariadic(
+        Linker.nativeLinker().defaultLookup(), "fcntl", 2, INT, INT, INT, INT);
+
+    private final String version;
+    private final NativeFunction getDeviceList;
+    private final NativeFunction freeDeviceList;
+    private final NativeFunction getDeviceName;
+    private final NativeFunction openDevice;
+    private final NativeFunction closeDevice;
+    private final NativeFunction queryDevice;
+    private final NativeFunction queryPort;
+    private final NativeFunction allocatePd;
+    private final NativeFunction deallocatePd;
+    private final NativeFunction regMr;
+    private final NativeFunction deregMr;
+    private final NativeFunction createCompChannel;
+    private final NativeFunction destroyCompChannel;
+    private final NativeFunction getCqEvent;
+    private final NativeFunction ackCqEvents;
+    private final NativeFunction createCq;
+    private final NativeFunction destroyCq;
+    private final NativeFunction modifyQp;
+    private final NativeFunction getAsyncEvent;
+    private final NativeFunction ackAsyncEvent;
+    private final NativeFunction statusText;
+    private final NativeFunction eventText;
+    private final NativeFunction portStateText;
+
+    NativeIbverbs(SymbolLookup lookup, String version) {
+        this.version = version;
+        getDeviceList = NativeFunction.of(lookup, "ibv_get_device_list", POINTER, POINTER);
+        freeDeviceList = NativeFunction.ofVoid(lookup, "ibv_free_device_list", POINTER);
+        getDeviceName = NativeFunction.of(lookup, "ibv_get_device_name", POINTER, POINTER);
+        openDevice = NativeFunction.of(lookup, "ibv_open_device", POINTER, POINTER);
+        closeDevice = NativeFunction.of(lookup, "ibv_close_device", INT, POINTER);
+        queryDevice = NativeFunction.of(lookup, "ibv_query_device", INT, POINTER, POINTER);
+        queryPort = NativeFunction.of(lookup, "ibv_query_port", INT, POINTER, BYTE, POINTER);
+        allocatePd = NativeFunction.of(lookup, "ibv_alloc_pd", POINTER, POINTER);
+        deallocatePd = NativeFunction.of(lookup, "ibv_dealloc_pd", INT, POINTER);
+        regMr = NativeFunction.of(lookup, "ibv_reg_mr", POINTER, POINTER, POINTER, POINTER, INT);
+        deregMr = NativeFunction.of(lookup, "ibv_dereg_mr", INT, POINTER);
+        createCompChannel = NativeFunction.of(lookup, "ibv_create_comp_channel", POINTER, POINTER);
+        destroyCompChannel = NativeFunction.of(lookup, "ibv_destroy_comp_channel", INT, POINTER);
+        getCqEvent = NativeFunction.of(lookup, "ibv_get_cq_event", INT, POINTER, POINTER, POINTER);
+        ackCqEvents = NativeFunction.ofVoid(lookup, "ibv_ack_cq_events", POINTER, INT);
+        createCq = NativeFunction.of(lookup, "ibv_create_cq", POINTER, POINTER, INT, POINTER, POINTER, INT);
+        destroyCq = NativeFunction.of(lookup, "ibv_destroy_cq", INT, POINTER);
+        modifyQp = NativeFunction.of(lookup, "ibv_modify_qp", INT, POINTER, POINTER, INT);
+        getAsyncEvent = NativeFunction.of(lookup, "ibv_get_async_event", INT, POINTER, POINTER);
+        ackAsyncEvent = NativeFunction.ofVoid(lookup, "ibv_ack_async_event", POINTER);
+        statusText = NativeFunction.of(lookup, "ibv_wc_status_str", POINTER, INT);
+        eventText = NativeFunction.of(lookup, "ibv_event_type_str", POINTER, INT);
+        portStateText = NativeFunction.of(lookup, "ibv_port_state_str", POINTER, INT);
+    }
+
+    /** Makes a descriptor one that does not block; 0 or negative errno. */
+    static int setNonBlocking(int fd) {
+        long flags = FCNTL.call(fd, F_GETFL, 0);
+        return flags < 0 ? -NativeMemory.EIO : FCNTL.status(fd, F_SETFL, flags | O_NONBLOCK);
+    }
+
+    @Override
+    public String version() {
+        return version;
+    }
+
+    @Override
+    public DeviceList deviceList() {
+        long count = NativeMemory.allocate(Long.BYTES);
+        try {
+            long list = getDeviceList.pointer(count);
+            if (list < 0) {
+                return null;
+            }
+            long[] devices = new long[UnsafeApi.getInt(count)];
+            Arrays.setAll(devices, i -> UnsafeApi.getLong(list + (long) i * Long.BYTES));
+            return new DeviceList(list, devices);
+        } finally {
+            NativeMemory.free(count);
+        }
+    }
+
+    @Override
+    public void freeDeviceList(DeviceList list) {
+        freeDeviceList.call(list.pointer());
+    }
+
+    @Override
+    public String deviceName(long device) {
+        return getDeviceName.text(device);
+    }
+
+    @Override
+    public long openDevice(long device) {
+        return openDevice.pointer(device);
+    }
+
+    @Override
+    public int closeDevice(long context) {
+        return closeDevice.status(context);
+    }
+
+    @Override
+    public long deviceOf(long context) {
+        return UnsafeApi.getLong(context + VerbsLayout.CONTEXT_DEVICE);
+    }
+
+    @Override
+    public DeviceAttributes queryDevice(long context) {
+        long at = NativeMemory.allocate(VerbsLayout.DEVICE_ATTR_SIZE);
+        try {
+            return queryDevice.errnoStatus(context, at) < 0 ? null : new DeviceAttributes(
+                UnsafeApi.getInt(at + VerbsLayout.DEVICE_ATTR_VENDOR_ID),
+                UnsafeApi.getByte(at + VerbsLayout.DEVICE_ATTR_PORTS) & 0xff,
+                UnsafeApi.getInt(at + VerbsLayout.DEVICE_ATTR_MAX_QP),
+                UnsafeApi.getInt(at + VerbsLayout.DEVICE_ATTR_MAX_QP_WR),
+                UnsafeApi.getInt(at + VerbsLayout.DEVICE_ATTR_MAX_SGE),
+                UnsafeApi.getInt(at + VerbsLayout.DEVICE_ATTR_MAX_CQ),
+                UnsafeApi.getInt(at + VerbsLayout.DEVICE_ATTR_MAX_CQE),
+                UnsafeApi.getInt(at + VerbsLayout.DEVICE_ATTR_MAX_RD_ATOMIC));
+        } finally {
+            NativeMemory.free(at);
+        }
+    }
+
+    @Override
+    public PortAttributes queryPort(long context, int port) {
+        // the exported function fills a shorter structure than today's, and a longer one does no harm
+        long at = NativeMemory.allocate(2 * VerbsLayout.PORT_ATTR_SIZE);
+        try {
+            return queryPort.errnoStatus(context, port, at) < 0 ? null : new PortAttributes(
+                UnsafeApi.getInt(at + VerbsLayout.PORT_ATTR_STATE),
+                UnsafeApi.getInt(at + VerbsLayout.PORT_ATTR_ACTIVE_MTU),
+                UnsafeApi.getInt(at + VerbsLayout.PORT_ATTR_MAX_MSG_SIZE) & 0xffff_ffffL,
+                UnsafeApi.getByte(at + VerbsLayout.PORT_ATTR_LINK_LAYER));
+        } finally {
+            NativeMemory.free(at);
+        }
+    }
+
+    @Override
+    public long allocateDomain(long context) {
+        return allocatePd.pointer(context);
+    }
+
+    @Override
+    public int freeDomain(long domain) {
+        return deallocatePd.errnoStatus(domain);
+    }
+
+    @Override
+    public long register(long domain, long address, long length, int access) {
+        return regMr.pointer(domain, address, length, access);
+    }
+
+    @Override
+    public int deregister(long registration) {
+        return deregMr.errnoStatus(registration);
+    }
+
+    @Override
+    public int localKey(long registration) {
+        return UnsafeApi.getInt(registration + VerbsLayout.MR_LKEY);
+    }
+
+    @Override
+    public int remoteKey(long registration) {
+        return UnsafeApi.getInt(registration + VerbsLayout.MR_RKEY);
+    }
+
+    @Override
+    public long createChannel(long context) {
+        long channel = createCompChannel.pointer(context);
+        int result = channel < 0 ? 0 : setNonBlocking(channelFd(channel));
+        if (result < 0) {
+            destroyChannel(channel);
+            return result;
+        }
+        return channel;
+    }
+
+    @Override
+    public int channelFd(long channel) {
+        return UnsafeApi.getInt(channel + VerbsLayout.CHANNEL_FD);
+    }
+
+    @Override
+    public int destroyChannel(long channel) {
+        return destroyCompChannel.errnoStatus(channel);
+    }
+
+    @Override
+    public long takeChannelEvent(long channel) {
+        long out = NativeMemory.allocate(2 * Long.BYTES);
+        try {
+            int result = getCqEvent.status(channel, out, out + Long.BYTES);
+            if (result < 0) {
+                return result;
+            }
+            long queue = UnsafeApi.getLong(out);
+            ackCqEvents.call(queue, 1);
+            return queue;
+        } finally {
+            NativeMemory.free(out);
+        }
+    }
+
+    @Override
+    public long createCompletionQueue(long context, int entries, long channel) {
+        return createCq.pointer(context, entries, 0, channel, 0);
+    }
+
+    @Override
+    public int destroyCompletionQueue(long queue) {
+        return destroyCq.errnoStatus(queue);
+    }
+
+    @Override
+    public int modifyRnrTimer(long queuePair, int timer) {
+        long attributes = NativeMemory.allocate(VerbsLayout.QP_ATTR_SIZE);
+        try {
+            UnsafeApi.putByte(attributes + VerbsLayout.QP_ATTR_MIN_RNR_TIMER, (byte) timer);
+            return modifyQp.errnoStatus(queuePair, attributes, VerbsConstants.QP_MIN_RNR_TIMER);
+        } finally {
+            NativeMemory.free(attributes);
+        }
+    }
+
+    @Override
+    public int asyncFd(long context) {
+        int fd = UnsafeApi.getInt(context + VerbsLayout.CONTEXT_ASYNC_FD);
+        int result = setNonBlocking(fd);
+        return result < 0 ? result : fd;
+    }
+
+    @Override
+    public AsyncEvent takeAsyncEvent(long context) {
+        long event = NativeMemory.allocate(VerbsLayout.ASYNC_SIZE);
+        try {
+            if (getAsyncEvent.status(context, event) < 0) {
+                return null;
+            }
+            AsyncEvent taken = new AsyncEvent(
+                UnsafeApi.getInt(event + VerbsLayout.ASYNC_TYPE),
+                UnsafeApi.getLong(event + VerbsLayout.ASYNC_ELEMENT));
+            ackAsyncEvent.call(event);
+            return taken;
+        } finally {
+            NativeMemory.free(event);
+        }
+    }
+
+    @Override
+    public String statusText(int status) {
+        return statusText.text(status);
+    }
+
+    @Override
+    public String eventText(int type) {
+        return eventText.text(type);
+    }
+
+    @Override
+    public String portStateText(int state) {
+        return portStateText.text(state);
+    }
+
+    @Override
+    public VerbsDataPath dataPath(long context) {
+        VerbsSelfCheck.checkContext(this, context);
+        return new NativeDataPath(context);
+    }
+}

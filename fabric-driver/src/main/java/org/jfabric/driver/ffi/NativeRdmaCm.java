@@ -1,0 +1,259 @@
+package org.jfabric.driver.ffi;
+
+import static org.jfabric.driver.ffi.NativeFunction.BYTE;
+import static org.jfabric.driver.ffi.NativeFunction.INT;
+import static org.jfabric.driver.ffi.NativeFunction.POINTER;
+
+import org.agrona.UnsafeApi;
+
+import java.lang.foreign.SymbolLookup;
+
+/** librdmacm of this system. */
+final class NativeRdmaCm implements RdmaCm {
+    /** As many reads at once as the devices of both sides can do. */
+    private static final int MAX_READS = 0xff;
+    /** More than the 3 bits on the wire: 7, the most there is. */
+    private static final int RETRIES = 15;
+    /** For ever: a peer without receives holds us back as long as it wants. */
+    private static final int RNR_RETRIES = 7;
+
+    private final String version;
+    private final NativeFunction createEventChannel;
+    private final NativeFunction destroyEventChannel;
+    private final NativeFunction createId;
+    private final NativeFunction destroyId;
+    private final NativeFunction migrateId;
+    private final NativeFunction bindAddr;
+    private final NativeFunction listen;
+    private final NativeFunction resolveAddr;
+    private final NativeFunction resolveRoute;
+    private final NativeFunction createQp;
+    private final NativeFunction destroyQp;
+    private final NativeFunction connect;
+    private final NativeFunction accept;
+    private final NativeFunction reject;
+    private final NativeFunction disconnect;
+    private final NativeFunction getCmEvent;
+    private final NativeFunction ackCmEvent;
+    private final NativeFunction eventText;
+
+    NativeRdmaCm(SymbolLookup lookup, String version) {
+        this.version = version;
+        createEventChannel = NativeFunction.of(lookup, "rdma_create_event_channel", POINTER);
+        destroyEventChannel = NativeFunction.ofVoid(lookup, "rdma_destroy_event_channel", POINTER);
+        createId = NativeFunction.of(lookup, "rdma_create_id", INT, POINTER, POINTER, POINTER, INT);
+        destroyId = NativeFunction.of(lookup, "rdma_destroy_id", INT, POINTER);
+        migrateId = NativeFunction.of(lookup, "rdma_migrate_id", INT, POINTER, POINTER);
+        bindAddr = NativeFunction.of(lookup, "rdma_bind_addr", INT, POINTER, POINTER);
+        listen = NativeFunction.of(lookup, "rdma_listen", INT, POINTER, INT);
+        resolveAddr = NativeFunction.of(lookup, "rdma_resolve_addr", INT, POINTER, POINTER, POINTER, INT);
+        resolveRoute = NativeFunction.of(lookup, "rdma_resolve_route", INT, POINTER, INT);
+        createQp = NativeFunction.of(lookup, "rdma_create_qp", INT, POINTER, POINTER, POINTER);
+        destroyQp = NativeFunction.ofVoid(lookup, "rdma_destroy_qp", POINTER);
+        connect = NativeFunction.of(lookup, "rdma_connect", INT, POINTER, POINTER);
+        accept = NativeFunction.of(lookup, "rdma_accept", INT, POINTER, POINTER);
+        reject = NativeFunction.of(lookup, "rdma_reject", INT, POINTER, POINTER, BYTE);
+        disconnect = NativeFunction.of(lookup, "rdma_disconnect", INT, POINTER);
+        getCmEvent = NativeFunction.of(lookup, "rdma_get_cm_event", INT, POINTER, POINTER);
+        ackCmEvent = NativeFunction.of(lookup, "rdma_ack_cm_event", INT, POINTER);
+        eventText = NativeFunction.of(lookup, "rdma_event_str", POINTER, INT);
+    }
+
+    /** {@code rdma_event_str}. */
+    String eventText(int type) {
+        return eventText.text(type);
+    }
+
+    @Override
+    public String version() {
+        return version;
+    }
+
+    @Override
+    public long createEventChannel() {
+        long channel = createEventChannel.pointer();
+        int result = channel < 0 ? 0 : NativeIbverbs.setNonBlocking(eventChannelFd(channel));
+        if (result < 0) {
+            destroyEventChannel(channel);
+            return result;
+        }
+        return channel;
+    }
+
+    @Override
+    public int eventChannelFd(long channel) {
+        return UnsafeApi.getInt(channel + VerbsLayout.CM_CHANNEL_FD);
+    }
+
+    @Override
+    public void destroyEventChannel(long channel) {
+        destroyEventChannel.call(channel);
+    }
+
+    @Override
+    public long createId(long channel) {
+        long out = NativeMemory.allocate(Long.BYTES);
+        try {
+            int result = createId.status(channel, out, 0, VerbsConstants.PS_TCP);
+            return result < 0 ? result : UnsafeApi.getLong(out);
+        } finally {
+            NativeMemory.free(out);
+        }
+    }
+
+    @Override
+    public int destroyId(long id) {
+        return destroyId.status(id);
+    }
+
+    @Override
+    public int migrate(long id, long channel) {
+        return migrateId.status(id, channel);
+    }
+
+    @Override
+    public int bind(long id, byte[] address) {
+        long image = image(address);
+        try {
+            return bindAddr.status(id, image);
+        } finally {
+            NativeMemory.free(image);
+        }
+    }
+
+    @Override
+    public int listen(long id, int backlog) {
+        return listen.status(id, backlog);
+    }
+
+    @Override
+    public int resolveAddress(long id, byte[] local, byte[] remote, int timeoutMs) {
+        long from = local == null ? 0 : image(local);
+        long to = image(remote);
+        try {
+            return resolveAddr.status(id, from, to, timeoutMs);
+        } finally {
+            NativeMemory.free(to);
+            if (from != 0) {
+                NativeMemory.free(from);
+            }
+        }
+    }
+
+    @Override
+    public int resolveRoute(long id, int timeoutMs) {
+        return resolveRoute.status(id, timeoutMs);
+    }
+
+    @Override
+    public QueuePair createQueuePair(long id, long domain, long queue, QueueDepths depths) {
+        long at = NativeMemory.allocate(VerbsLayout.QP_INIT_SIZE);
+        try {
+            UnsafeApi.putLong(at + VerbsLayout.QP_INIT_SEND_CQ, queue);
+            UnsafeApi.putLong(at + VerbsLayout.QP_INIT_RECV_CQ, queue);
+            UnsafeApi.putInt(at + VerbsLayout.QP_INIT_MAX_SEND_WR, depths.sends());
+            UnsafeApi.putInt(at + VerbsLayout.QP_INIT_MAX_RECV_WR, depths.receives());
+            UnsafeApi.putInt(at + VerbsLayout.QP_INIT_MAX_SEND_SGE, depths.sendPieces());
+            UnsafeApi.putInt(at + VerbsLayout.QP_INIT_MAX_RECV_SGE, 1);
+            UnsafeApi.putInt(at + VerbsLayout.QP_INIT_MAX_INLINE, depths.inlineBytes());
+            UnsafeApi.putInt(at + VerbsLayout.QP_INIT_TYPE, VerbsConstants.QPT_RC);
+            int result = createQp.status(id, domain, at);
+            return result < 0 ? new QueuePair(result, 0) : new QueuePair(
+                UnsafeApi.getLong(id + VerbsLayout.CM_ID_QP),
+                UnsafeApi.getInt(at + VerbsLayout.QP_INIT_MAX_INLINE));
+        } finally {
+            NativeMemory.free(at);
+        }
+    }
+
+    @Override
+    public void destroyQueuePair(long id) {
+        destroyQp.call(id);
+    }
+
+    @Override
+    public int connect(long id, byte[] data) {
+        return withParameters(connect, id, data);
+    }
+
+    @Override
+    public int accept(long id, byte[] data) {
+        return withParameters(accept, id, data);
+    }
+
+    private static int withParameters(NativeFunction function, long id, byte[] data) {
+        long at = NativeMemory.allocate(VerbsLayout.CONN_SIZE + data.length);
+        try {
+            NativeMemory.put(at + VerbsLayout.CONN_SIZE, data);
+            UnsafeApi.putLong(at + VerbsLayout.CONN_DATA, at + VerbsLayout.CONN_SIZE);
+            UnsafeApi.putByte(at + VerbsLayout.CONN_DATA_LENGTH, (byte) data.length);
+            UnsafeApi.putByte(at + VerbsLayout.CONN_RESPONDER_RESOURCES, (byte) MAX_READS);
+            UnsafeApi.putByte(at + VerbsLayout.CONN_INITIATOR_DEPTH, (byte) MAX_READS);
+            UnsafeApi.putByte(at + VerbsLayout.CONN_FLOW_CONTROL, (byte) 1);
+            UnsafeApi.putByte(at + VerbsLayout.CONN_RETRY_COUNT, (byte) RETRIES);
+            UnsafeApi.putByte(at + VerbsLayout.CONN_RNR_RETRY_COUNT, (byte) RNR_RETRIES);
+            return function.status(id, at);
+        } finally {
+            NativeMemory.free(at);
+        }
+    }
+
+    @Override
+    public int reject(long id, byte[] data) {
+        long image = image(data);
+        try {
+            return reject.status(id, image, data.length);
+        } finally {
+            NativeMemory.free(image);
+        }
+    }
+
+    @Override
+    public int disconnect(long id) {
+        return disconnect.status(id);
+    }
+
+    @Override
+    public CmEvent takeEvent(long channel) {
+        long out = NativeMemory.allocate(Long.BYTES);
+        try {
+            if (getCmEvent.status(channel, out) < 0) {
+                return null;
+            }
+            long event = UnsafeApi.getLong(out);
+            long data = UnsafeApi.getLong(event + VerbsLayout.CM_EVENT_DATA);
+            int length = UnsafeApi.getByte(event + VerbsLayout.CM_EVENT_DATA_LENGTH) & 0xff;
+            CmEvent taken = new CmEvent(
+                UnsafeApi.getInt(event + VerbsLayout.CM_EVENT_TYPE),
+                UnsafeApi.getInt(event + VerbsLayout.CM_EVENT_STATUS),
+                UnsafeApi.getLong(event + VerbsLayout.CM_EVENT_ID),
+                UnsafeApi.getLong(event + VerbsLayout.CM_EVENT_LISTEN_ID),
+                data == 0 ? new byte[0] : NativeMemory.bytes(data, length));
+            ackCmEvent.call(event);
+            return taken;
+        } finally {
+            NativeMemory.free(out);
+        }
+    }
+
+    @Override
+    public long context(long id) {
+        return UnsafeApi.getLong(id + VerbsLayout.CM_ID_VERBS);
+    }
+
+    @Override
+    public byte[] localAddress(long id) {
+        return NativeMemory.socketAddress(id + VerbsLayout.CM_ID_LOCAL_ADDRESS);
+    }
+
+    @Override
+    public byte[] peerAddress(long id) {
+        return NativeMemory.socketAddress(id + VerbsLayout.CM_ID_PEER_ADDRESS);
+    }
+
+    private static long image(byte[] bytes) {
+        long at = NativeMemory.allocate(Math.max(1, bytes.length));
+        NativeMemory.put(at, bytes);
+        return at;
+    }
+}

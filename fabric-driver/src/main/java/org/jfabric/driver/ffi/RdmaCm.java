@@ -1,0 +1,219 @@
+package org.jfabric.driver.ffi;
+
+/**
+ * The calls of librdmacm that the verbs link uses. Nothing here waits but {@link #destroyId}, for events that were
+ * taken and not yet acknowledged, of which {@link #takeEvent} leaves none.
+ *
+ * <p>Pointers are 64-bit integers. A call returns 0, a pointer, or the negative errno. Any thread, one at a time for
+ * each identifier and for each channel.
+ */
+public interface RdmaCm {
+    /**
+     * Version of the library.
+     *
+     * @return for instance {@code librdmacm.so.1.3.44.0}.
+     */
+    String version();
+
+    /**
+     * {@code rdma_create_event_channel}, with a descriptor that does not block.
+     *
+     * @return channel, or negative errno.
+     */
+    long createEventChannel();
+
+    /**
+     * Descriptor of a channel, readable when there is an event.
+     *
+     * @param channel of {@link #createEventChannel()}.
+     * @return descriptor.
+     */
+    int eventChannelFd(long channel);
+
+    /**
+     * {@code rdma_destroy_event_channel}.
+     *
+     * @param channel without identifiers.
+     */
+    void destroyEventChannel(long channel);
+
+    /**
+     * {@code rdma_create_id} in the port space of reliable connections.
+     *
+     * @param channel for its events.
+     * @return identifier, or negative errno.
+     */
+    long createId(long channel);
+
+    /**
+     * {@code rdma_destroy_id}; its queue pair has to be destroyed before.
+     *
+     * @param id identifier.
+     * @return 0 or negative errno.
+     */
+    int destroyId(long id);
+
+    /**
+     * {@code rdma_migrate_id}: its events come by another channel.
+     *
+     * @param id      identifier.
+     * @param channel of {@link #createEventChannel()}.
+     * @return 0 or negative errno.
+     */
+    int migrate(long id, long channel);
+
+    /**
+     * {@code rdma_bind_addr}.
+     *
+     * @param id      identifier.
+     * @param address image of a socket address; port 0 for any.
+     * @return 0 or negative errno.
+     */
+    int bind(long id, byte[] address);
+
+    /**
+     * {@code rdma_listen}.
+     *
+     * @param id      bound identifier.
+     * @param backlog requests that may wait.
+     * @return 0 or negative errno.
+     */
+    int listen(long id, int backlog);
+
+    /**
+     * {@code rdma_resolve_addr}; {@link VerbsConstants#CM_ADDR_RESOLVED} or an error follows.
+     *
+     * @param id        identifier.
+     * @param local     image of the socket address to come from, or null for any.
+     * @param remote    image of the peer's.
+     * @param timeoutMs how long to try.
+     * @return 0 or negative errno.
+     */
+    int resolveAddress(long id, byte[] local, byte[] remote, int timeoutMs);
+
+    /**
+     * {@code rdma_resolve_route}; {@link VerbsConstants#CM_ROUTE_RESOLVED} or an error follows.
+     *
+     * @param id        identifier with an address.
+     * @param timeoutMs how long to try.
+     * @return 0 or negative errno.
+     */
+    int resolveRoute(long id, int timeoutMs);
+
+    /**
+     * {@code rdma_create_qp} of a reliable connection, with one queue for the completions of both directions.
+     *
+     * @param id     identifier with a device.
+     * @param domain protection domain on that device.
+     * @param queue  for completions.
+     * @param depths what it has to hold.
+     * @return queue pair, with what it got.
+     */
+    QueuePair createQueuePair(long id, long domain, long queue, QueueDepths depths);
+
+    /**
+     * {@code rdma_destroy_qp}.
+     *
+     * @param id identifier with a queue pair.
+     */
+    void destroyQueuePair(long id);
+
+    /**
+     * {@code rdma_connect}.
+     *
+     * @param id   identifier with way and queue pair.
+     * @param data private data as it is on the wire.
+     * @return 0 or negative errno.
+     */
+    int connect(long id, byte[] data);
+
+    /**
+     * {@code rdma_accept}.
+     *
+     * @param id   identifier of a request, with queue pair.
+     * @param data private data as it is on the wire.
+     * @return 0 or negative errno.
+     */
+    int accept(long id, byte[] data);
+
+    /**
+     * {@code rdma_reject}.
+     *
+     * @param id   identifier of a request.
+     * @param data private data as it is on the wire.
+     * @return 0 or negative errno.
+     */
+    int reject(long id, byte[] data);
+
+    /**
+     * {@code rdma_disconnect}: tells the peer and puts the queue pair in error, so that its work requests come back.
+     *
+     * @param id connected identifier.
+     * @return 0 or negative errno.
+     */
+    int disconnect(long id);
+
+    /**
+     * {@code rdma_get_cm_event} and {@code rdma_ack_cm_event}: takes one event.
+     *
+     * @param channel of {@link #createEventChannel()}.
+     * @return what happened, or null if nothing did.
+     */
+    CmEvent takeEvent(long channel);
+
+    /**
+     * The device that an identifier is bound to.
+     *
+     * @param id identifier.
+     * @return context, 0 for none yet.
+     */
+    long context(long id);
+
+    /**
+     * Where an identifier is bound.
+     *
+     * @param id identifier.
+     * @return image of the socket address.
+     */
+    byte[] localAddress(long id);
+
+    /**
+     * Whom an identifier is for.
+     *
+     * @param id identifier.
+     * @return image of the socket address.
+     */
+    byte[] peerAddress(long id);
+
+    /**
+     * What a queue pair has to hold.
+     *
+     * @param sends         work requests in the send queue.
+     * @param receives      work requests in the receive queue.
+     * @param sendPieces    pieces of one work request there.
+     * @param inlineBytes   longest payload that a call copies; less than asked for is no error.
+     */
+    record QueueDepths(int sends, int receives, int sendPieces, int inlineBytes) {
+    }
+
+    /**
+     * A queue pair.
+     *
+     * @param pointer     to it, or negative errno.
+     * @param inlineBytes longest payload that a call copies.
+     */
+    record QueuePair(long pointer, int inlineBytes) {
+    }
+
+    /**
+     * Something that happened to an identifier.
+     *
+     * @param type     {@link VerbsConstants#CM_ESTABLISHED} and others.
+     * @param status   0, a negative errno, or the reason of a refusal.
+     * @param id       whom it happened to; a new one for a request.
+     * @param listenId who was asked by a request.
+     * @param data     private data as it is on the wire, padded with zeros.
+     */
+    record CmEvent(int type, int status, long id, long listenId, byte[] data) {
+    }
+}

@@ -1,0 +1,152 @@
+package org.jfabric.driver.ffi;
+
+import org.agrona.UnsafeApi;
+
+/**
+ * Pre-built work requests of one send queue: an array of {@code struct ibv_send_wr}, each with its pieces. What does
+ * not change is written once. Owner: the thread that sends.
+ */
+public final class SendRequests {
+    private final int count;
+    private final int pieces;
+    private final long requests;
+    private final long sges;
+
+    /**
+     * Requests, each with a number.
+     *
+     * @param count   of them.
+     * @param pieces  most of each.
+     * @param firstId number of the first; the others follow.
+     */
+    public SendRequests(int count, int pieces, long firstId) {
+        this.count = count;
+        this.pieces = pieces;
+        this.requests = NativeMemory.allocate(count * VerbsLayout.SEND_SIZE);
+        this.sges = NativeMemory.allocate(count * pieces * VerbsLayout.SGE_SIZE);
+        for (int i = 0; i < count; i++) {
+            UnsafeApi.putLong(address(i) + VerbsLayout.SEND_ID, firstId + i);
+            UnsafeApi.putLong(address(i) + VerbsLayout.SEND_SGES, sge(i, 0));
+        }
+    }
+
+    /**
+     * Requests.
+     *
+     * @return how many there are.
+     */
+    public int count() {
+        return count;
+    }
+
+    /**
+     * Most pieces of one request.
+     *
+     * @return pieces.
+     */
+    public int pieces() {
+        return pieces;
+    }
+
+    /**
+     * Where a request is.
+     *
+     * @param index of it.
+     * @return native address.
+     */
+    public long address(int index) {
+        return requests + (long) index * VerbsLayout.SEND_SIZE;
+    }
+
+    /**
+     * Begins a request that nothing follows.
+     *
+     * @param index  of it.
+     * @param opcode {@link VerbsConstants#WR_SEND} or another.
+     * @param flags  {@link VerbsConstants#SEND_INLINE} and others.
+     */
+    public void begin(int index, int opcode, int flags) {
+        long at = address(index);
+        UnsafeApi.putLong(at + VerbsLayout.SEND_NEXT, 0);
+        UnsafeApi.putInt(at + VerbsLayout.SEND_OPCODE, opcode);
+        UnsafeApi.putInt(at + VerbsLayout.SEND_FLAGS, flags);
+    }
+
+    /**
+     * 32 bits besides the message.
+     *
+     * @param index of the request.
+     * @param data  of them.
+     */
+    public void immediate(int index, int data) {
+        UnsafeApi.putInt(address(index) + VerbsLayout.SEND_IMMEDIATE, Integer.reverseBytes(data));
+    }
+
+    /**
+     * Memory of the peer.
+     *
+     * @param index  of the request.
+     * @param remote address there.
+     * @param key    rkey.
+     */
+    public void remote(int index, long remote, int key) {
+        UnsafeApi.putLong(address(index) + VerbsLayout.SEND_REMOTE_ADDRESS, remote);
+        UnsafeApi.putInt(address(index) + VerbsLayout.SEND_RKEY, key);
+    }
+
+    /**
+     * A piece of memory.
+     *
+     * @param index  of the request.
+     * @param piece  of it, in order.
+     * @param start  native address.
+     * @param length bytes.
+     * @param key    lkey.
+     */
+    public void piece(int index, int piece, long start, int length, int key) {
+        long at = sge(index, piece);
+        UnsafeApi.putLong(at + VerbsLayout.SGE_ADDRESS, start);
+        UnsafeApi.putInt(at + VerbsLayout.SGE_LENGTH, length);
+        UnsafeApi.putInt(at + VerbsLayout.SGE_LKEY, key);
+    }
+
+    /**
+     * How many pieces a request has.
+     *
+     * @param index of it.
+     * @param used  0 to {@link #pieces()}.
+     */
+    public void pieceCount(int index, int used) {
+        UnsafeApi.putInt(address(index) + VerbsLayout.SEND_SGE_COUNT, used);
+    }
+
+    /**
+     * Has the card tell of a request's success.
+     *
+     * @param index of it.
+     */
+    public void signal(int index) {
+        long at = address(index) + VerbsLayout.SEND_FLAGS;
+        UnsafeApi.putInt(at, UnsafeApi.getInt(at) | VerbsConstants.SEND_SIGNALED);
+    }
+
+    /**
+     * Puts one request behind another.
+     *
+     * @param index of it.
+     * @param next  that follows.
+     */
+    public void follow(int index, int next) {
+        UnsafeApi.putLong(address(index) + VerbsLayout.SEND_NEXT, address(next));
+    }
+
+    /** Gives the memory back. */
+    public void close() {
+        NativeMemory.free(requests);
+        NativeMemory.free(sges);
+    }
+
+    private long sge(int index, int piece) {
+        return sges + ((long) index * pieces + piece) * VerbsLayout.SGE_SIZE;
+    }
+}

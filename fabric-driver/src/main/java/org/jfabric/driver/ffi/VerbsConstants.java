@@ -1,0 +1,84 @@
+package org.jfabric.driver.ffi;
+
+/** Values of the enumerations of libibverbs and librdmacm that the verbs link uses. */
+public final class VerbsConstants {
+    /** Access: the card may write, for receives and reads of ours. */
+    public static final int ACCESS_LOCAL_WRITE = 0x1;
+    /** Access: peers may read. */
+    public static final int ACCESS_REMOTE_READ = 0x4;
+
+    /** Queue pair: reliable connection. */
+    public static final int QPT_RC = 2;
+
+    /** Work request: message. */
+    public static final int WR_SEND = 2;
+    /** Work request: message with 32 bits besides. */
+    public static final int WR_SEND_WITH_IMM = 3;
+    /** Work request: read of the peer's memory. */
+    public static final int WR_RDMA_READ = 4;
+
+    /** Flag of a work request: tell of its success. */
+    public static final int SEND_SIGNALED = 2;
+    /** Flag of a work request: the payload is copied by the call. */
+    public static final int SEND_INLINE = 8;
+
+    /** Completion: the operation has succeeded. */
+    public static final int WC_SUCCESS = 0;
+    /** Completion: the queue pair was in error before the operation's turn came. */
+    public static final int WC_WR_FLUSH_ERR = 5;
+    /** Completion: the peer has refused the request, for instance no receive of that size. */
+    public static final int WC_REM_INV_REQ_ERR = 9;
+    /** Completion: the peer's card does not answer. */
+    public static final int WC_RETRY_EXC_ERR = 12;
+    /** Completion: the peer had no receive for too long. */
+    public static final int WC_RNR_RETRY_EXC_ERR = 13;
+    /** Opcode of a completion, of success only: a message was received. */
+    public static final int WC_RECV = 128;
+    /** Flag of a completion: it has an immediate word. */
+    public static final int WC_WITH_IMM = 2;
+
+    /** Port state: messages flow. */
+    public static final int PORT_ACTIVE = 4;
+
+    /** Asynchronous event: the card has lost completions of a queue. */
+    public static final int EVENT_CQ_ERR = 0;
+    /** Asynchronous event: a queue pair is in error. */
+    public static final int EVENT_QP_FATAL = 1;
+    /** Asynchronous event: the card does not work any more. */
+    public static final int EVENT_DEVICE_FATAL = 8;
+    /** Asynchronous event: the port works again. */
+    public static final int EVENT_PORT_ACTIVE = 9;
+    /** Asynchronous event: the port is down. */
+    public static final int EVENT_PORT_ERR = 10;
+
+    /** Connection event: the address of the peer is known, and with it our device. */
+    public static final int CM_ADDR_RESOLVED = 0;
+    /** Connection event: no device leads to the address. */
+    public static final int CM_ADDR_ERROR = 1;
+    /** Connection event: the way is known. */
+    public static final int CM_ROUTE_RESOLVED = 2;
+    /** Connection event: there is no way. */
+    public static final int CM_ROUTE_ERROR = 3;
+    /** Connection event: a peer asks for a connection. */
+    public static final int CM_CONNECT_REQUEST = 4;
+    /** Connection event: the connection could not be made. */
+    public static final int CM_CONNECT_ERROR = 6;
+    /** Connection event: the peer does not answer. */
+    public static final int CM_UNREACHABLE = 7;
+    /** Connection event: the peer has refused, or nobody listens there. */
+    public static final int CM_REJECTED = 8;
+    /** Connection event: the connection is made. */
+    public static final int CM_ESTABLISHED = 9;
+    /** Connection event: the peer has ended the connection, or is gone. */
+    public static final int CM_DISCONNECTED = 10;
+    /** Connection event: the device is being taken away. */
+    public static final int CM_DEVICE_REMOVAL = 11;
+
+    /** Mask for a queue pair's change: the receiver-not-ready timer. */
+    public static final int QP_MIN_RNR_TIMER = 0x8000;
+    /** Port space of reliable connections by IP addresses. */
+    public static final int PS_TCP = 0x106;
+
+    private VerbsConstants() {
+    }
+}

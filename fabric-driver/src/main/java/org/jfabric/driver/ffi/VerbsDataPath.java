@@ -1,0 +1,49 @@
+package org.jfabric.driver.ffi;
+
+/**
+ * The calls of the data path for all queues of one opened device: no allocation, no upcall.
+ *
+ * <p>An abstract class and not an interface: calls of abstract classes go through one table, whatever number of
+ * implementations is loaded. Any thread, one at a time for each queue.
+ */
+public abstract class VerbsDataPath {
+    /** For implementations. */
+    protected VerbsDataPath() {
+    }
+
+    /**
+     * {@code ibv_post_send}: hands over a chain of work requests.
+     *
+     * @param queuePair pointer.
+     * @param request   address of the first one.
+     * @return 0 or negative errno.
+     */
+    public abstract int postSend(long queuePair, long request);
+
+    /**
+     * {@code ibv_post_recv}: hands over a chain of receives.
+     *
+     * @param queuePair pointer.
+     * @param request   address of the first one.
+     * @return 0 or negative errno.
+     */
+    public abstract int postReceive(long queuePair, long request);
+
+    /**
+     * {@code ibv_poll_cq}.
+     *
+     * @param queue       pointer.
+     * @param completions filled from its first place on.
+     * @return entries taken, at most its capacity; negative if the queue is broken.
+     */
+    public abstract int poll(long queue, WorkCompletions completions);
+
+    /**
+     * {@code ibv_req_notify_cq}: the next completion makes the channel's descriptor readable. One that came before the
+     * call may not: poll once more.
+     *
+     * @param queue pointer.
+     * @return 0 or negative errno.
+     */
+    public abstract int arm(long queue);
+}

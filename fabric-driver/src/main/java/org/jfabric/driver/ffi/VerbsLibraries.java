@@ -1,0 +1,74 @@
+package org.jfabric.driver.ffi;
+
+import org.jfabric.Reason;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.SymbolLookup;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Both libraries, found, bound and checked.
+ *
+ * @param ibverbs libibverbs.
+ * @param cm      librdmacm.
+ */
+public record VerbsLibraries(Ibverbs ibverbs, RdmaCm cm) {
+    private static final String IBVERBS_SONAME = "libibverbs.so.1";
+    private static final String RDMACM_SONAME = "librdmacm.so.1";
+    private static final Object LOCK = new Object();
+
+    private static VerbsLibraries loaded;
+
+    /**
+     * The libraries of this system, loaded once and kept. Any thread.
+     *
+     * @return bound libraries.
+     * @throws VerbsUnavailableException if one is missing, lacks a function, or is not what the binding was made for.
+     */
+    public static VerbsLibraries system() {
+        synchronized (LOCK) {
+            if (loaded == null) {
+                SymbolLookup verbs = lookup(IBVERBS_SONAME, "libibverbs1");
+                SymbolLookup cm = lookup(RDMACM_SONAME, "librdmacm1");
+                loaded = bind(verbs, cm);
+            }
+            return loaded;
+        }
+    }
+
+    private static VerbsLibraries bind(SymbolLookup verbs, SymbolLookup cm) {
+        try {
+            NativeIbverbs boundVerbs = new NativeIbverbs(verbs, version(IBVERBS_SONAME));
+            NativeRdmaCm boundCm = new NativeRdmaCm(cm, version(RDMACM_SONAME));
+            VerbsSelfCheck.checkConstants(boundVerbs, boundCm);
+            return new VerbsLibraries(boundVerbs, boundCm);
+        } catch (UnsatisfiedLinkError e) {
+            throw new VerbsUnavailableException(new Reason("function " + e.getMessage(), "missing",
+                "in " + IBVERBS_SONAME + " or " + RDMACM_SONAME, "Install rdma-core 22 or newer"));
+        }
+    }
+
+    @SuppressWarnings("restricted")
+    private static SymbolLookup lookup(String soname, String debianPackage) {
+        try {
+            return SymbolLookup.libraryLookup(soname, Arena.global());
+        } catch (IllegalArgumentException missing) {
+            throw new VerbsUnavailableException(new Reason("library " + soname, "not found", soname,
+                "Install it (Debian: apt-get install " + debianPackage + " ibverbs-providers)"));
+        }
+    }
+
+    /** The name of the file that was loaded, which has the version behind the soname. */
+    private static String version(String soname) {
+        try (var lines = Files.lines(Path.of("/proc/self/maps"))) {
+            return lines.filter(line -> line.contains('/' + soname))
+                .map(line -> line.substring(line.lastIndexOf('/') + 1).strip())
+                .findFirst().orElse(soname);
+        } catch (IOException | UncheckedIOException e) {
+            return soname;
+        }
+    }
+}

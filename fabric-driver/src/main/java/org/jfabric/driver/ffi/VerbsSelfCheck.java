@@ -1,0 +1,150 @@
+package org.jfabric.driver.ffi;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.FabricErrno;
+import org.jfabric.Reason;
+
+import java.util.Locale;
+
+/**
+ * Reads back from the live libraries what the binding takes for granted: numbers of enumerations by their names, and
+ * places in structures by values that are known otherwise. What is not as expected is refused, never adapted to.
+ */
+public final class VerbsSelfCheck {
+    private static final String REMEDY =
+        "This version of the library is unknown to the driver: use rdma-core 22 to 60, or report its version";
+    private static final int PAGE_BYTES = 4096;
+    private static final int MIN_ENTRIES = 4;
+    private static final int MAX_EXTENDED_SIZE = 16384;
+
+    private VerbsSelfCheck() {
+    }
+
+    /** Numbers, by the names that the libraries have for them. */
+    static void checkConstants(NativeIbverbs verbs, NativeRdmaCm cm) {
+        named("ibv_wc_status 0", verbs.statusText(VerbsConstants.WC_SUCCESS), "success");
+        named("ibv_wc_status 5", verbs.statusText(VerbsConstants.WC_WR_FLUSH_ERR), "flush");
+        named("ibv_wc_status 9", verbs.statusText(VerbsConstants.WC_REM_INV_REQ_ERR), "remote invalid request");
+        named("ibv_wc_status 12", verbs.statusText(VerbsConstants.WC_RETRY_EXC_ERR), "transport retry");
+        named("ibv_wc_status 13", verbs.statusText(VerbsConstants.WC_RNR_RETRY_EXC_ERR), "rnr retry");
+        named("ibv_event_type 0", verbs.eventText(VerbsConstants.EVENT_CQ_ERR), "cq error");
+        named("ibv_event_type 8", verbs.eventText(VerbsConstants.EVENT_DEVICE_FATAL), "catastrophic");
+        named("ibv_event_type 10", verbs.eventText(VerbsConstants.EVENT_PORT_ERR), "port error");
+        named("ibv_port_state 4", verbs.portStateText(VerbsConstants.PORT_ACTIVE), "active");
+        named("rdma_cm_event_type 0", cm.eventText(VerbsConstants.CM_ADDR_RESOLVED), "addr_resolved");
+        named("rdma_cm_event_type 2", cm.eventText(VerbsConstants.CM_ROUTE_RESOLVED), "route_resolved");
+        named("rdma_cm_event_type 4", cm.eventText(VerbsConstants.CM_CONNECT_REQUEST), "connect_request");
+        named("rdma_cm_event_type 7", cm.eventText(VerbsConstants.CM_UNREACHABLE), "unreachable");
+        named("rdma_cm_event_type 8", cm.eventText(VerbsConstants.CM_REJECTED), "rejected");
+        named("rdma_cm_event_type 9", cm.eventText(VerbsConstants.CM_ESTABLISHED), "established");
+        named("rdma_cm_event_type 10", cm.eventText(VerbsConstants.CM_DISCONNECTED), "disconnected");
+        named("rdma_cm_event_type 11", cm.eventText(VerbsConstants.CM_DEVICE_REMOVAL), "device_removal");
+    }
+
+    private static void named(String constant, String seen, String needed) {
+        if (!seen.toLowerCase(Locale.ROOT).contains(needed)) {
+            throw new VerbsUnavailableException(
+                new Reason(constant, seen.isEmpty() ? "no name" : seen, "\"..." + needed + "...\"", REMEDY));
+        }
+    }
+
+    /** Places in the context of an opened device. */
+    static void checkContext(Ibverbs verbs, long context) {
+        long device = UnsafeApi.getLong(context + VerbsLayout.CONTEXT_DEVICE);
+        String name = NativeMemory.text(device + VerbsLayout.DEVICE_NAME);
+        same("ibv_device.name", name, verbs.deviceName(device));
+        same("ibv_context.abi_compat",
+            UnsafeApi.getLong(context + VerbsLayout.CONTEXT_ABI_COMPAT), VerbsLayout.EXTENDED_ABI);
+        long size = UnsafeApi.getLong(context + VerbsLayout.CONTEXT_EXTENDED_SIZE);
+        within("verbs_context.sz", size, VerbsLayout.CONTEXT_SIZE, MAX_EXTENDED_SIZE);
+        within("ibv_context.cmd_fd", UnsafeApi.getInt(context + VerbsLayout.CONTEXT_CMD_FD), 0, Integer.MAX_VALUE);
+        within("ibv_context.async_fd",
+            UnsafeApi.getInt(context + VerbsLayout.CONTEXT_ASYNC_FD), 0, Integer.MAX_VALUE);
+        within("ibv_context.num_comp_vectors",
+            UnsafeApi.getInt(context + VerbsLayout.CONTEXT_COMP_VECTORS), 1, 1 << 20);
+        Ibverbs.DeviceAttributes attributes = verbs.queryDevice(context);
+        within("ibv_device_attr.phys_port_cnt", attributes == null ? 0 : attributes.ports(), 1, 255);
+        within("ibv_device_attr.max_cqe", attributes == null ? 0 : attributes.maxCompletions(), 1, 1 << 30);
+    }
+
+    /**
+     * Makes one object of each kind on a device and looks at what stands in it.
+     *
+     * @param verbs   library.
+     * @param context opened device.
+     * @throws VerbsUnavailableException if something stands where it should not, or cannot be made.
+     */
+    public static void checkObjects(Ibverbs verbs, long context) {
+        long domain = made("ibv_alloc_pd", verbs.allocateDomain(context));
+        same("ibv_pd.context", UnsafeApi.getLong(domain + VerbsLayout.PD_CONTEXT), context);
+        long memory = NativeMemory.allocate(PAGE_BYTES);
+        long region = made("ibv_reg_mr", verbs.register(
+            domain, memory, PAGE_BYTES, VerbsConstants.ACCESS_LOCAL_WRITE | VerbsConstants.ACCESS_REMOTE_READ));
+        same("ibv_mr.context", UnsafeApi.getLong(region + VerbsLayout.MR_CONTEXT), context);
+        same("ibv_mr.pd", UnsafeApi.getLong(region + VerbsLayout.MR_PD), domain);
+        same("ibv_mr.addr", UnsafeApi.getLong(region + VerbsLayout.MR_ADDRESS), memory);
+        same("ibv_mr.length", UnsafeApi.getLong(region + VerbsLayout.MR_LENGTH), (long) PAGE_BYTES);
+        long channel = made("ibv_create_comp_channel", verbs.createChannel(context));
+        same("ibv_comp_channel.context", UnsafeApi.getLong(channel + VerbsLayout.CHANNEL_CONTEXT), context);
+        within("ibv_comp_channel.fd", verbs.channelFd(channel), 0, Integer.MAX_VALUE);
+        long queue = made("ibv_create_cq", verbs.createCompletionQueue(context, MIN_ENTRIES, channel));
+        same("ibv_cq.context", UnsafeApi.getLong(queue + VerbsLayout.CQ_CONTEXT), context);
+        same("ibv_cq.channel", UnsafeApi.getLong(queue + VerbsLayout.CQ_CHANNEL), channel);
+        within("ibv_cq.cqe", UnsafeApi.getInt(queue + VerbsLayout.CQ_ENTRIES), MIN_ENTRIES, 1 << 30);
+        verbs.destroyCompletionQueue(queue);
+        verbs.destroyChannel(channel);
+        verbs.deregister(region);
+        verbs.freeDomain(domain);
+        NativeMemory.free(memory);
+    }
+
+    /**
+     * Makes an identifier of the connection manager and looks at what stands in it.
+     *
+     * @param cm library.
+     * @throws VerbsUnavailableException if something stands where it should not, or cannot be made.
+     */
+    public static void checkIdentifier(RdmaCm cm) {
+        long channel = cm.createEventChannel();
+        if (channel < 0) {
+            throw new VerbsUnavailableException(new Reason("/dev/infiniband/rdma_cm",
+                FabricErrno.name((int) -channel), "opened",
+                "Load the kernel module rdma_ucm and let this user open the device"));
+        }
+        long id = cm.createId(channel);
+        try {
+            made("rdma_create_id", id);
+            same("rdma_cm_id.channel", UnsafeApi.getLong(id + VerbsLayout.CM_ID_CHANNEL), channel);
+            same("rdma_cm_id.context", UnsafeApi.getLong(id + VerbsLayout.CM_ID_CONTEXT), 0L);
+            same("rdma_cm_id.ps", UnsafeApi.getInt(id + VerbsLayout.CM_ID_PORT_SPACE), VerbsConstants.PS_TCP);
+        } finally {
+            if (id > 0) {
+                cm.destroyId(id);
+            }
+            cm.destroyEventChannel(channel);
+        }
+    }
+
+    private static long made(String call, long result) {
+        if (result < 0) {
+            boolean isMemory = result == -FabricErrno.ENOMEM;
+            throw new VerbsUnavailableException(new Reason(call, FabricErrno.name((int) -result), "success",
+                isMemory ? "Raise the limit of locked memory (ulimit -l)" : "See the kernel's messages"));
+        }
+        return result;
+    }
+
+    private static void same(String field, Object seen, Object needed) {
+        if (!needed.equals(seen)) {
+            throw new VerbsUnavailableException(
+                new Reason(field, String.valueOf(seen), String.valueOf(needed), REMEDY));
+        }
+    }
+
+    private static void within(String field, long seen, long lowest, long highest) {
+        if (seen < lowest || seen > highest) {
+            throw new VerbsUnavailableException(
+                new Reason(field, Long.toString(seen), lowest + " to " + highest, REMEDY));
+        }
+    }
+}

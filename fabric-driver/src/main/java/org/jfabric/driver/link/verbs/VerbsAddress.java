@@ -1,0 +1,169 @@
+package org.jfabric.driver.link.verbs;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.Info;
+import org.jfabric.SocketName;
+import org.jfabric.driver.config.VerbsConfig;
+import org.jfabric.driver.ffi.RdmaCm;
+import org.jfabric.driver.link.BoundAddress;
+import org.jfabric.driver.link.HostNames;
+
+import java.io.IOException;
+import java.net.DatagramSocket;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * An identifier of the connection manager with an address of an RDMA device: what an endpoint is reached by, and named
+ * after. The address is the one asked for; else of the interface that the option names; else the one that leads to the
+ * destination; else the first that belongs to a device, IPv4 before IPv6.
+ *
+ * <p>It listens from the first moment on. Made on the resource thread, with an event channel of its own until the link
+ * takes it over; owner then: progress agent.
+ */
+final class VerbsAddress extends BoundAddress {
+    /** Requests that the kernel keeps; it takes no more. Their handler has a limit of its own. */
+    private static final int BACKLOG = 1024;
+
+    private final RdmaCm cm;
+    private final SocketName name;
+    private long channel;
+    private long id;
+
+    private VerbsAddress(RdmaCm cm, long channel, long id, SocketName name) {
+        this.cm = cm;
+        this.channel = channel;
+        this.id = id;
+        this.name = name;
+    }
+
+    /**
+     * Binds.
+     *
+     * @param wanted source and destination of the endpoint.
+     * @throws FabricException {@code FI_EADDRNOTAVAIL} if no device has such an address, or why it is not given.
+     */
+    static VerbsAddress open(RdmaCm cm, Info wanted, VerbsConfig config) {
+        SocketName source = name(wanted.srcAddr());
+        if (source != null && !source.inetAddress().isAnyLocalAddress()) {
+            return open(cm, source);
+        }
+        int port = source == null ? 0 : source.port();
+        FabricException last = null;
+        for (InetAddress candidate : candidates(name(wanted.destAddr()), config.networkInterface())) {
+            try {
+                return open(cm, SocketName.of(new InetSocketAddress(candidate, port)));
+            } catch (FabricException notThere) {
+                last = notThere;
+            }
+        }
+        throw new FabricException(FabricErrno.EADDRNOTAVAIL,
+            "no RDMA device has an address here" + (last == null ? "" : ": " + last.getMessage()),
+            "Give the device's network interface an address, or name one as source or in "
+                + VerbsConfig.INTERFACE.name() + '.');
+    }
+
+    /** Binds to that very address; port 0 for any. */
+    static VerbsAddress open(RdmaCm cm, SocketName wanted) {
+        long channel = VerbsDevice.checked("rdma_create_event_channel", cm.createEventChannel());
+        long id = cm.createId(channel);
+        int result = id < 0 ? (int) id : cm.bind(id, wanted.toBytes());
+        if (result == 0 && cm.context(id) == 0) {
+            result = -FabricErrno.EADDRNOTAVAIL;
+        }
+        if (result == 0) {
+            // whoever is told the address may ask before the endpoint listens: such requests wait in the kernel
+            result = cm.listen(id, BACKLOG);
+        }
+        if (result < 0) {
+            if (id > 0) {
+                cm.destroyId(id);
+            }
+            cm.destroyEventChannel(channel);
+            throw new FabricException(-result, "cannot bind " + wanted + ": " + FabricErrno.name(-result),
+                "Name an address of an RDMA device of this host and a free port.");
+        }
+        return new VerbsAddress(cm, channel, id, SocketName.ofBytes(cm.localAddress(id)));
+    }
+
+    private static SocketName name(String text) {
+        if (SocketName.isName(text)) {
+            return SocketName.parse(text);
+        }
+        return text != null && HostNames.isHost(text) ? HostNames.resolve(text) : null;
+    }
+
+    private static List<InetAddress> candidates(SocketName destination, String option) {
+        if (!VerbsConfig.ANY_INTERFACE.equals(option) && HostNames.isNumeric(option)) {
+            return List.of(HostNames.resolve(option, "").inetAddress());
+        }
+        if (VerbsConfig.ANY_INTERFACE.equals(option) && destination != null) {
+            // nothing is sent: the system only says which way it would go
+            try (DatagramSocket probe = new DatagramSocket()) {
+                probe.connect(new InetSocketAddress(destination.inetAddress(), Math.max(1, destination.port())));
+                return List.of(probe.getLocalAddress());
+            } catch (IOException | IllegalArgumentException noWay) {
+                throw new FabricException(FabricErrno.EHOSTUNREACH,
+                    "no way leads to " + destination + ": " + noWay.getMessage(), "Check the address and the routes.",
+                    noWay);
+            }
+        }
+        List<InetAddress> all = new ArrayList<>();
+        try {
+            for (NetworkInterface each : Collections.list(NetworkInterface.getNetworkInterfaces())) {
+                if (each.isUp() && (VerbsConfig.ANY_INTERFACE.equals(option) || each.getName().equals(option))) {
+                    all.addAll(Collections.list(each.getInetAddresses()));
+                }
+            }
+        } catch (SocketException none) {
+            throw new FabricException(FabricErrno.EADDRNOTAVAIL, "the interfaces cannot be listed", none.getMessage(),
+                none);
+        }
+        all.removeIf(InetAddress::isLoopbackAddress);
+        all.sort(Comparator.comparing(InetAddress::isLinkLocalAddress)
+            .thenComparing(address -> !(address instanceof Inet4Address)));
+        return all;
+    }
+
+    SocketName name() {
+        return name;
+    }
+
+    @Override
+    public String address() {
+        return name.toString();
+    }
+
+    /** Gives the identifier to the link's event channel; 0 if it is closed, or a negative errno. */
+    long take(long linkChannel) {
+        if (id == 0) {
+            return 0;
+        }
+        int result = cm.migrate(id, linkChannel);
+        if (result < 0) {
+            return result;
+        }
+        cm.destroyEventChannel(channel);
+        channel = 0;
+        long taken = id;
+        id = 0;
+        return taken;
+    }
+
+    @Override
+    public void close() {
+        if (id != 0) {
+            cm.destroyId(id);
+            cm.destroyEventChannel(channel);
+            id = 0;
+        }
+    }
+}

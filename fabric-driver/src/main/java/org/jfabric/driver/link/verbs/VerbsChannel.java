@@ -1,0 +1,89 @@
+package org.jfabric.driver.link.verbs;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.ConnectionHandler;
+import org.jfabric.driver.link.ForeignChannel;
+import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.RegisteredRegion;
+
+/**
+ * A connection as the engine sees it. A message is one SEND without any header; 32 bits of remote CQ data are its
+ * immediate word. There are reads of remote memory, for a protocol above.
+ *
+ * <p>Owner: progress agent.
+ */
+final class VerbsChannel extends ForeignChannel {
+    private final VerbsConnection connection;
+    private final ConnectionHandler connectionHandler;
+
+    VerbsChannel(VerbsConnection connection, ChannelLimits limits, ConnectionHandler connectionHandler) {
+        super(limits, connectionHandler.channelHandler());
+        this.connection = connection;
+        this.connectionHandler = connectionHandler;
+    }
+
+    ConnectionHandler connectionHandler() {
+        return connectionHandler;
+    }
+
+    @Override
+    public int send(TransmitOperation operation, int grant) {
+        int result = connection.sends().send(operation);
+        connection.onUse();
+        return result;
+    }
+
+    @Override
+    public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+        if (length > source.lengthBytes()) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        int result = connection.sends().pull(source, destAddress, destPieces, length);
+        connection.onUse();
+        return result;
+    }
+
+    /** The key is that of the whole region: the card checks no smaller piece. */
+    @Override
+    public int expose(TransmitOperation operation, RemotePayload target) {
+        if (!connection.exposes()) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        target.begin(operation.id());
+        PieceList pieces = operation.pieces;
+        int count = pieces == null ? 1 : pieces.count();
+        for (int i = 0; i < count; i++) {
+            RegisteredRegion region = pieces == null ? operation.region : pieces.region(i);
+            if (region == null) {
+                return -FabricErrno.EOPNOTSUPP;
+            }
+            RegionKeys.Key key = connection.keys().of(region);
+            if (key == null) {
+                return connection.sends().refuse();
+            }
+            if (key.errno() != 0) {
+                return -FabricErrno.EOPNOTSUPP;
+            }
+            target.add(Integer.toUnsignedLong(key.remote()), 0, pieces == null ? operation.address : pieces.address(i),
+                pieces == null ? operation.length : pieces.length(i));
+        }
+        return DONE;
+    }
+
+    /**
+     * Does nothing: the key is the region's, and goes with it. A peer that was told of a payload can read that region
+     * until the application closes it.
+     */
+    @Override
+    public void conceal(RemotePayload target) {
+        // see above
+    }
+
+    @Override
+    public void close(int errno) {
+        connection.close();
+    }
+}

@@ -1,0 +1,479 @@
+package org.jfabric.driver.link.verbs;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.SocketName;
+import org.jfabric.driver.ffi.RdmaCm;
+import org.jfabric.driver.ffi.VerbsConstants;
+import org.jfabric.driver.ffi.WorkCompletions;
+import org.jfabric.driver.link.ConnectionHandler;
+import org.jfabric.driver.resource.ResourceTask;
+
+/**
+ * A queue pair from its identifier to its end.
+ *
+ * <pre>
+ *   we ask:    RESOLVING --address, way--> BUILDING --queue pair, rdma_connect--> CONNECTING --established--> UP
+ *   they ask:                              BUILDING --queue pair, rdma_accept---> CONNECTING --established--> UP
+ *   end:       UP --closed by the engine--> LINGERING --all sent--> DRAINING --all came back--> CLOSED
+ *              UP --the peer's end, an error--> DRAINING
+ *              before UP --> CLOSED
+ * </pre>
+ *
+ * <p>Owner: progress agent.
+ */
+final class VerbsConnection extends CmTarget {
+    private static final int RESOLVING = 0;
+    private static final int BUILDING = 1;
+    private static final int CONNECTING = 2;
+    private static final int UP = 3;
+    /** Closed by the engine: what it has sent is still on its way. */
+    private static final int LINGERING = 4;
+    /** In error: work requests come back. */
+    private static final int DRAINING = 5;
+    private static final int CLOSED = 6;
+
+    /** As libfabric's verbs provider waits. */
+    private static final int RESOLVE_TIMEOUT_MS = 2000;
+    private static final long LINGER_NS = 1_000_000_000L;
+    private static final long DRAIN_NS = 1_000_000_000L;
+    /** 0.64 ms, as libfabric's verbs provider sets it; the connection manager's own is 655 ms. */
+    private static final int RNR_TIMER = 12;
+    private static final byte[] NO_DATA = {};
+
+    private final VerbsLink link;
+    private final RdmaCm cm;
+    private final VerbsChannel channel;
+    private final long id;
+    private final int index;
+    private final boolean isAsking;
+    private final byte[] data;
+    private ConnectionResources resources;
+    private boolean isFree;
+    private int state;
+    private long deadlineNs;
+    /** Why it is about to end; 0 while nothing is wrong. */
+    private int failure;
+    private String reason;
+    /** In the list of those that are stepped in each poll. */
+    boolean isActive;
+
+    /**
+     * A connection that has not begun.
+     *
+     * @param id       of the connection manager.
+     * @param isAsking whether we ask.
+     * @param data     private data of the request or the answer.
+     */
+    VerbsConnection(VerbsLink link, long id, boolean isAsking, byte[] data, ConnectionHandler handler) {
+        this.link = link;
+        this.cm = link.libraries().cm();
+        this.id = id;
+        this.isAsking = isAsking;
+        this.data = data;
+        this.index = link.add(this);
+        this.channel = new VerbsChannel(this, link.limits(), handler);
+    }
+
+    VerbsChannel channel() {
+        return channel;
+    }
+
+    int index() {
+        return index;
+    }
+
+    long id() {
+        return id;
+    }
+
+    SendQueue sends() {
+        return resources.sends();
+    }
+
+    RegionKeys keys() {
+        return resources.device().keys();
+    }
+
+    boolean exposes() {
+        return link.settings().exposes();
+    }
+
+    /** The engine has called: there may be something to hand over. */
+    void onUse() {
+        link.activate(this);
+    }
+
+    // ---- the way up ----
+
+    /** Asks a peer. */
+    void ask(byte[] local, byte[] remote) {
+        state = RESOLVING;
+        int result = cm.resolveAddress(id, local, remote, RESOLVE_TIMEOUT_MS);
+        if (result < 0) {
+            failLater(-result);
+        }
+    }
+
+    /** Makes the queue pair on the resource thread, then asks or answers. */
+    void build() {
+        state = BUILDING;
+        ConnectionResources building = new ConnectionResources(
+            link.device(cm.context(id)), link.libraries(), link.settings(), id);
+        link.services().submit(new ResourceTask() {
+            @Override
+            protected void execute() {
+                building.open(index);
+                if (link.isClosed()) {
+                    building.close();
+                }
+            }
+
+            @Override
+            protected void onDone() {
+                if (!link.isClosed()) {
+                    built(building);
+                }
+            }
+
+            @Override
+            protected void onFailed(Throwable cause) {
+                if (state == BUILDING) {
+                    link.onError(cause);
+                    fail(cause instanceof FabricException e ? e.errno() : FabricErrno.EIO, NO_DATA);
+                } else {
+                    release();
+                }
+            }
+        });
+    }
+
+    private void built(ConnectionResources building) {
+        resources = building;
+        if (state != BUILDING) {
+            release();
+            return;
+        }
+        building.device().poll(building.queue());
+        state = CONNECTING;
+        byte[] wrapped = PrivateData.wrap(data);
+        int result = isAsking ? cm.connect(id, wrapped) : cm.accept(id, wrapped);
+        if (result < 0) {
+            fail(isAsking ? -result : FabricErrno.ECONNABORTED, NO_DATA);
+        }
+    }
+
+    @Override
+    void onEvent(RdmaCm.CmEvent event) {
+        switch (event.type()) {
+            case VerbsConstants.CM_ADDR_RESOLVED -> {
+                int result = state == RESOLVING ? cm.resolveRoute(id, RESOLVE_TIMEOUT_MS) : 0;
+                if (result < 0) {
+                    fail(-result, NO_DATA);
+                }
+            }
+            case VerbsConstants.CM_ROUTE_RESOLVED -> {
+                if (state == RESOLVING) {
+                    build();
+                }
+            }
+            case VerbsConstants.CM_ESTABLISHED -> {
+                if (state == CONNECTING) {
+                    up(isAsking ? PrivateData.unwrap(event.data()) : NO_DATA);
+                }
+            }
+            case VerbsConstants.CM_REJECTED ->
+                fail(isAsking ? FabricErrno.ECONNREFUSED : FabricErrno.ECONNABORTED, PrivateData.unwrap(event.data()));
+            case VerbsConstants.CM_ADDR_ERROR, VerbsConstants.CM_ROUTE_ERROR -> fail(FabricErrno.EHOSTUNREACH, NO_DATA);
+            case VerbsConstants.CM_UNREACHABLE, VerbsConstants.CM_CONNECT_ERROR ->
+                fail(isAsking ? FabricErrno.ETIMEDOUT : FabricErrno.ECONNABORTED, NO_DATA);
+            case VerbsConstants.CM_DISCONNECTED -> onDisconnected();
+            case VerbsConstants.CM_DEVICE_REMOVAL -> lost(FabricErrno.ENODEV, "its device was taken away");
+            default -> {
+                // addresses that change and identifiers that leave their time of waiting are no matter of a connection
+            }
+        }
+    }
+
+    private void up(byte[] answer) {
+        state = UP;
+        link.libraries().ibverbs().modifyRnrTimer(resources.queuePair(), RNR_TIMER);
+        channel.handler().onOpening();
+        channel.connectionHandler().onConnected(
+            SocketName.ofBytes(cm.localAddress(id)).toString(), peerName().toString(), answer);
+        if (state == UP) {
+            channel.handler().onUp(channel);
+            link.activate(this);
+        }
+    }
+
+    SocketName peerName() {
+        return SocketName.ofBytes(cm.peerAddress(id));
+    }
+
+    /** It could not be made, which is told now. */
+    private void fail(int errno, byte[] refusal) {
+        if (state < UP) {
+            release();
+            channel.connectionHandler().onFailed(errno, refusal);
+        } else if (state == UP) {
+            lost(errno, null);
+        }
+    }
+
+    /** It could not be made, which is told in the next poll. */
+    void failLater(int errno) {
+        link.later(() -> fail(errno, NO_DATA));
+    }
+
+    // ---- messages ----
+
+    /** A work request has ended. */
+    void onCompletion(WorkCompletions completions, int entry) {
+        int number = (int) completions.id(entry);
+        int status = completions.status(entry);
+        boolean isReceive = (number & ConnectionResources.RECEIVE) != 0;
+        link.activate(this);
+        if (status != VerbsConstants.WC_SUCCESS) {
+            if (isReceive) {
+                resources.receives().flushed();
+            } else {
+                resources.sends().failed(number);
+            }
+            onFailure(isReceive, status, completions.vendorError(entry));
+        } else if (isReceive) {
+            resources.receives().completed(number & ~ConnectionResources.RECEIVE, completions.length(entry),
+                completions.hasImmediate(entry), completions.immediate(entry));
+        } else {
+            resources.sends().completed(number, channel.handler());
+        }
+    }
+
+    private void onFailure(boolean isReceive, int status, int vendorError) {
+        if (state != UP && state != LINGERING || failure != 0) {
+            return;
+        }
+        String text = link.libraries().ibverbs().statusText(status);
+        String what = (isReceive ? "a receive" : "a send") + " ended with \"" + text + "\" (status " + status
+            + ", vendor's code 0x" + Integer.toHexString(vendorError) + ')';
+        switch (status) {
+            // the peer is going, and its end will be told; or ours was found by an event
+            case VerbsConstants.WC_WR_FLUSH_ERR -> lost(FabricErrno.ECONNRESET, null);
+            case VerbsConstants.WC_RETRY_EXC_ERR -> lost(FabricErrno.ECONNRESET, what + ": its card does not answer");
+            case VerbsConstants.WC_REM_INV_REQ_ERR ->
+                lost(FabricErrno.EMSGSIZE, what + ": it has no receive for a message of that length");
+            default -> lost(FabricErrno.EIO, what);
+        }
+    }
+
+    /** One step; 0 if there was nothing to do. */
+    int step(int limit) {
+        return switch (state) {
+            case UP -> failure == 0 ? stepUp(limit) : stepEnd(limit);
+            case LINGERING -> linger();
+            case DRAINING -> drain();
+            default -> 0;
+        };
+    }
+
+    private int stepUp(int limit) {
+        ReceiveQueue receives = resources.receives();
+        SendQueue sends = resources.sends();
+        boolean wasEmpty = receives.isEmpty();
+        int drained = receives.drain(channel.handler(), limit);
+        if (state != UP) {
+            return 1;
+        }
+        int work = wasEmpty || drained == ReceiveQueue.PAUSED ? 0 : 1;
+        work += sends.poll(channel.handler());
+        if (state != UP) {
+            return 1;
+        }
+        work += receives.poll(work == 0);
+        if (drained == ReceiveQueue.REFUSED) {
+            lost(FabricErrno.EIO, "sent a message that the endpoint cannot take");
+        } else if (sends.failure() != 0 || receives.failure() != 0) {
+            lost(FabricErrno.EIO, "the card takes no work requests: "
+                + FabricErrno.name(Math.max(sends.failure(), receives.failure())));
+        }
+        return work;
+    }
+
+    /** Whether it has to be stepped again. */
+    boolean hasWork() {
+        return switch (state) {
+            case UP -> failure != 0 || !resources.receives().isEmpty() || resources.receives().hasFree()
+                || resources.sends().hasWork();
+            case LINGERING, DRAINING -> true;
+            default -> false;
+        };
+    }
+
+    /** A region was registered: whoever waits for it may try again. */
+    boolean isRefused() {
+        return state == UP && resources.sends().isRefused();
+    }
+
+    // ---- the end ----
+
+    private void onDisconnected() {
+        if (state == UP) {
+            lost(FabricErrno.ESHUTDOWN, null);
+        } else if (state == LINGERING) {
+            beginDrain();
+        } else {
+            fail(FabricErrno.ECONNABORTED, NO_DATA);
+        }
+    }
+
+    /** It is over, which is told in the next step, behind what has come before. */
+    void lost(int errno, String why) {
+        if (state < UP) {
+            fail(errno, NO_DATA);
+            return;
+        }
+        if (state == LINGERING) {
+            beginDrain();
+        } else if (state == UP && failure == 0) {
+            failure = errno;
+            reason = why;
+            link.activate(this);
+        }
+    }
+
+    /** What has come is handed over, then the end is told; but at once if a send of ours waits to hear of it. */
+    private int stepEnd(int limit) {
+        ReceiveQueue receives = resources.receives();
+        int drained = receives.drain(channel.handler(), limit);
+        if (state != UP) {
+            return 1;
+        }
+        boolean waits = drained == ReceiveQueue.PAUSED || drained == ReceiveQueue.MORE;
+        if (waits && failure == FabricErrno.ESHUTDOWN && resources.sends().outstanding() == 0
+            && !resources.sends().hasFailed()) {
+            return drained == ReceiveQueue.MORE ? 1 : 0;
+        }
+        if (reason != null) {
+            link.onError(FabricErrno.EIO, "peer " + peerName() + ": " + reason,
+                "The connection to it was closed; all others go on.");
+        }
+        receives.abort(channel.handler(), failure);
+        int errno = failure;
+        beginDrain();
+        channel.handler().onDown(errno);
+        return 1;
+    }
+
+    /** The engine closes the channel: what it was told has been sent is sent. */
+    void close() {
+        if (state == UP && failure == 0 && (resources.sends().outstanding() != 0 || resources.sends().hasWork())) {
+            state = LINGERING;
+            deadlineNs = System.nanoTime() + LINGER_NS;
+            resources.sends().stop();
+            resources.receives().stop();
+            link.activate(this);
+        } else if (state == UP) {
+            beginDrain();
+        } else if (state < UP) {
+            release();
+        }
+    }
+
+    private int linger() {
+        resources.sends().poll(channel.handler());
+        if (resources.sends().outstanding() == 0 || link.services().nowNs() - deadlineNs > 0) {
+            beginDrain();
+        }
+        return 0;
+    }
+
+    /** Puts the queue pair in error, so that everything comes back and the peer is told. */
+    private void beginDrain() {
+        state = DRAINING;
+        resources.sends().stop();
+        resources.receives().stop();
+        cm.disconnect(id);
+        deadlineNs = System.nanoTime() + DRAIN_NS;
+        link.activate(this);
+    }
+
+    private int drain() {
+        int outstanding = resources.sends().outstanding() + resources.receives().outstanding();
+        if (outstanding > 0 && link.services().nowNs() - deadlineNs < 0) {
+            return 0;
+        }
+        release();
+        return 1;
+    }
+
+    /** Gives everything back, on the resource thread. */
+    private void release() {
+        boolean isBuilding = state == BUILDING;
+        state = CLOSED;
+        link.remove(this);
+        if (isBuilding) {
+            // the task that makes the queue pair gives it back when it is done
+            return;
+        }
+        if (resources != null) {
+            resources.sends().release();
+            resources.receives().release();
+        }
+        link.services().submit(new ResourceTask() {
+            @Override
+            protected void execute() {
+                free();
+            }
+
+            @Override
+            protected void onDone() {
+                link.free(VerbsConnection.this);
+            }
+
+            @Override
+            protected void onFailed(Throwable cause) {
+                link.onError(cause);
+                link.free(VerbsConnection.this);
+            }
+        });
+    }
+
+    /** Once: the driver's end may come before the task that would do it. */
+    private synchronized void free() {
+        if (isFree) {
+            return;
+        }
+        isFree = true;
+        if (resources != null) {
+            resources.close();
+        }
+        cm.destroyId(id);
+    }
+
+    /** The driver ends: at once, and nobody is told. */
+    void closeNow() {
+        if (state == CLOSED) {
+            free();
+        } else if (state != BUILDING) {
+            if (state >= UP) {
+                cm.disconnect(id);
+            }
+            state = CLOSED;
+            if (resources != null) {
+                resources.sends().release();
+                resources.receives().release();
+            }
+            free();
+        }
+    }
+
+    long queuePair() {
+        return resources == null ? 0 : resources.queuePair();
+    }
+
+    /** Whether its completions come to a queue. */
+    boolean uses(VerbsDevice device, long queue) {
+        return resources != null && resources.device() == device
+            && (queue == 0 || resources.queue() != null && resources.queue().pointer() == queue);
+    }
+}

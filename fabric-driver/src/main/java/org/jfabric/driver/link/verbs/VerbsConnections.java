@@ -1,0 +1,200 @@
+package org.jfabric.driver.link.verbs;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.SocketName;
+import org.jfabric.driver.ffi.RdmaCm;
+import org.jfabric.driver.ffi.VerbsConstants;
+import org.jfabric.driver.link.BoundAddress;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ConnectionHandler;
+import org.jfabric.driver.link.ConnectionManager;
+import org.jfabric.driver.link.Listener;
+import org.jfabric.driver.link.ListenerHandler;
+import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.resource.ResourceTask;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Connections by the RDMA connection manager, with private data in libfabric's envelope.
+ *
+ * <p>Owner: progress agent.
+ */
+final class VerbsConnections extends ConnectionManager {
+    private static final byte[] NO_DATA = {};
+
+    private final VerbsLink link;
+    private final List<VerbsListener> listeners = new ArrayList<>();
+
+    VerbsConnections(VerbsLink link) {
+        this.link = link;
+    }
+
+    @Override
+    public int cmDataBytes() {
+        return PrivateData.MAX_LENGTH;
+    }
+
+    @Override
+    public Listener listen(String address, byte[] authKey, int backlog, ListenerHandler handler) {
+        VerbsListener listener = new VerbsListener(handler);
+        if (!link.isUsable()) {
+            link.later(() -> listener.fail(FabricErrno.ENODEV));
+        } else if (authKey.length != 0) {
+            link.later(() -> listener.fail(FabricErrno.EOPNOTSUPP));
+        } else if (!SocketName.isName(address)) {
+            link.later(() -> listener.fail(FabricErrno.EINVAL));
+        } else {
+            link.services().submit(new BindTask(listener, SocketName.parse(address)));
+        }
+        return listener;
+    }
+
+    @Override
+    public Listener listen(BoundAddress bound, byte[] authKey, int backlog, ListenerHandler handler) {
+        VerbsListener listener = new VerbsListener(handler);
+        link.later(() -> listener.begin((VerbsAddress) bound));
+        return listener;
+    }
+
+    @Override
+    public Channel connect(
+        LocalEndpoint endpoint, String remoteAddress, byte[] cmData, ConnectionHandler handler) {
+        RdmaCm cm = link.libraries().cm();
+        long id = cm.createId(link.cmChannel());
+        VerbsConnection connection = new VerbsConnection(link, id, true, cmData, handler);
+        if (id < 0) {
+            connection.failLater((int) -id);
+            return connection.channel();
+        }
+        link.register(id, connection);
+        SocketName remote = SocketName.parse(remoteAddress);
+        connection.ask(local(endpoint, remote), remote.toBytes());
+        return connection.channel();
+    }
+
+    /** The host's address that the connection comes from, with any port; null for what the system chooses. */
+    private static byte[] local(LocalEndpoint endpoint, SocketName remote) {
+        String address = endpoint.address();
+        if (!SocketName.isName(address)) {
+            return null;
+        }
+        SocketName local = SocketName.parse(address).withPort(0);
+        return local.isIn6() == remote.isIn6() && !local.inetAddress().isAnyLocalAddress() ? local.toBytes() : null;
+    }
+
+    VerbsChannel accept(long id, boolean isGone, byte[] cmData, ConnectionHandler handler) {
+        VerbsConnection connection = new VerbsConnection(link, id, false, cmData, handler);
+        link.register(id, connection);
+        if (isGone) {
+            connection.failLater(FabricErrno.ECONNABORTED);
+        } else {
+            connection.build();
+        }
+        return connection.channel();
+    }
+
+    void reject(long id, byte[] cmData) {
+        RdmaCm cm = link.libraries().cm();
+        link.unregister(id);
+        // one that has given up meanwhile is told nothing, which is right
+        cm.reject(id, PrivateData.wrap(cmData));
+        cm.destroyId(id);
+    }
+
+    /** The driver ends: nobody is told. */
+    void close() {
+        List.copyOf(listeners).forEach(VerbsListener::close);
+    }
+
+    /** A passive endpoint. */
+    private final class VerbsListener extends Listener {
+        private final ListenerHandler handler;
+        private long id;
+        private boolean isClosed;
+
+        VerbsListener(ListenerHandler handler) {
+            this.handler = handler;
+            listeners.add(this);
+        }
+
+        void begin(VerbsAddress bound) {
+            if (isClosed) {
+                bound.close();
+                return;
+            }
+            long taken = bound.take(link.cmChannel());
+            if (taken <= 0) {
+                bound.close();
+                fail(taken == 0 ? FabricErrno.EBADF : (int) -taken);
+                return;
+            }
+            id = taken;
+            // known before the first request is taken off the event channel
+            link.register(id, new CmTarget() {
+                @Override
+                void onEvent(RdmaCm.CmEvent event) {
+                    if (event.type() == VerbsConstants.CM_CONNECT_REQUEST) {
+                        onRequest(event);
+                    }
+                }
+            });
+            handler.onListening(bound.address());
+        }
+
+        void fail(int errno) {
+            if (!isClosed) {
+                close();
+                handler.onFailed(errno);
+            }
+        }
+
+        private void onRequest(RdmaCm.CmEvent event) {
+            VerbsIncoming incoming = new VerbsIncoming(VerbsConnections.this, link.libraries().cm(), event);
+            link.register(event.id(), incoming.target());
+            if (!handler.onRequest(incoming)) {
+                reject(event.id(), NO_DATA);
+            }
+        }
+
+        @Override
+        public void close() {
+            isClosed = true;
+            listeners.remove(this);
+            if (id != 0) {
+                link.unregister(id);
+                link.libraries().cm().destroyId(id);
+                id = 0;
+            }
+        }
+    }
+
+    /** Binds an address. */
+    private final class BindTask extends ResourceTask {
+        private final VerbsListener listener;
+        private final SocketName name;
+        private VerbsAddress bound;
+
+        BindTask(VerbsListener listener, SocketName name) {
+            this.listener = listener;
+            this.name = name;
+        }
+
+        @Override
+        protected void execute() {
+            bound = VerbsAddress.open(link.libraries().cm(), name);
+        }
+
+        @Override
+        protected void onDone() {
+            listener.begin(bound);
+        }
+
+        @Override
+        protected void onFailed(Throwable cause) {
+            listener.fail(cause instanceof FabricException e ? e.errno() : FabricErrno.EIO);
+        }
+    }
+}

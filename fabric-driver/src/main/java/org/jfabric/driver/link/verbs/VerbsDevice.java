@@ -1,0 +1,203 @@
+package org.jfabric.driver.link.verbs;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.driver.ffi.Ibverbs;
+import org.jfabric.driver.ffi.VerbsConstants;
+import org.jfabric.driver.ffi.VerbsDataPath;
+import org.jfabric.driver.ffi.VerbsSelfCheck;
+import org.jfabric.driver.ffi.WorkCompletions;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * One device that the connection manager has led to: its protection domain, the queues for completions and the
+ * registrations of regions.
+ *
+ * <p>Opened on the resource thread. Then: what connections reserve belongs to the resource thread, what is polled to
+ * the progress agent.
+ */
+final class VerbsDevice {
+    private static final int POLL_BATCH = 32;
+    /** Queues are shared, so they are made larger than one connection needs. */
+    private static final int USUAL_COMPLETIONS = 4096;
+
+    private final VerbsLink link;
+    private final Ibverbs verbs;
+    private final long context;
+    private final RegionKeys keys;
+    private final WorkCompletions completions = new WorkCompletions(POLL_BATCH);
+    private final List<CompletionQueue> queues = new ArrayList<>();
+    private boolean isOpen;
+    private Ibverbs.DeviceAttributes attributes;
+    private long domain;
+    private long channel;
+    private VerbsDataPath path;
+    private boolean isWatched;
+    private CompletionQueue[] polled = {};
+
+    VerbsDevice(VerbsLink link, Ibverbs verbs, long context) {
+        this.link = link;
+        this.verbs = verbs;
+        this.context = context;
+        this.keys = new RegionKeys(verbs, link.services(), this, link.settings().exposes(), link::onKeyReady);
+    }
+
+    // ---- resource thread ----
+
+    /** Opens it, once. */
+    void open() {
+        if (isOpen) {
+            return;
+        }
+        VerbsSelfCheck.checkObjects(verbs, context);
+        path = verbs.dataPath(context);
+        attributes = verbs.queryDevice(context);
+        domain = checked("ibv_alloc_pd", verbs.allocateDomain(context));
+        channel = checked("ibv_create_comp_channel", verbs.createChannel(context));
+        isOpen = true;
+    }
+
+    /** A queue with room for one connection more. */
+    CompletionQueue reserve(int entries) {
+        for (CompletionQueue queue : queues) {
+            if (queue.reserve(entries)) {
+                return queue;
+            }
+        }
+        if (entries > attributes.maxCompletions()) {
+            throw new FabricException(FabricErrno.ENOSPC, "a connection has up to " + entries
+                + " completions unread, but a queue of this device takes " + attributes.maxCompletions(),
+                "Set fewer jfabric.verbs.receives and jfabric.verbs.sends.");
+        }
+        int capacity = Math.max(entries, Math.min(attributes.maxCompletions(), USUAL_COMPLETIONS));
+        long pointer = checked("ibv_create_cq", verbs.createCompletionQueue(context, capacity, channel));
+        CompletionQueue queue = new CompletionQueue(pointer, capacity);
+        queue.reserve(entries);
+        queues.add(queue);
+        return queue;
+    }
+
+    static long checked(String call, long result) {
+        if (result < 0) {
+            int errno = (int) -result;
+            throw new FabricException(errno, call + ": " + FabricErrno.name(errno),
+                errno == FabricErrno.ENOMEM ? "Raise the limit of locked memory (ulimit -l)."
+                    : "See the kernel's messages.");
+        }
+        return result;
+    }
+
+    long context() {
+        return context;
+    }
+
+    long domain() {
+        return domain;
+    }
+
+    VerbsDataPath path() {
+        return path;
+    }
+
+    Ibverbs.DeviceAttributes attributes() {
+        return attributes;
+    }
+
+    String name() {
+        return verbs.deviceName(verbs.deviceOf(context));
+    }
+
+    // ---- progress agent ----
+
+    RegionKeys keys() {
+        return keys;
+    }
+
+    /** A connection's queue is polled from now on. */
+    void poll(CompletionQueue queue) {
+        for (CompletionQueue known : polled) {
+            if (known == queue) {
+                return;
+            }
+        }
+        polled = Arrays.copyOf(polled, polled.length + 1);
+        polled[polled.length - 1] = queue;
+        if (!isWatched) {
+            isWatched = true;
+            link.descriptors().add(verbs.channelFd(channel), this::takeChannelEvents);
+            int fd = verbs.asyncFd(context);
+            if (fd >= 0) {
+                link.descriptors().add(fd, this::takeAsyncEvents);
+            }
+        }
+    }
+
+    /** Takes completions; how many. */
+    int poll() {
+        int work = 0;
+        for (CompletionQueue queue : polled) {
+            int taken = path.poll(queue.pointer(), completions);
+            if (taken < 0) {
+                link.onQueueLost(this, queue.pointer(), "cannot be polled");
+            }
+            for (int i = 0; i < taken; i++) {
+                link.onCompletion(completions, i);
+            }
+            work += Math.max(0, taken);
+        }
+        return work;
+    }
+
+    /** Has the card tell of completions; what came before is found by the poll that has to follow. */
+    void arm() {
+        for (CompletionQueue queue : polled) {
+            if (!queue.isArmed) {
+                queue.isArmed = path.arm(queue.pointer()) == 0;
+            }
+        }
+    }
+
+    private void takeChannelEvents() {
+        for (long queue = verbs.takeChannelEvent(channel); queue > 0; queue = verbs.takeChannelEvent(channel)) {
+            for (CompletionQueue known : polled) {
+                if (known.pointer() == queue) {
+                    known.isArmed = false;
+                }
+            }
+        }
+    }
+
+    private void takeAsyncEvents() {
+        for (Ibverbs.AsyncEvent event = verbs.takeAsyncEvent(context); event != null;
+            event = verbs.takeAsyncEvent(context)) {
+            String text = verbs.eventText(event.type());
+            switch (event.type()) {
+                case VerbsConstants.EVENT_CQ_ERR -> link.onQueueLost(this, event.element(), text);
+                case VerbsConstants.EVENT_QP_FATAL -> link.onQueuePairLost(event.element(), text);
+                case VerbsConstants.EVENT_DEVICE_FATAL -> link.onDeviceLost(this, text);
+                case VerbsConstants.EVENT_PORT_ERR, VerbsConstants.EVENT_PORT_ACTIVE ->
+                    link.onError(FabricErrno.ENETDOWN, "port " + (int) event.element() + " of " + name() + ": " + text,
+                        "Connections go on if it comes back in time.");
+                default -> {
+                    // connections tell by their own completions and events
+                }
+            }
+        }
+    }
+
+    /** The driver ends; no connection is left. */
+    void close() {
+        keys.close();
+        for (CompletionQueue queue : queues) {
+            verbs.destroyCompletionQueue(queue.pointer());
+        }
+        if (isOpen) {
+            verbs.destroyChannel(channel);
+            verbs.freeDomain(domain);
+        }
+        completions.close();
+    }
+}

@@ -1,0 +1,340 @@
+package org.jfabric.driver.link.verbs;
+
+import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.SocketName;
+import org.jfabric.driver.ffi.RdmaCm;
+import org.jfabric.driver.ffi.VerbsConstants;
+import org.jfabric.driver.ffi.VerbsLibraries;
+import org.jfabric.driver.ffi.WorkCompletions;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.ConnectionManager;
+import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.LocalEndpoint;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Connections of RDMA devices. Each poll takes what the devices' completion queues have; connection events and the
+ * devices' own are looked for now and then, by their descriptors.
+ *
+ * <p>Owner: progress agent.
+ */
+final class VerbsLink extends Link {
+    /** Polls between two looks at the descriptors: the price of one is that of several cycles without work. */
+    private static final int POLLS_PER_LOOK = 32;
+
+    private final LinkServices services;
+    private final VerbsSettings settings;
+    private final ChannelLimits limits;
+    private final VerbsLibraries libraries;
+    private final WatchedDescriptors descriptors;
+    private final VerbsConnections manager = new VerbsConnections(this);
+    private final Long2ObjectHashMap<CmTarget> byId = new Long2ObjectHashMap<>();
+    private final List<VerbsDevice> devices = new ArrayList<>();
+    /** What is to be told in the next poll. */
+    private final ArrayDeque<Runnable> news = new ArrayDeque<>();
+    private final List<VerbsConnection> active = new ArrayList<>();
+    private VerbsConnection[] connections = new VerbsConnection[16];
+    private long cmChannel;
+    private int pollsToLook;
+    private volatile boolean isClosed;
+
+    /**
+     * A link without connections.
+     *
+     * @param libraries bound, or null if they cannot be used: the link then reaches nobody.
+     */
+    VerbsLink(LinkServices services, VerbsSettings settings, ChannelLimits limits, VerbsLibraries libraries) {
+        this.services = services;
+        this.settings = settings;
+        this.limits = limits;
+        this.libraries = libraries;
+        this.descriptors = new WatchedDescriptors(services);
+        if (libraries != null) {
+            cmChannel = libraries.cm().createEventChannel();
+            if (cmChannel > 0) {
+                descriptors.add(libraries.cm().eventChannelFd(cmChannel), this::takeEvents);
+            }
+        }
+    }
+
+    @Override
+    public String name() {
+        return VerbsLinkProvider.NAME;
+    }
+
+    /** Whether there are libraries, and a connection manager in the kernel. */
+    boolean isUsable() {
+        return cmChannel > 0;
+    }
+
+    @Override
+    public boolean reaches(String remoteAddress) {
+        return isUsable() && SocketName.isName(remoteAddress);
+    }
+
+    @Override
+    public void attach(LocalEndpoint endpoint) {
+        // reliable datagrams go by the rxm link
+    }
+
+    @Override
+    public void detach(LocalEndpoint endpoint) {
+        // nothing was attached
+    }
+
+    @Override
+    public Channel connect(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
+        throw new IllegalStateException("link " + name() + " has connected endpoints only");
+    }
+
+    @Override
+    public ConnectionManager connections() {
+        return manager;
+    }
+
+    // ---- steps ----
+
+    @Override
+    public int poll(int limit) {
+        if (byId.isEmpty() && news.isEmpty() && active.isEmpty()) {
+            return 0;
+        }
+        int work = 0;
+        for (int i = news.size(); i > 0; i--) {
+            news.removeFirst().run();
+            work++;
+        }
+        if (--pollsToLook < 0) {
+            pollsToLook = POLLS_PER_LOOK;
+            work += look();
+        }
+        for (int i = 0; i < devices.size(); i++) {
+            work += devices.get(i).poll();
+        }
+        return work + step(limit);
+    }
+
+    private int step(int limit) {
+        int work = 0;
+        for (int i = active.size() - 1; i >= 0; i--) {
+            VerbsConnection connection = active.get(i);
+            work += connection.step(limit);
+            if (!connection.hasWork()) {
+                connection.isActive = false;
+                // nothing before it moves, and what was added meanwhile is stepped next time
+                VerbsConnection last = active.removeLast();
+                if (last != connection) {
+                    active.set(active.indexOf(connection), last);
+                }
+            }
+        }
+        return work;
+    }
+
+    /** What need not be looked at in each poll. */
+    private int look() {
+        int work = descriptors.poll();
+        for (int i = 0; i < devices.size(); i++) {
+            work += devices.get(i).keys().sweep();
+        }
+        return work;
+    }
+
+    @Override
+    public boolean arm() {
+        if (!news.isEmpty() || !active.isEmpty() || look() > 0) {
+            return false;
+        }
+        for (VerbsDevice device : devices) {
+            device.arm();
+        }
+        for (VerbsDevice device : devices) {
+            // one that came before it was armed tells nobody
+            if (device.poll() > 0) {
+                return false;
+            }
+        }
+        descriptors.arm();
+        return true;
+    }
+
+    // ---- events ----
+
+    private void takeEvents() {
+        RdmaCm cm = libraries.cm();
+        for (RdmaCm.CmEvent event = cm.takeEvent(cmChannel); event != null; event = cm.takeEvent(cmChannel)) {
+            boolean isRequest = event.type() == VerbsConstants.CM_CONNECT_REQUEST;
+            CmTarget target = byId.get(isRequest ? event.listenId() : event.id());
+            if (target != null) {
+                target.onEvent(event);
+            } else if (isRequest) {
+                // the listener was closed meanwhile
+                cm.reject(event.id(), PrivateData.wrap(new byte[0]));
+                cm.destroyId(event.id());
+            }
+        }
+    }
+
+    void onCompletion(WorkCompletions completions, int entry) {
+        int index = (int) (completions.id(entry) >>> Integer.SIZE);
+        VerbsConnection connection = index < connections.length ? connections[index] : null;
+        if (connection != null) {
+            connection.onCompletion(completions, entry);
+        }
+    }
+
+    void onQueueLost(VerbsDevice device, long queue, String text) {
+        for (VerbsConnection connection : connections.clone()) {
+            if (connection != null && connection.uses(device, queue)) {
+                connection.lost(FabricErrno.EIO, "the completion queue is lost: " + text);
+            }
+        }
+    }
+
+    void onQueuePairLost(long queuePair, String text) {
+        for (VerbsConnection connection : connections.clone()) {
+            if (connection != null && connection.queuePair() == queuePair) {
+                connection.lost(FabricErrno.EIO, "the queue pair is lost: " + text);
+            }
+        }
+    }
+
+    void onDeviceLost(VerbsDevice device, String text) {
+        for (VerbsConnection connection : connections.clone()) {
+            if (connection != null && connection.uses(device, 0)) {
+                connection.lost(FabricErrno.ENODEV, "the device is lost: " + text);
+            }
+        }
+    }
+
+    /** A region was registered, or cannot be. */
+    void onKeyReady() {
+        for (VerbsConnection connection : connections) {
+            if (connection != null && connection.isRefused()) {
+                activate(connection);
+            }
+        }
+    }
+
+    // ---- for its connections ----
+
+    LinkServices services() {
+        return services;
+    }
+
+    VerbsSettings settings() {
+        return settings;
+    }
+
+    ChannelLimits limits() {
+        return limits;
+    }
+
+    VerbsLibraries libraries() {
+        return libraries;
+    }
+
+    WatchedDescriptors descriptors() {
+        return descriptors;
+    }
+
+    long cmChannel() {
+        return cmChannel;
+    }
+
+    boolean isClosed() {
+        return isClosed;
+    }
+
+    void later(Runnable task) {
+        news.add(task);
+    }
+
+    void onError(Throwable error) {
+        services.onError(error);
+    }
+
+    void onError(int errno, String what, String remedy) {
+        services.onError(new FabricException(errno, what, remedy));
+    }
+
+    VerbsDevice device(long context) {
+        for (VerbsDevice device : devices) {
+            if (device.context() == context) {
+                return device;
+            }
+        }
+        VerbsDevice device = new VerbsDevice(this, libraries.ibverbs(), context);
+        devices.add(device);
+        return device;
+    }
+
+    /** A place for a connection, which is the upper half of its work requests' numbers. */
+    int add(VerbsConnection connection) {
+        int index = 0;
+        while (index < connections.length && connections[index] != null) {
+            index++;
+        }
+        if (index == connections.length) {
+            connections = Arrays.copyOf(connections, 2 * index);
+        }
+        connections[index] = connection;
+        return index;
+    }
+
+    /** Its identifier is gone; its place is kept until nothing of it can come any more. */
+    void remove(VerbsConnection connection) {
+        byId.remove(connection.id());
+    }
+
+    /** Its place may be taken. */
+    void free(VerbsConnection connection) {
+        connections[connection.index()] = null;
+    }
+
+    void activate(VerbsConnection connection) {
+        if (!connection.isActive) {
+            connection.isActive = true;
+            active.add(connection);
+        }
+    }
+
+    void register(long id, CmTarget target) {
+        byId.put(id, target);
+    }
+
+    void unregister(long id) {
+        byId.remove(id);
+    }
+
+    @Override
+    public void close() {
+        isClosed = true;
+        news.clear();
+        manager.close();
+        for (VerbsConnection connection : connections) {
+            if (connection != null) {
+                connection.closeNow();
+            }
+        }
+        for (VerbsDevice device : devices) {
+            device.close();
+        }
+        devices.clear();
+        byId.clear();
+        descriptors.close();
+        if (cmChannel > 0) {
+            libraries.cm().destroyEventChannel(cmChannel);
+            cmChannel = 0;
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package org.jfabric.driver.link.verbs;
+
+import org.jfabric.driver.config.DriverConfig;
+
+/**
+ * What each connection has room for.
+ *
+ * @param receives        kept posted.
+ * @param receiveBytes    room of each receive, the longest message that can come.
+ * @param sends           on their way at most; a power of two.
+ * @param sendBytes       longest message that is copied.
+ * @param inlineBytes     longest message that goes with its work request.
+ * @param signalEvery     of so many sends one asks for a completion.
+ * @param exposes         peers may read regions, for the protocol above.
+ */
+record VerbsSettings(
+    int receives, int receiveBytes, int sends, int sendBytes, int inlineBytes, int signalEvery,
+    boolean exposes) {
+
+    /** For connected endpoints of applications. */
+    static VerbsSettings ofMessages(DriverConfig config) {
+        // what is injected lies in no region, so that it has to be copied
+        int copied = Math.max(config.verbs().copyLimitBytes(), config.queue().injectSizeBytes());
+        return new VerbsSettings(
+            config.verbs().receives(), config.verbs().maxMessageBytes(), config.verbs().sends(), copied,
+            config.verbs().inlineBytes(), config.verbs().signalEvery(), false);
+    }
+
+    /** For connections that carry packets of reliable datagrams: each fits, and is copied when it is sent. */
+    static VerbsSettings ofPackets(DriverConfig config) {
+        int packet = config.rxm().packetBytes();
+        return new VerbsSettings(
+            config.verbs().packetReceives(), packet, config.verbs().sends(), packet, config.verbs().inlineBytes(),
+            config.verbs().signalEvery(), true);
+    }
+
+    /** Memory that each connection pins. */
+    long pinnedBytes() {
+        return (long) receives * receiveBytes + (long) sends * sendBytes;
+    }
+
+    /** Completions that one connection can have unread. */
+    int completions() {
+        return receives + sends;
+    }
+}

@@ -1,0 +1,72 @@
+package org.jfabric.driver.link.verbs;
+
+import org.jfabric.driver.link.LinkServices;
+import org.jfabric.ffi.Epoll;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The descriptors of connection events, completion channels and devices, in an epoll of their own, which the driver's
+ * sleeping thread watches. Level triggered: what is not read yet keeps it from sleeping.
+ *
+ * <p>Owner: progress agent.
+ */
+final class WatchedDescriptors {
+    private static final int MAX_EVENTS = 16;
+
+    private final LinkServices services;
+    private final List<Runnable> handlers = new ArrayList<>();
+    private Epoll epoll;
+    private boolean sleptOn;
+
+    WatchedDescriptors(LinkServices services) {
+        this.services = services;
+    }
+
+    /** Watches a descriptor until the link is closed. */
+    void add(int fd, Runnable handler) {
+        if (epoll == null) {
+            epoll = new Epoll(MAX_EVENTS);
+        }
+        epoll.add(fd, Epoll.EPOLLIN, handlers.size());
+        handlers.add(handler);
+    }
+
+    /** Has those told that are readable; how many there were. */
+    int poll() {
+        if (epoll == null) {
+            return 0;
+        }
+        int events = epoll.poll(0);
+        for (int i = 0; i < events; i++) {
+            handlers.get((int) epoll.data(i)).run();
+        }
+        return Math.max(0, events);
+    }
+
+    /** Wakes the driver's thread when one becomes readable from now on. */
+    void arm() {
+        if (epoll == null) {
+            return;
+        }
+        if (sleptOn) {
+            services.rearm(epoll.fd());
+        } else {
+            sleptOn = true;
+            // nothing to do when it wakes: the cycle that follows looks
+            services.watch(epoll.fd(), fd -> { });
+        }
+    }
+
+    void close() {
+        if (epoll == null) {
+            return;
+        }
+        if (sleptOn) {
+            services.unwatch(epoll.fd());
+        }
+        epoll.close();
+        epoll = null;
+    }
+}

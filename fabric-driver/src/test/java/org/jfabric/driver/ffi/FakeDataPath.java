@@ -1,0 +1,234 @@
+package org.jfabric.driver.ffi;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.ffi.EventFd;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The data path of a device in memory. It reads work requests as a card does, from where the product has put them, and
+ * fails a test whose queues overrun.
+ */
+public final class FakeDataPath extends VerbsDataPath {
+    private record Completion(
+        long id, int status, int opcode, int vendorError, int length, int flags, int immediate) {
+    }
+
+    private record Memory(long address, long length, boolean isReadable) {
+    }
+
+    /** A completion queue. */
+    private static final class Queue {
+        private final ArrayDeque<Completion> entries = new ArrayDeque<>();
+        private int capacity;
+        private int fd;
+        private boolean isArmed;
+    }
+
+    /** Requests of each call of {@code ibv_post_send}. */
+    public final List<Integer> sendBatches = new ArrayList<>();
+    /** Requests of each call of {@code ibv_post_recv}. */
+    public final List<Integer> receiveBatches = new ArrayList<>();
+    /** Numbers of the requests that asked for a completion. */
+    public final List<Long> signaled = new ArrayList<>();
+    /** Flags of each send. */
+    public final List<Integer> sendFlags = new ArrayList<>();
+    /** Sends stay on their way. */
+    public boolean holdsSends;
+    /** Status of the next send, if not 0. */
+    public int nextStatus;
+    /** The vendor's code with it. */
+    public int nextVendorError;
+    /** What the next post answers, if not 0: a positive errno. */
+    public int nextPostErrno;
+    /** Most entries that a queue has had. */
+    public int mostCompletions;
+
+    final ArrayDeque<Long> notified = new ArrayDeque<>();
+    private final Map<Long, Queue> queues = new HashMap<>();
+    private final Map<Long, FakeQueuePair> queuePairs = new HashMap<>();
+    private final Map<Integer, Memory> memory = new HashMap<>();
+
+    FakeDataPath() {
+    }
+
+    /** Lets what was held back go on. */
+    public void release() {
+        holdsSends = false;
+        List.copyOf(queuePairs.values()).forEach(FakeQueuePair::move);
+    }
+
+    /**
+     * The only queue pair.
+     *
+     * @return pointer.
+     */
+    public long queuePair() {
+        return queuePairs.keySet().iterator().next();
+    }
+
+    /**
+     * The only completion queue that queue pairs use.
+     *
+     * @return pointer.
+     */
+    public long queue() {
+        return queuePairs.values().iterator().next().queue;
+    }
+
+    /** Queue pairs that exist. */
+    public int queuePairs() {
+        return queuePairs.size();
+    }
+
+    void addQueue(long pointer, int capacity, int fd) {
+        Queue queue = new Queue();
+        queue.capacity = capacity;
+        queue.fd = fd;
+        queues.put(pointer, queue);
+    }
+
+    void removeQueue(long pointer) {
+        queues.remove(pointer);
+    }
+
+    void register(int key, long address, long length, boolean isReadable) {
+        memory.put(key, new Memory(address, length, isReadable));
+    }
+
+    void deregister(int key) {
+        memory.remove(key);
+    }
+
+    boolean mayRead(int key, long address, long length) {
+        Memory known = memory.get(key);
+        return known != null && known.isReadable && address >= known.address
+            && address + length <= known.address + known.length;
+    }
+
+    FakeQueuePair createQueuePair(long queue, RdmaCm.QueueDepths depths) {
+        FakeQueuePair made = new FakeQueuePair(this, queue, depths);
+        queuePairs.put(made.pointer, made);
+        return made;
+    }
+
+    void destroyQueuePair(FakeQueuePair queuePair) {
+        queuePairs.remove(queuePair.pointer);
+    }
+
+    void complete(
+        FakeQueuePair queuePair, long id, int status, int opcode, int vendorError, int length, int flags,
+        int immediate) {
+        Queue queue = queues.get(queuePair.queue);
+        queue.entries.add(new Completion(id, status, opcode, vendorError, length, flags, immediate));
+        mostCompletions = Math.max(mostCompletions, queue.entries.size());
+        if (queue.entries.size() > queue.capacity) {
+            throw new AssertionError("a completion queue of " + queue.capacity + " entries has overrun");
+        }
+        if (queue.isArmed) {
+            queue.isArmed = false;
+            notified.add(queuePair.queue);
+            EventFd.write(queue.fd, 1);
+        }
+    }
+
+    void complete(
+        FakeQueuePair queuePair, long id, int status, int opcode, int vendorError, int length, int flags) {
+        complete(queuePair, id, status, opcode, vendorError, length, flags, 0);
+    }
+
+    private FakeQueuePair.Work work(long at, boolean isSend) {
+        int count = UnsafeApi.getInt(at + (isSend ? VerbsLayout.SEND_SGE_COUNT : VerbsLayout.RECV_SGE_COUNT));
+        long sges = UnsafeApi.getLong(at + (isSend ? VerbsLayout.SEND_SGES : VerbsLayout.RECV_SGES));
+        long[] pieces = new long[3 * count];
+        for (int i = 0; i < count; i++) {
+            long sge = sges + (long) i * VerbsLayout.SGE_SIZE;
+            pieces[3 * i] = UnsafeApi.getLong(sge + VerbsLayout.SGE_ADDRESS);
+            pieces[3 * i + 1] = UnsafeApi.getInt(sge + VerbsLayout.SGE_LENGTH);
+            int key = UnsafeApi.getInt(sge + VerbsLayout.SGE_LKEY);
+            pieces[3 * i + 2] = key;
+            Memory known = memory.get(key);
+            if (known == null || pieces[3 * i] < known.address
+                || pieces[3 * i] + pieces[3 * i + 1] > known.address + known.length) {
+                throw new AssertionError("key " + key + " does not cover the piece");
+            }
+        }
+        if (!isSend) {
+            return new FakeQueuePair.Work(
+                UnsafeApi.getLong(at + VerbsLayout.RECV_ID), 0, true, 0, pieces, 0, 0);
+        }
+        int flags = UnsafeApi.getInt(at + VerbsLayout.SEND_FLAGS);
+        sendFlags.add(flags);
+        long id = UnsafeApi.getLong(at + VerbsLayout.SEND_ID);
+        if ((flags & VerbsConstants.SEND_SIGNALED) != 0) {
+            signaled.add(id);
+        }
+        return new FakeQueuePair.Work(id, UnsafeApi.getInt(at + VerbsLayout.SEND_OPCODE),
+            (flags & VerbsConstants.SEND_SIGNALED) != 0,
+            Integer.reverseBytes(UnsafeApi.getInt(at + VerbsLayout.SEND_IMMEDIATE)), pieces,
+            UnsafeApi.getLong(at + VerbsLayout.SEND_REMOTE_ADDRESS), UnsafeApi.getInt(at + VerbsLayout.SEND_RKEY));
+    }
+
+    @Override
+    public int postSend(long queuePair, long request) {
+        if (nextPostErrno != 0) {
+            int errno = nextPostErrno;
+            nextPostErrno = 0;
+            return -errno;
+        }
+        FakeQueuePair pair = queuePairs.get(queuePair);
+        int count = 0;
+        for (long at = request; at != 0; at = UnsafeApi.getLong(at + VerbsLayout.SEND_NEXT)) {
+            count++;
+            if (pair.sends.size() >= pair.maxSends) {
+                throw new AssertionError("a send queue of " + pair.maxSends + " requests has overrun");
+            }
+            pair.send(work(at, true));
+        }
+        sendBatches.add(count);
+        return 0;
+    }
+
+    @Override
+    public int postReceive(long queuePair, long request) {
+        FakeQueuePair pair = queuePairs.get(queuePair);
+        int count = 0;
+        for (long at = request; at != 0; at = UnsafeApi.getLong(at + VerbsLayout.RECV_NEXT)) {
+            count++;
+            if (pair.receives.size() >= pair.maxReceives) {
+                throw new AssertionError("a receive queue of " + pair.maxReceives + " requests has overrun");
+            }
+            pair.receive(work(at, false));
+        }
+        receiveBatches.add(count);
+        return 0;
+    }
+
+    @Override
+    public int poll(long queue, WorkCompletions completions) {
+        Queue polled = queues.get(queue);
+        int count = Math.min(completions.capacity(), polled.entries.size());
+        for (int i = 0; i < count; i++) {
+            Completion entry = polled.entries.poll();
+            long at = completions.address() + (long) i * VerbsLayout.WC_SIZE;
+            UnsafeApi.putLong(at + VerbsLayout.WC_ID, entry.id());
+            UnsafeApi.putInt(at + VerbsLayout.WC_STATUS, entry.status());
+            UnsafeApi.putInt(at + VerbsLayout.WC_OPCODE, entry.opcode());
+            UnsafeApi.putInt(at + VerbsLayout.WC_VENDOR_ERROR, entry.vendorError());
+            UnsafeApi.putInt(at + VerbsLayout.WC_LENGTH, entry.length());
+            UnsafeApi.putInt(at + VerbsLayout.WC_IMMEDIATE, Integer.reverseBytes(entry.immediate()));
+            UnsafeApi.putInt(at + VerbsLayout.WC_FLAGS, entry.flags());
+        }
+        return count;
+    }
+
+    @Override
+    public int arm(long queue) {
+        queues.get(queue).isArmed = true;
+        return 0;
+    }
+}

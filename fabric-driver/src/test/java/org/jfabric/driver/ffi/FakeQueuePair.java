@@ -1,0 +1,130 @@
+package org.jfabric.driver.ffi;
+
+import org.agrona.UnsafeApi;
+
+import java.util.ArrayDeque;
+
+/** A reliable queue pair in memory. */
+final class FakeQueuePair {
+    /** A work request. */
+    record Work(long id, int opcode, boolean isSignaled, int immediate, long[] pieces, long remote, int rkey) {
+        int length() {
+            int length = 0;
+            for (int i = 1; i < pieces.length; i += 3) {
+                length += (int) pieces[i];
+            }
+            return length;
+        }
+    }
+
+    final long pointer = NativeMemory.allocate(VerbsLayout.QP_SIZE);
+    final ArrayDeque<Work> receives = new ArrayDeque<>();
+    /** Sends that wait for a receive of the peer. */
+    final ArrayDeque<Work> sends = new ArrayDeque<>();
+    final FakeDataPath owner;
+    final long queue;
+    final int maxSends;
+    final int maxReceives;
+    private FakeQueuePair peer;
+    private boolean isBroken;
+
+    FakeQueuePair(FakeDataPath owner, long queue, RdmaCm.QueueDepths depths) {
+        this.owner = owner;
+        this.queue = queue;
+        this.maxSends = depths.sends();
+        this.maxReceives = depths.receives();
+    }
+
+    void connect(FakeQueuePair other) {
+        peer = other;
+        other.peer = this;
+    }
+
+    /** Into the error state: everything comes back. */
+    void fail() {
+        isBroken = true;
+        receives.forEach(work -> owner.complete(this, work.id(), VerbsConstants.WC_WR_FLUSH_ERR, 0, 0, 0, 0));
+        receives.clear();
+        sends.forEach(work -> owner.complete(this, work.id(), VerbsConstants.WC_WR_FLUSH_ERR, 0, 0, 0, 0));
+        sends.clear();
+    }
+
+    void send(Work work) {
+        if (isBroken) {
+            owner.complete(this, work.id(), VerbsConstants.WC_WR_FLUSH_ERR, 0, 0, 0, 0);
+            return;
+        }
+        if (owner.nextStatus != 0) {
+            owner.complete(this, work.id(), owner.nextStatus, 0, owner.nextVendorError, 0, 0);
+            owner.nextStatus = 0;
+            fail();
+            return;
+        }
+        sends.add(work);
+        move();
+    }
+
+    void receive(Work work) {
+        if (isBroken) {
+            owner.complete(this, work.id(), VerbsConstants.WC_WR_FLUSH_ERR, 0, 0, 0, 0);
+            return;
+        }
+        receives.add(work);
+        if (peer != null) {
+            peer.move();
+        }
+    }
+
+    /** Does what can be done now, in order. */
+    void move() {
+        while (!sends.isEmpty() && !owner.holdsSends && !isBroken) {
+            Work work = sends.peek();
+            int status = work.opcode() == VerbsConstants.WR_RDMA_READ ? read(work) : deliver(work);
+            if (status < 0) {
+                return;
+            }
+            sends.poll();
+            if (status != VerbsConstants.WC_SUCCESS) {
+                owner.complete(this, work.id(), status, 0, 0x77, 0, 0);
+                fail();
+                peer.fail();
+            } else if (work.isSignaled()) {
+                owner.complete(this, work.id(), VerbsConstants.WC_SUCCESS, 0, 0, 0, 0);
+            }
+        }
+    }
+
+    private int read(Work work) {
+        if (!peer.owner.mayRead(work.rkey(), work.remote(), work.length())) {
+            return 10;
+        }
+        long from = work.remote();
+        for (int i = 0; i < work.pieces().length; i += 3) {
+            UnsafeApi.copyMemory(from, work.pieces()[i], work.pieces()[i + 1]);
+            from += work.pieces()[i + 1];
+        }
+        return VerbsConstants.WC_SUCCESS;
+    }
+
+    /** A status, or -1 while the peer has no receive. */
+    private int deliver(Work work) {
+        Work receive = peer.receives.poll();
+        if (receive == null) {
+            return -1;
+        }
+        int length = work.length();
+        if (length > receive.length()) {
+            peer.owner.complete(peer, receive.id(), 1, 0, 0, 0, 0);
+            return VerbsConstants.WC_REM_INV_REQ_ERR;
+        }
+        long to = receive.pieces()[0];
+        for (int i = 0; i < work.pieces().length; i += 3) {
+            UnsafeApi.copyMemory(work.pieces()[i], to, work.pieces()[i + 1]);
+            to += work.pieces()[i + 1];
+        }
+        boolean hasData = work.opcode() == VerbsConstants.WR_SEND_WITH_IMM;
+        peer.owner.complete(peer, receive.id(), VerbsConstants.WC_SUCCESS, VerbsConstants.WC_RECV, 0, length,
+            hasData ? VerbsConstants.WC_WITH_IMM : 0, work.immediate());
+        return VerbsConstants.WC_SUCCESS;
+    }
+}

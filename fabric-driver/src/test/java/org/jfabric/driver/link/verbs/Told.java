@@ -1,0 +1,167 @@
+package org.jfabric.driver.link.verbs;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.Flags;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.ConnectionHandler;
+import org.jfabric.driver.link.Placement;
+import org.jfabric.driver.link.RemotePayload;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** The engine's side of one connection: keeps what it is told. */
+final class Told extends ChannelHandler {
+    final List<byte[]> messages = new ArrayList<>();
+    final List<Long> data = new ArrayList<>();
+    final List<Long> sent = new ArrayList<>();
+    final List<Long> pulled = new ArrayList<>();
+    final List<String> order = new ArrayList<>();
+    byte[] cmData;
+    String peer;
+    int ups;
+    int downErrno;
+    int failedErrno;
+    int writables;
+    int aborted;
+    boolean pauses;
+    private long memory;
+
+    /** The engine's side of its making. */
+    final ConnectionHandler connecting = new ConnectionHandler() {
+        @Override
+        public ChannelHandler channelHandler() {
+            return Told.this;
+        }
+
+        @Override
+        public void onConnected(String localAddress, String peerAddress, byte[] answer) {
+            order.add("connected");
+            peer = peerAddress;
+            cmData = answer;
+        }
+
+        @Override
+        public void onFailed(int errno, byte[] refusal) {
+            order.add("failed");
+            failedErrno = errno;
+            cmData = refusal;
+        }
+    };
+
+    @Override
+    public int onOpening() {
+        return 0;
+    }
+
+    @Override
+    public void onUp(Channel channel) {
+        order.add("up");
+        ups++;
+    }
+
+    @Override
+    public void onDown(int errno) {
+        order.add("down");
+        downErrno = errno;
+    }
+
+    @Override
+    public void onWritable() {
+        writables++;
+    }
+
+    @Override
+    public void onMessage(long flags, long tag, long cqData, long address, int length) {
+        keep((flags & Flags.REMOTE_CQ_DATA) != 0 ? cqData : -1, address, length);
+    }
+
+    @Override
+    public void onPulled(long operation, int errno) {
+        pulled.add(errno == 0 ? operation : -errno);
+    }
+
+    @Override
+    public void onSent(long operation, int errno) {
+        sent.add(operation);
+    }
+
+    @Override
+    public boolean canStore(long length) {
+        return !pauses;
+    }
+
+    @Override
+    public void place(long flags, long tag, long cqData, long length, Placement placement) {
+        if (pauses) {
+            placement.set(Placement.Action.PAUSE, 0, 0, 1);
+            return;
+        }
+        memory = UnsafeApi.allocateMemory(Math.max(1, length));
+        placement.set(Placement.Action.DIRECT, memory, length, (flags & Flags.REMOTE_CQ_DATA) != 0 ? cqData : -1);
+    }
+
+    @Override
+    public void onPlaced(Placement placement) {
+        keep(placement.token(), memory, (int) placement.lengthBytes());
+        UnsafeApi.freeMemory(memory);
+    }
+
+    @Override
+    public void onAborted(Placement placement, int errno) {
+        aborted++;
+    }
+
+    private void keep(long cqData, long address, int length) {
+        order.add("message");
+        byte[] bytes = new byte[length];
+        for (int i = 0; i < length; i++) {
+            bytes[i] = UnsafeApi.getByte(address + i);
+        }
+        messages.add(bytes);
+        data.add(cqData);
+    }
+
+    // ---- what this wire does not have ----
+
+    @Override
+    public void onGrant(int grant) {
+        throw notHere();
+    }
+
+    @Override
+    public void onMessageToAcknowledge(
+        long operation, long flags, long tag, long cqData, long address, int length) {
+        throw notHere();
+    }
+
+    @Override
+    public void onAcknowledged(long operation, long levels, int errno) {
+        throw notHere();
+    }
+
+    @Override
+    public void onAnnounce(long flags, long tag, long cqData, RemotePayload source) {
+        throw notHere();
+    }
+
+    @Override
+    public void onSegmentsRequested(long operation, long sink, long length) {
+        throw notHere();
+    }
+
+    @Override
+    public void onSegment(long sink, long offset, long address, int length) {
+        throw notHere();
+    }
+
+    @Override
+    public void onFinished(long operation, int errno) {
+        throw notHere();
+    }
+
+    private static AssertionError notHere() {
+        return new AssertionError("this wire has no such frame");
+    }
+}
