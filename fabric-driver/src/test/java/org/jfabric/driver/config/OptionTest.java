@@ -21,7 +21,8 @@ class OptionTest {
 
     private static final List<Class<?>> GROUP_CLASSES = List.of(
         DirectoryConfig.class, ThreadingConfig.class, QueueConfig.class, EngineConfig.class, ShmConfig.class,
-        TcpConfig.class, RxmConfig.class, UdpConfig.class, LivenessConfig.class, CncConfig.class, LinkConfig.class);
+        TcpConfig.class, RxmConfig.class, UdpConfig.class, VerbsConfig.class, LivenessConfig.class,
+        CncConfig.class, LinkConfig.class);
 
     static Stream<Option<?>> allOptions() {
         return DriverConfig.optionGroups().stream().flatMap(group -> group.options().stream());
