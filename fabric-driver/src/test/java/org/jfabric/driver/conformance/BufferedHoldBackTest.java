@@ -213,6 +213,7 @@ class BufferedHoldBackTest {
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldEndWhatIsOutWhenTheEndpointCloses(Setup setup) {
+        setup.assumeAnnouncements();
         try (FabricPair pair = new FabricPair(setup, BufferedReceiveTest.hints(), 512)) {
             for (int round = 0; round < 5; round++) {
                 Endpoint endpoint = open(pair);
@@ -245,6 +246,7 @@ class BufferedHoldBackTest {
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldTellWhoClaimsAMessageWhoseSenderIsGone(Setup setup) {
+        setup.assumeAnnouncements();
         try (FabricPair pair = new FabricPair(setup, BufferedReceiveTest.hints(), 512)) {
             Endpoint sender = pair.a.domain.openEndpoint(pair.a.info);
             sender.bind(pair.a.cq, Flags.TRANSMIT | Flags.RECV);

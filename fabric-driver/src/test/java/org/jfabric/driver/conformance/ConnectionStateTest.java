@@ -226,19 +226,23 @@ class ConnectionStateTest {
             FabricPair pair = connected.pair;
             Endpoint left = connected.endpointA;
             Endpoint right = connected.endpointB;
-            // to the right: a short message that nobody receives yet, and a long one that waits for its receive
+            // to the right: a short message that nobody receives yet, and a long one that waits for its receive; over tcp
+            // that would stand in front of the end, which the right side would learn of when it reads on
             int length = setup.heldLength();
+            boolean sendsLong = !setup.isForeign();
             pair.a.fill(0, length, 4);
             assertEquals(0, left.tsend(pair.a.memory.address(0), 32, 0, 1, 1));
             connected.a.completion(1);
-            assertEquals(0, left.tsendmsg(pair.a.memory.address(0), length, 0, 2, 0, 2, setup.heldFlags()));
+            if (sendsLong) {
+                assertEquals(0, left.tsendmsg(pair.a.memory.address(0), length, 0, 2, 0, 2, setup.heldFlags()));
+            }
             // and receives on both sides
             assertEquals(0, left.trecv(pair.a.memory.address(8 << 20), 64, ANY, 9, 0, 3));
             assertEquals(0, left.recv(pair.a.memory.address(8 << 20), 64, ANY, 4));
             assertEquals(0, right.trecv(pair.b.memory.address(8 << 20), 64, ANY, 9, 0, 5));
             connected.a.assertNoEvent(20);
             left.shutdown(0);
-            for (int i = 0; i < 3; i++) {
+            for (int i = 0; i < (sendsLong ? 3 : 2); i++) {
                 ConnectionSide.Entry ended = connected.a.completion();
                 // what a daemon takes out of a queue after the end was never waiting
                 assertTrue(ended.err() == FabricErrno.ECANCELED || setup.daemon && ended.err() == FabricErrno.ENOTCONN,
