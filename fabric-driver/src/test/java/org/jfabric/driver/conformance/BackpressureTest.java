@@ -21,9 +21,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * Receivers that do not post: what it costs, who waits for whom, and that nothing of it is lost. Over tcp a receiver that
- * stores no more is not read any more, and the sender fills buffers of the system first, which have no end that a test
- * could wait for: RxmFaultTest and TcpMsgFaultTest have slow readers there.
+ * Receivers that do not post: what it costs, who waits for whom, and that nothing of it is lost. Over tcp a receiver
+ * that stores no more is not read any more, and the sender fills buffers of the system first, which have no end that a
+ * test could wait for: RxmFaultTest and TcpMsgFaultTest have slow readers there.
  */
 @Tag("conformance")
 @Timeout(120)

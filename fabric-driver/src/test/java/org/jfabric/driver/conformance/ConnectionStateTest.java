@@ -226,8 +226,8 @@ class ConnectionStateTest {
             FabricPair pair = connected.pair;
             Endpoint left = connected.endpointA;
             Endpoint right = connected.endpointB;
-            // to the right: a short message that nobody receives yet, and a long one that waits for its receive; over tcp
-            // that would stand in front of the end, which the right side would learn of when it reads on
+            // to the right: a short message that nobody receives yet, and a long one that waits for its receive; over
+            // tcp that would stand in front of the end, which the right side would learn of when it reads on
             int length = setup.heldLength();
             boolean sendsLong = !setup.isForeign();
             pair.a.fill(0, length, 4);
