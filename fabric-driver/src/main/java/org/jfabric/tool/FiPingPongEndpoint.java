@@ -19,6 +19,7 @@ import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
 import org.jfabric.PeerPath;
+import org.jfabric.Protocol;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
@@ -194,7 +195,9 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         for (int i = 0; i < LAST.length; i++) {
             sendRegion.buffer().putByte(i, LAST[i]);
         }
-        long flags = Flags.TRANSMIT_COMPLETE | Flags.COMPLETION;
+        // rxm cannot tell whether its peer has a message
+        long level = info.epAttr().protocol() == Protocol.RXM ? Flags.INJECT_COMPLETE : Flags.TRANSMIT_COMPLETE;
+        long flags = level | Flags.COMPLETION;
         post(() -> tagged
             ? endpoint.tsendmsg(sendRegion.address(), LAST.length, peer, FiPingPongPlan.TAG, 0, SEND, flags)
             : endpoint.sendmsg(sendRegion.address(), LAST.length, peer, 0, SEND, flags));
