@@ -57,6 +57,12 @@ public enum Setup {
             "libfabric's wire has no announcements: long payloads go at once, their sends end when they are written");
     }
 
+    /** Skips a test that knows by a later message between other endpoints that earlier ones are here. */
+    void assumeSharedConnection() {
+        assumeTrue(!isForeign(),
+            "over tcp each pair of endpoints has a connection of its own: nothing tells when another one's are here");
+    }
+
     /** Skips a test of a level that only our own wire can tell of. */
     void assumeMatchLevel() {
         assumeTrue(!isForeign(), "libfabric's wire cannot tell of a match: the level is refused");

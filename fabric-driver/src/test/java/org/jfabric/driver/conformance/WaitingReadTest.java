@@ -411,6 +411,7 @@ class WaitingReadTest {
 
     /** Until what was sent so far has arrived: a message behind it has, and one driver after the other keeps order. */
     private void awaitArrival() {
+        pair.setup.assumeSharedConnection();
         assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(64), 8, ANY, 0, -1L, 99));
         assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(), 8, pair.toB, 0, 98));
         pair.a.await(98);
