@@ -78,6 +78,33 @@ class EngineCreditTest {
     }
 
     @Test
+    void shouldAnnounceToAPeerThatTakesNothingAndRestThen() {
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        assertEquals(0, a.tsend(b, 0, 8, 1, 99));
+        rig.settle();
+        b.channel(a).hold(true);
+        for (int i = 0; i < 30; i++) {
+            assertEquals(0, a.tsend(b, 0, 1000, 1, 100 + i));
+        }
+        long deadlineNs = System.nanoTime() + 20_000_000_000L;
+        while (script.announcements < rig.settings.announcementLimit() || a.engine.hasScheduled()) {
+            assertTrue(System.nanoTime() - deadlineNs < 0, script.announcements + " announcements");
+            a.engine.clock().update();
+            rig.step();
+        }
+        b.channel(a).hold(false);
+        for (int i = -1; i < 30; i++) {
+            assertEquals(0, b.trecv(0, 1024, 1, 200 + i));
+        }
+        rig.settle();
+        assertEquals(31, a.completions.takeAll().size());
+        assertEquals(31, b.completions.takeAll().size());
+        a.assertAtRest();
+        b.assertAtRest();
+    }
+
+    @Test
     void shouldStillMatchOtherTagsWhenCreditIsUsedUp() {
         Rig.Node a = rig.add("a");
         Rig.Node b = rig.add("b");
