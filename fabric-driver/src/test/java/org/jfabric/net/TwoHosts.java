@@ -56,7 +56,25 @@ public final class TwoHosts implements AutoCloseable {
                     + "); run the tests as root, or in a container with CAP_SYS_ADMIN and CAP_NET_ADMIN");
             }
         }
+        hosts.awaitCable(hosts.first);
+        hosts.awaitCable(hosts.second);
         return hosts;
+    }
+
+    /** An interface is up a moment after it was told to be. */
+    private void awaitCable(String namespace) throws IOException, InterruptedException {
+        long deadlineNs = System.nanoTime() + 10_000_000_000L;
+        String said;
+        do {
+            Process process =
+                new ProcessBuilder("ip", "-n", namespace, "-br", "link", "show", "dev", INTERFACE).start();
+            said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            process.waitFor();
+            if (System.nanoTime() - deadlineNs > 0) {
+                close();
+                throw new AssertionError("the cable is not up: " + said);
+            }
+        } while (!said.contains(" UP "));
     }
 
     /** Name of the first. */
