@@ -240,10 +240,10 @@ public final class Outbox {
         if (!canAnnounce()) {
             return false;
         }
-        Channel channel = peer.channel();
-        if (length > Math.min(context.eagerLimitBytes(), channel.limits().eagerLimitBytes())) {
+        if (!peer.isShort(length)) {
             return true;
         }
+        Channel channel = peer.channel();
         if (!awaitsCredit) {
             awaitsCredit = true;
             awaitsCreditSinceNs = context.nowNs();

@@ -161,7 +161,11 @@ public final class Peer extends ChannelHandler {
      * @return true if it is short enough and there is credit.
      */
     public boolean canSendEager(long length) {
-        return length <= eagerLimit && credit.covers(length);
+        return isShort(length) && credit.covers(length);
+    }
+
+    boolean isShort(long length) {
+        return length <= eagerLimit;
     }
 
     /**

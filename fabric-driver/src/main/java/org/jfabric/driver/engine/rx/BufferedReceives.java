@@ -23,8 +23,9 @@ import org.jfabric.layout.Words;
  * </pre>
  *
  * <p>A message that is not longer than the limit goes the same ways as one for an ordinary receive, with the cell as
- * its buffer. Of a longer one only the begin goes there; the message itself is claimed in the matcher, as a peek does
- * it, and stays in the store or at its sender, with its credit, until it is fetched or discarded.
+ * its buffer; most untagged ones take a shorter way and need no record of a receive ({@link #takeWhole}). Of a longer
+ * one only the begin goes there; the message itself is claimed in the matcher, as a peek does it, and stays in the
+ * store or at its sender, with its credit, until it is fetched or discarded.
  *
  * <p>Entries of untagged messages of one sender are written in the order of their arrival ({@link CellOrder}).
  *
