@@ -3,6 +3,7 @@ package org.jfabric.driver.link.verbs;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.SocketName;
+import org.jfabric.VerbsErrno;
 import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.WorkCompletions;
@@ -55,6 +56,8 @@ final class VerbsConnection extends CmTarget {
     /** Why it is about to end; 0 while nothing is wrong. */
     private int failure;
     private String reason;
+    /** What the device said of it, 0 if it said nothing. */
+    private int provErrno;
     /** In the list of those that are stepped in each poll. */
     boolean isActive;
 
@@ -253,6 +256,7 @@ final class VerbsConnection extends CmTarget {
         if (state != UP && state != LINGERING || failure != 0) {
             return;
         }
+        provErrno = VerbsErrno.ofCompletion(status, vendorError);
         String text = link.libraries().ibverbs().statusText(status);
         String what = (isReceive ? "a receive" : "a send") + " ended with \"" + text + "\" (status " + status
             + ", vendor's code 0x" + Integer.toHexString(vendorError) + ')';
@@ -339,6 +343,18 @@ final class VerbsConnection extends CmTarget {
             reason = why;
             link.activate(this);
         }
+    }
+
+    /** It is over, because of an asynchronous event, if the number is one. */
+    void lost(int errno, String why, int event) {
+        if (state == UP && failure == 0 && event != VerbsDevice.NO_EVENT) {
+            provErrno = VerbsErrno.ofEvent(event);
+        }
+        lost(errno, why);
+    }
+
+    int provErrno() {
+        return provErrno;
     }
 
     /** What has come is handed over, then the end is told; but at once if a send of ours waits to hear of it. */

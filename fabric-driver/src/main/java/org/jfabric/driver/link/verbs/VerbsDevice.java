@@ -20,6 +20,9 @@ import java.util.List;
  * the progress agent.
  */
 final class VerbsDevice {
+    /** Found by a call and not told by an asynchronous event. */
+    static final int NO_EVENT = -1;
+
     private static final int POLL_BATCH = 32;
     /** Queues are shared, so they are made larger than one connection needs. */
     private static final int USUAL_COMPLETIONS = 4096;
@@ -141,7 +144,7 @@ final class VerbsDevice {
         for (CompletionQueue queue : polled) {
             int taken = path.poll(queue.pointer(), completions);
             if (taken < 0) {
-                link.onQueueLost(this, queue.pointer(), "cannot be polled");
+                link.onQueueLost(this, queue.pointer(), "cannot be polled", NO_EVENT);
             }
             for (int i = 0; i < taken; i++) {
                 link.onCompletion(completions, i);
@@ -175,9 +178,9 @@ final class VerbsDevice {
             event = verbs.takeAsyncEvent(context)) {
             String text = verbs.eventText(event.type());
             switch (event.type()) {
-                case VerbsConstants.EVENT_CQ_ERR -> link.onQueueLost(this, event.element(), text);
-                case VerbsConstants.EVENT_QP_FATAL -> link.onQueuePairLost(event.element(), text);
-                case VerbsConstants.EVENT_DEVICE_FATAL -> link.onDeviceLost(this, text);
+                case VerbsConstants.EVENT_CQ_ERR -> link.onQueueLost(this, event.element(), text, event.type());
+                case VerbsConstants.EVENT_QP_FATAL -> link.onQueuePairLost(event.element(), text, event.type());
+                case VerbsConstants.EVENT_DEVICE_FATAL -> link.onDeviceLost(this, text, event.type());
                 case VerbsConstants.EVENT_PORT_ERR, VerbsConstants.EVENT_PORT_ACTIVE ->
                     link.onError(FabricErrno.ENETDOWN, "port " + (int) event.element() + " of " + name() + ": " + text,
                         "Connections go on if it comes back in time.");

@@ -192,26 +192,26 @@ final class VerbsLink extends Link {
         }
     }
 
-    void onQueueLost(VerbsDevice device, long queue, String text) {
+    void onQueueLost(VerbsDevice device, long queue, String text, int event) {
         for (VerbsConnection connection : connections.clone()) {
             if (connection != null && connection.uses(device, queue)) {
-                connection.lost(FabricErrno.EIO, "the completion queue is lost: " + text);
+                connection.lost(FabricErrno.EIO, "the completion queue is lost: " + text, event);
             }
         }
     }
 
-    void onQueuePairLost(long queuePair, String text) {
+    void onQueuePairLost(long queuePair, String text, int event) {
         for (VerbsConnection connection : connections.clone()) {
             if (connection != null && connection.queuePair() == queuePair) {
-                connection.lost(FabricErrno.EIO, "the queue pair is lost: " + text);
+                connection.lost(FabricErrno.EIO, "the queue pair is lost: " + text, event);
             }
         }
     }
 
-    void onDeviceLost(VerbsDevice device, String text) {
+    void onDeviceLost(VerbsDevice device, String text, int event) {
         for (VerbsConnection connection : connections.clone()) {
             if (connection != null && connection.uses(device, 0)) {
-                connection.lost(FabricErrno.ENODEV, "the device is lost: " + text);
+                connection.lost(FabricErrno.ENODEV, "the device is lost: " + text, event);
             }
         }
     }

@@ -80,7 +80,17 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
      * @return a provider.
      */
     public static VerbsLinkProvider ofPackets() {
-        return new VerbsLinkProvider(VerbsLibraries::system, VerbsSettings::ofPackets);
+        return ofPackets(VerbsLibraries::system);
+    }
+
+    /**
+     * The link under rxm, over libraries of the caller's choice.
+     *
+     * @param system the libraries, or {@link VerbsUnavailableException}.
+     * @return a provider.
+     */
+    public static VerbsLinkProvider ofPackets(Supplier<VerbsLibraries> system) {
+        return new VerbsLinkProvider(system, VerbsSettings::ofPackets);
     }
 
     @Override

@@ -3,6 +3,7 @@ package org.jfabric.driver.link.verbs;
 import org.agrona.UnsafeApi;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.VerbsErrno;
 import org.jfabric.driver.ffi.FakeVerbs;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.link.Channel;
@@ -289,6 +290,7 @@ class VerbsLinkTest {
         assertEquals(List.of("connected", "up", "message", "down"), there.order);
         assertEquals(FabricErrno.ESHUTDOWN, there.downErrno);
         assertEquals(0, here.downErrno, "who closes is told nothing");
+        assertEquals(0, back.provErrno(), "no request of its own has failed");
         await(() -> a.verbs.dataPath.queuePairs() + b.verbs.dataPath.queuePairs() == 0);
     }
 
@@ -304,6 +306,7 @@ class VerbsLinkTest {
         assertEquals(List.of(), here.sent);
         String text = a.errors.getLast().getMessage();
         assertTrue(text.contains("status 12, vendor's code 0x81") && text.contains("10.0.0.2"), text);
+        assertEquals(VerbsErrno.ofCompletion(VerbsConstants.WC_RETRY_EXC_ERR, 0x81), channel.provErrno());
         await(() -> a.verbs.dataPath.queuePairs() == 0);
         assertEquals(0, a.verbs.dataPath.nextStatus);
     }
@@ -324,6 +327,7 @@ class VerbsLinkTest {
         await(() -> here.downErrno != 0);
         assertEquals(FabricErrno.EIO, here.downErrno);
         assertTrue(a.errors.getLast().getMessage().contains("event 1"), a.errors::toString);
+        assertEquals(VerbsErrno.ofEvent(VerbsConstants.EVENT_QP_FATAL), channel.provErrno());
     }
 
     @Test
@@ -334,6 +338,8 @@ class VerbsLinkTest {
         await(() -> here.downErrno != 0 && there.downErrno != 0);
         assertEquals(FabricErrno.EIO, here.downErrno);
         assertEquals(FabricErrno.ENODEV, there.downErrno);
+        assertEquals(VerbsErrno.ofEvent(VerbsConstants.EVENT_CQ_ERR), channel.provErrno());
+        assertEquals(VerbsErrno.ofEvent(VerbsConstants.EVENT_DEVICE_FATAL), back.provErrno());
     }
 
     @Test
