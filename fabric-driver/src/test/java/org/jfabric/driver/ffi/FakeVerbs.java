@@ -62,6 +62,7 @@ public final class FakeVerbs implements Ibverbs, RdmaCm {
     private final ArrayDeque<AsyncEvent> asyncEvents = new ArrayDeque<>();
     private final Map<Long, Id> ids = new HashMap<>();
     private final Map<Long, Long> registrations = new HashMap<>();
+    private final VerbsLibraries libraries = new VerbsLibraries(this, this);
     private int nextKey = 100;
 
     /**
@@ -80,10 +81,10 @@ public final class FakeVerbs implements Ibverbs, RdmaCm {
     /**
      * As bound libraries.
      *
-     * @return this, twice.
+     * @return this, twice; one process's, so the same always.
      */
     public VerbsLibraries libraries() {
-        return new VerbsLibraries(this, this);
+        return libraries;
     }
 
     /**

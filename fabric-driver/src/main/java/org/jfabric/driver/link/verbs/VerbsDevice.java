@@ -2,6 +2,7 @@ package org.jfabric.driver.link.verbs;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.driver.ffi.AsyncEvents;
 import org.jfabric.driver.ffi.Ibverbs;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.VerbsDataPath;
@@ -38,7 +39,8 @@ final class VerbsDevice {
     private long domain;
     private long channel;
     private VerbsDataPath path;
-    private boolean isWatched;
+    /** What happens to it; null until there is a connection. */
+    private AsyncEvents.Feed events;
     private CompletionQueue[] polled = {};
 
     VerbsDevice(VerbsLink link, Ibverbs verbs, long context) {
@@ -128,13 +130,17 @@ final class VerbsDevice {
         }
         polled = Arrays.copyOf(polled, polled.length + 1);
         polled[polled.length - 1] = queue;
-        if (!isWatched) {
-            isWatched = true;
+        if (events == null) {
             link.descriptors().add(verbs.channelFd(channel), this::takeChannelEvents);
-            int fd = verbs.asyncFd(context);
-            if (fd >= 0) {
-                link.descriptors().add(fd, this::takeAsyncEvents);
-            }
+            events = link.libraries().asyncEvents().open(context);
+            watch(verbs.asyncFd(context));
+            watch(events.fd());
+        }
+    }
+
+    private void watch(int fd) {
+        if (fd >= 0) {
+            link.descriptors().add(fd, this::takeAsyncEvents);
         }
     }
 
@@ -174,8 +180,7 @@ final class VerbsDevice {
     }
 
     private void takeAsyncEvents() {
-        for (Ibverbs.AsyncEvent event = verbs.takeAsyncEvent(context); event != null;
-            event = verbs.takeAsyncEvent(context)) {
+        for (Ibverbs.AsyncEvent event = events.next(); event != null; event = events.next()) {
             String text = verbs.eventText(event.type());
             switch (event.type()) {
                 case VerbsConstants.EVENT_CQ_ERR -> link.onQueueLost(this, event.element(), text, event.type());
@@ -200,6 +205,9 @@ final class VerbsDevice {
         if (isOpen) {
             verbs.destroyChannel(channel);
             verbs.freeDomain(domain);
+        }
+        if (events != null) {
+            events.close();
         }
         completions.close();
     }

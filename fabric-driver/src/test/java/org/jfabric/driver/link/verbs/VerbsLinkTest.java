@@ -342,6 +342,43 @@ class VerbsLinkTest {
         assertEquals(VerbsErrno.ofEvent(VerbsConstants.EVENT_DEVICE_FATAL), back.provErrno());
     }
 
+    /** Two drivers in one process share its context of the device. */
+    @Test
+    void shouldTellEveryLinkOfAProcessWhatHappensToItsDevice() {
+        connect();
+        try (VerbsNode twin = new VerbsNode(a.verbs, "10.0.0.1", VerbsSettings::ofMessages)) {
+            Told beside = new Told();
+            twin.link.connections().connect(twin.endpoint, b.address, HELLO, beside.connecting);
+            await(() -> twin.step() >= 0 && b.requests.size() == 2);
+            b.requests.getLast().accept(b.endpoint, WELCOME, new Told().connecting);
+            await(() -> twin.step() >= 0 && beside.ups == 1);
+            assertTrue(sleeps(a) && sleeps(twin));
+
+            a.verbs.happen(VerbsConstants.EVENT_PORT_ERR, 1);
+            await(() -> !a.errors.isEmpty());
+            assertFalse(twin.link.arm(), "the event that the other one took wakes this one");
+            await(() -> twin.step() >= 0 && !twin.errors.isEmpty());
+            assertTrue(twin.errors.getLast().getMessage().contains("port 1 of fake0"), twin.errors::toString);
+
+            a.verbs.happen(VerbsConstants.EVENT_DEVICE_FATAL, 0);
+            await(() -> twin.step() >= 0 && beside.downErrno != 0 && here.downErrno != 0);
+            assertEquals(FabricErrno.ENODEV, beside.downErrno);
+            assertEquals(FabricErrno.ENODEV, here.downErrno);
+            assertEquals(1, a.errors.stream().filter(error -> error.getMessage().contains("the device is lost")).count(),
+                a.errors::toString);
+        }
+    }
+
+    private static boolean sleeps(VerbsNode node) {
+        for (int i = 0; i < 1000; i++) {
+            if (node.link.arm()) {
+                return true;
+            }
+            node.step();
+        }
+        return false;
+    }
+
     @Test
     void shouldReportAPortThatGoesDownAndGoOn() {
         connect();

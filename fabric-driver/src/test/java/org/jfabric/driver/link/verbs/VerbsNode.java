@@ -46,7 +46,8 @@ final class VerbsNode extends LinkServices implements AutoCloseable {
         this(new FakeVerbs(network, host), host, settings, options);
     }
 
-    private VerbsNode(FakeVerbs verbs, String host, Function<DriverConfig, VerbsSettings> settings,
+    /** Over a device that may be another node's too, as that of two drivers in one process. */
+    VerbsNode(FakeVerbs verbs, String host, Function<DriverConfig, VerbsSettings> settings,
         String... options) {
         this.verbs = verbs;
         DriverConfig.Builder builder = DriverConfig.builder().set("jfabric.verbs.maxMessageBytes", "8192");
