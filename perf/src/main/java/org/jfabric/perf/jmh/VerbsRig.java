@@ -57,13 +57,18 @@ final class VerbsRig extends LinkServices implements AutoCloseable {
             new Local(), "fi_sockaddr_in://10.0.0.2:7471", new byte[0], engine.connecting);
         for (int i = 0; i < STEPS && !engine.isUp; i++) {
             link.poll(LIMIT);
-            for (ResourceTask task = tasks.poll(); task != null; task = tasks.poll()) {
-                task.run();
-                task.complete();
-            }
+            runTasks();
         }
         if (!engine.isUp) {
             throw new IllegalStateException("the connection did not come up");
+        }
+    }
+
+    /** The resource thread's part. */
+    private void runTasks() {
+        for (ResourceTask task = tasks.poll(); task != null; task = tasks.poll()) {
+            task.run();
+            task.complete();
         }
     }
 
@@ -100,6 +105,7 @@ final class VerbsRig extends LinkServices implements AutoCloseable {
     @Override
     public void close() {
         link.close();
+        runTasks();
         verbs.close();
         arena.close();
     }
