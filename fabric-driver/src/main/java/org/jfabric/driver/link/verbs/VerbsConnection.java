@@ -50,6 +50,8 @@ final class VerbsConnection extends CmTarget {
     private final boolean isAsking;
     private final byte[] data;
     private ConnectionResources resources;
+    /** On its way on the resource thread. */
+    private ConnectionResources building;
     private boolean isFree;
     private int state;
     private long deadlineNs;
@@ -121,26 +123,28 @@ final class VerbsConnection extends CmTarget {
     /** Makes the queue pair on the resource thread, then asks or answers. */
     void build() {
         state = BUILDING;
-        ConnectionResources building = new ConnectionResources(
+        ConnectionResources made = new ConnectionResources(
             link.device(cm.context(id)), link.libraries(), link.settings(), id);
+        building = made;
         link.services().submit(new ResourceTask() {
             @Override
             protected void execute() {
-                building.open(index);
-                if (link.isClosed()) {
-                    building.close();
-                }
+                made.open(index);
             }
 
             @Override
             protected void onDone() {
                 if (!link.isClosed()) {
-                    built(building);
+                    built();
                 }
             }
 
             @Override
             protected void onFailed(Throwable cause) {
+                if (link.isClosed()) {
+                    return;
+                }
+                building = null;
                 if (state == BUILDING) {
                     link.onError(cause);
                     fail(cause instanceof FabricException e ? e.errno() : FabricErrno.EIO, NO_DATA);
@@ -151,13 +155,14 @@ final class VerbsConnection extends CmTarget {
         });
     }
 
-    private void built(ConnectionResources building) {
+    private void built() {
         resources = building;
+        building = null;
         if (state != BUILDING) {
             release();
             return;
         }
-        building.device().poll(building.queue());
+        resources.device().poll(resources.queue());
         state = CONNECTING;
         byte[] wrapped = PrivateData.wrap(data);
         int result = isAsking ? cm.connect(id, wrapped) : cm.accept(id, wrapped);
@@ -424,10 +429,9 @@ final class VerbsConnection extends CmTarget {
 
     /** Gives everything back, on the resource thread. */
     private void release() {
-        boolean isBuilding = state == BUILDING;
         state = CLOSED;
         link.remove(this);
-        if (isBuilding) {
+        if (building != null) {
             // the task that makes the queue pair gives it back when it is done
             return;
         }
@@ -435,6 +439,10 @@ final class VerbsConnection extends CmTarget {
             resources.sends().release();
             resources.receives().release();
         }
+        freeLater();
+    }
+
+    private void freeLater() {
         link.services().submit(new ResourceTask() {
             @Override
             protected void execute() {
@@ -460,6 +468,9 @@ final class VerbsConnection extends CmTarget {
             return;
         }
         isFree = true;
+        if (building != null) {
+            building.close();
+        }
         if (resources != null) {
             resources.close();
         }
@@ -468,9 +479,13 @@ final class VerbsConnection extends CmTarget {
 
     /** The driver ends: at once, and nobody is told. */
     void closeNow() {
-        if (state == CLOSED) {
+        if (building != null) {
+            // behind the task that makes it
+            state = CLOSED;
+            freeLater();
+        } else if (state == CLOSED) {
             free();
-        } else if (state != BUILDING) {
+        } else {
             if (state >= UP) {
                 cm.disconnect(id);
             }

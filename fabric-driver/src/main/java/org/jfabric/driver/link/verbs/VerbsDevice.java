@@ -196,9 +196,9 @@ final class VerbsDevice {
         }
     }
 
-    /** The driver ends; no connection is left. */
-    void close() {
-        keys.close();
+    /** The driver ends; no connection is left. Resource thread. */
+    void free() {
+        keys.free();
         for (CompletionQueue queue : queues) {
             verbs.destroyCompletionQueue(queue.pointer());
         }

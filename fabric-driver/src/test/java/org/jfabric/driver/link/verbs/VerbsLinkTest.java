@@ -10,9 +10,12 @@ import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.driver.resource.ResourceTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -52,7 +55,8 @@ class VerbsLinkTest {
             a.close();
             b.close();
             assertEquals(0, a.verbs.dataPath.queuePairs() + b.verbs.dataPath.queuePairs());
-            assertFalse(a.verbs.left().contains("registration"), a.verbs.left()::toString);
+            assertEquals(List.of(), a.verbs.leftAtEnd());
+            assertEquals(List.of(), b.verbs.leftAtEnd());
         }
     }
 
@@ -429,6 +433,16 @@ class VerbsLinkTest {
     }
 
     @Test
+    void shouldRefuseADeviceThatLacksAFunction() {
+        nodes();
+        a.verbs.lack("post_srq_recv");
+        request();
+        await(() -> here.failedErrno != 0);
+        assertTrue(a.errors.getLast().getMessage().contains("ibv_context.ops.post_srq_recv"), a.errors::toString);
+        assertEquals(0, a.verbs.dataPath.queuePairs());
+    }
+
+    @Test
     void shouldAskForLessInlineUntilTheDeviceTakesIt() {
         nodes();
         a.verbs.maxInline = 100;
@@ -436,6 +450,8 @@ class VerbsLinkTest {
         await(() -> a.verbs.calls.contains("rdma_create_qp inline 64"));
         assertTrue(a.verbs.calls.containsAll(
             Arrays.asList("rdma_create_qp inline 256", "rdma_create_qp inline 128")), a.verbs.calls::toString);
+        // it is never answered, and given back all the same
+        await(() -> b.requests.size() == 1);
     }
 
     @Test
@@ -453,6 +469,69 @@ class VerbsLinkTest {
         assertEquals(0, a.verbs.dataPath.queuePairs());
         assertEquals(1, a.verbs.left().size(), () -> "the listener is left: " + a.verbs.left());
         assertEquals(List.of(), here.order);
+    }
+
+    /** The resource thread has the task, has done it, or both and its result is not applied. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void shouldGiveBackARegistrationThatIsInFlightWhenTheDriverCloses(int tasksRun) {
+        connect();
+        List<String> released = new ArrayList<>();
+        TransmitOperation operation = new TransmitOperation(80, 0);
+        operation.flags = AWAITED;
+        operation.address = a.memory(8192, 1);
+        operation.length = 8192;
+        operation.region = a.region(operation.address, 8192, released);
+        assertEquals(-FabricErrno.EAGAIN, channel.send(operation, 0));
+        assertEquals(1, a.tasks.size());
+        List<ResourceTask> done = new ArrayList<>();
+        for (int i = 0; i < tasksRun; i++) {
+            done.add(a.runTask());
+        }
+        operation.region.close();
+        a.close();
+        done.forEach(ResourceTask::complete);
+        assertEquals(List.of(), a.verbs.leftAtEnd());
+        assertEquals(List.of("region"), released);
+        assertEquals(List.of(), a.errors);
+    }
+
+    /** A deregistration that is in flight is done, once, and before its domain goes. */
+    @Test
+    void shouldFinishADeregistrationThatIsInFlightWhenTheDriverCloses() {
+        connect();
+        List<String> released = new ArrayList<>();
+        TransmitOperation operation = new TransmitOperation(81, 0);
+        operation.flags = AWAITED;
+        operation.address = a.memory(8192, 1);
+        operation.length = 8192;
+        operation.region = a.region(operation.address, 8192, released);
+        channel.send(operation, 0);
+        await(() -> here.writables == 1);
+        operation.region.close();
+        a.holdsTasks = true;
+        await(() -> !a.tasks.isEmpty());
+        a.close();
+        assertEquals(List.of(), a.verbs.leftAtEnd());
+        assertEquals(List.of("region"), released);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void shouldGiveBackAConnectionThatIsBeingMadeWhenTheDriverCloses(int tasksRun) {
+        nodes();
+        await(() -> b.address != null);
+        request();
+        a.holdsTasks = true;
+        await(() -> a.tasks.size() == 1);
+        List<ResourceTask> done = new ArrayList<>();
+        for (int i = 0; i < tasksRun; i++) {
+            done.add(a.runTask());
+        }
+        a.close();
+        done.forEach(ResourceTask::complete);
+        assertEquals(List.of(), a.verbs.leftAtEnd());
+        assertEquals(0, a.verbs.dataPath.queuePairs());
     }
 
     @Test
