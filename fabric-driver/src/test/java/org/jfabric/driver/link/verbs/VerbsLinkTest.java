@@ -396,8 +396,8 @@ class VerbsLinkTest {
             await(() -> twin.step() >= 0 && beside.downErrno != 0 && here.downErrno != 0);
             assertEquals(FabricErrno.ENODEV, beside.downErrno);
             assertEquals(FabricErrno.ENODEV, here.downErrno);
-            assertEquals(1, a.errors.stream().filter(error -> error.getMessage().contains("the device is lost")).count(),
-                a.errors::toString);
+            long told = a.errors.stream().filter(error -> error.getMessage().contains("the device is lost")).count();
+            assertEquals(1, told, a.errors::toString);
         }
     }
 
