@@ -63,10 +63,11 @@ final class ConnectionResources {
             long sendMemory = memory + (long) settings.receives() * settings.receiveBytes();
             sends = new SendQueue(device.path(), queuePair, new SendRequests(settings.sends(), pieces, firstId),
                 device.keys(), sendMemory, key, settings.sendBytes(), made.inlineBytes(), settings.signalEvery());
-            receives = new ReceiveQueue(device.path(), queuePair, new ReceiveRequests(
+            ReceiveSlots slots = new OwnSlots(device.path(), queuePair, new ReceiveRequests(
                 settings.receives(), firstId | RECEIVE, memory, settings.receiveBytes(), key),
                 settings.receives(), memory, settings.receiveBytes());
-            VerbsDevice.checked("ibv_post_recv", receives.postAll());
+            receives = new ReceiveQueue(slots, false);
+            VerbsDevice.checked("ibv_post_recv", slots.postAll());
         } catch (RuntimeException | Error e) {
             close();
             throw e;

@@ -236,7 +236,7 @@ final class VerbsConnection extends CmTarget {
         link.activate(this);
         if (status != VerbsConstants.WC_SUCCESS) {
             if (isReceive) {
-                resources.receives().flushed();
+                resources.receives().flushed(number & ~ConnectionResources.RECEIVE);
             } else {
                 resources.sends().failed(number);
             }
@@ -289,7 +289,7 @@ final class VerbsConnection extends CmTarget {
         if (state != UP) {
             return 1;
         }
-        work += receives.poll(work == 0);
+        work += receives.poll(channel.handler(), work == 0);
         if (drained == ReceiveQueue.REFUSED) {
             lost(FabricErrno.EIO, "sent a message that the endpoint cannot take");
         } else if (sends.failure() != 0 || receives.failure() != 0) {
