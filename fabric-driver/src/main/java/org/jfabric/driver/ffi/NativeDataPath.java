@@ -1,6 +1,7 @@
 package org.jfabric.driver.ffi;
 
 import org.agrona.UnsafeApi;
+import org.jfabric.FabricErrno;
 import org.jfabric.Reason;
 
 import java.lang.foreign.FunctionDescriptor;
@@ -24,6 +25,8 @@ final class NativeDataPath extends VerbsDataPath {
 
     private final MemorySegment postSend;
     private final MemorySegment postReceive;
+    /** Null on devices that have no shared receive queues. */
+    private final MemorySegment postSharedReceive;
     private final MemorySegment pollQueue;
     private final MemorySegment requestNotify;
     /** Where a failed post says which request it was; as long-lived as the device. */
@@ -32,6 +35,8 @@ final class NativeDataPath extends VerbsDataPath {
     NativeDataPath(long context) {
         postSend = function(context, VerbsLayout.CONTEXT_POST_SEND, "post_send");
         postReceive = function(context, VerbsLayout.CONTEXT_POST_RECV, "post_recv");
+        long shared = UnsafeApi.getLong(context + VerbsLayout.CONTEXT_POST_SRQ_RECV);
+        postSharedReceive = shared == 0 ? null : MemorySegment.ofAddress(shared);
         pollQueue = function(context, VerbsLayout.CONTEXT_POLL_CQ, "poll_cq");
         requestNotify = function(context, VerbsLayout.CONTEXT_REQ_NOTIFY_CQ, "req_notify_cq");
     }
@@ -58,6 +63,18 @@ final class NativeDataPath extends VerbsDataPath {
     public int postReceive(long queuePair, long request) {
         try {
             return negated((int) post$mh.invokeExact(postReceive, queuePair, request, bad));
+        } catch (Throwable thrown) {
+            throw NativeFunction.unexpected(thrown);
+        }
+    }
+
+    @Override
+    public int postSharedReceive(long sharedQueue, long request) {
+        if (postSharedReceive == null) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        try {
+            return negated((int) post$mh.invokeExact(postSharedReceive, sharedQueue, request, bad));
         } catch (Throwable thrown) {
             throw NativeFunction.unexpected(thrown);
         }

@@ -37,6 +37,10 @@ final class VerbsConnection extends CmTarget {
     private static final int RESOLVE_TIMEOUT_MS = 2000;
     private static final long LINGER_NS = 1_000_000_000L;
     private static final long DRAIN_NS = 1_000_000_000L;
+    /** For the last completion of a shared receive, where the card says that it is the last. */
+    private static final long LAST_NS = 1_000_000L;
+    /** The same where it does not say so, as rxe. */
+    private static final long UNTOLD_LAST_NS = 100_000_000L;
     /** 0.64 ms, as libfabric's verbs provider sets it; the connection manager's own is 655 ms. */
     private static final int RNR_TIMER = 12;
     private static final byte[] NO_DATA = {};
@@ -52,6 +56,8 @@ final class VerbsConnection extends CmTarget {
     private boolean isFree;
     private int state;
     private long deadlineNs;
+    /** When no message can come into a shared receive any more. */
+    private long lastReceiveNs;
     /** Why it is about to end; 0 while nothing is wrong. */
     private int failure;
     private String reason;
@@ -155,6 +161,9 @@ final class VerbsConnection extends CmTarget {
             return;
         }
         building.device().poll(building.queue());
+        if (building.device().shared() != null) {
+            building.device().shared().add(this);
+        }
         state = CONNECTING;
         byte[] wrapped = PrivateData.wrap(data);
         int result = isAsking ? cm.connect(id, wrapped) : cm.accept(id, wrapped);
@@ -394,12 +403,25 @@ final class VerbsConnection extends CmTarget {
         resources.receives().stop();
         cm.disconnect(id);
         deadlineNs = System.nanoTime() + DRAIN_NS;
+        lastReceiveNs = System.nanoTime() + UNTOLD_LAST_NS;
         link.activate(this);
+    }
+
+    /** In error, and no shared receive is taken for it any more; what was is told at once. */
+    void onLastReceive() {
+        lastReceiveNs = System.nanoTime() + LAST_NS;
+    }
+
+    /** Receives in which messages of this connection wait. */
+    int held() {
+        return resources.receives().held();
     }
 
     private int drain() {
         int outstanding = resources.sends().outstanding() + resources.receives().outstanding();
-        if (outstanding > 0 && link.services().nowNs() - deadlineNs < 0) {
+        long now = link.services().nowNs();
+        if (outstanding > 0 && now - deadlineNs < 0
+            || resources.device().shared() != null && now - lastReceiveNs < 0) {
             return 0;
         }
         release();
@@ -415,10 +437,7 @@ final class VerbsConnection extends CmTarget {
             // the task that makes the queue pair gives it back when it is done
             return;
         }
-        if (resources != null) {
-            resources.sends().release();
-            resources.receives().release();
-        }
+        releaseQueues();
         link.services().submit(new ResourceTask() {
             @Override
             protected void execute() {
@@ -436,6 +455,17 @@ final class VerbsConnection extends CmTarget {
                 link.free(VerbsConnection.this);
             }
         });
+    }
+
+    private void releaseQueues() {
+        if (resources != null) {
+            resources.sends().release();
+            resources.receives().stop();
+            resources.receives().release();
+            if (resources.device().shared() != null) {
+                resources.device().shared().remove(this);
+            }
+        }
     }
 
     /** Once: the driver's end may come before the task that would do it. */
@@ -459,10 +489,7 @@ final class VerbsConnection extends CmTarget {
                 cm.disconnect(id);
             }
             state = CLOSED;
-            if (resources != null) {
-                resources.sends().release();
-                resources.receives().release();
-            }
+            releaseQueues();
             free();
         }
     }
