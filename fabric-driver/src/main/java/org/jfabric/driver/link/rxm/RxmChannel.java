@@ -183,7 +183,7 @@ final class RxmChannel extends ForeignChannel {
 
     /** Tells the peer of receives, if it is time and there is a packet; 0 if nothing was sent. */
     private int grant() {
-        int due = credits == null ? 0 : credits.due();
+        int due = credits == null ? 0 : credits.due(peers.services());
         TransmitOperation packet = due == 0 ? null : packets.take();
         if (packet == null) {
             // asked again in each flush

@@ -3,6 +3,7 @@ package org.jfabric.driver.link.rxm;
 import org.jfabric.FabricErrno;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ForeignChannel;
+import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
@@ -17,19 +18,26 @@ import org.jfabric.driver.link.TransmitOperation;
  *             plus those posted again, less what was granted; due when it is half of all
  * </pre>
  *
- * <p>Both sides cannot run dry together: who is out of credit has sent so many packets that the peer owes a grant, and
- * for that the peer keeps one credit. Owner: progress agent.
+ * <p>While both sides take what comes they cannot run dry together: who is out of credit has sent so many packets that
+ * the peer owes a grant, and for that the peer keeps one credit. Where messages of more than half of the receives wait
+ * for room, no grant is due, and a peer without credit could not grant us anything either: then it gets what is left,
+ * little as it is, when we are down to our last one. If it has nothing to grant, both hand the last one to and fro, once
+ * in a while. Owner: progress agent.
  */
 final class RxmCredits extends ForeignChannel {
     /** What a peer may grant in all before it is used; more is no count of receives. */
     private static final long MOST = Integer.MAX_VALUE;
     /** A grant may take the last one, and nothing else. */
     private static final long RESERVED = 1;
+    /** Between two grants that are not due but for the peer's need. */
+    private static final long PAUSE_NS = 1_000_000L;
 
     private final Channel below;
     private final int threshold;
     private long credits = RESERVED;
     private int toGrant;
+    private boolean hasPause;
+    private long pauseEndNs;
 
     /**
      * A channel with one credit on both sides.
@@ -64,12 +72,9 @@ final class RxmCredits extends ForeignChannel {
             return false;
         }
         credits += granted;
+        // it could grant something, and can so again
+        hasPause &= granted < threshold;
         return true;
-    }
-
-    /** Packets that can be sent now, the last one being a grant. */
-    long credits() {
-        return credits;
     }
 
     // ---- what this side has posted ----
@@ -78,12 +83,26 @@ final class RxmCredits extends ForeignChannel {
         toGrant += count;
     }
 
-    /** What the next grant is; 0 if none is due, or there is no credit for its packet. */
-    int due() {
-        return toGrant >= threshold && credits > 0 ? toGrant : 0;
+    /**
+     * What the next grant is.
+     *
+     * @param services for the time.
+     * @return receives; 0 if no grant is due, or there is no credit for its packet.
+     */
+    int due(LinkServices services) {
+        if (toGrant >= threshold && credits > 0) {
+            return toGrant;
+        }
+        boolean isStuck = toGrant > 0 && credits == RESERVED && below.postedReceives() <= toGrant;
+        if (!isStuck || hasPause && services.nowNs() - pauseEndNs < 0) {
+            return 0;
+        }
+        hasPause = true;
+        pauseEndNs = services.nowNs() + PAUSE_NS;
+        return toGrant;
     }
 
-    /** Sends a grant of {@link #due()}. */
+    /** Sends a grant of what {@link #due} has answered. */
     int sendGrant(TransmitOperation packet) {
         int result = below.send(packet, 0);
         if (result >= 0) {

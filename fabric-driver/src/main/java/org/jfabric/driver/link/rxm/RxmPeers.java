@@ -281,6 +281,10 @@ final class RxmPeers extends ListenerHandler {
 
     // ---- steps ----
 
+    LinkServices services() {
+        return services;
+    }
+
     int poll() {
         int work = requests.size();
         for (IncomingConnection request = requests.poll(); request != null; request = requests.poll()) {

@@ -132,7 +132,7 @@ final class SharedReceives {
             }
         }
         if (greatest != null) {
-            greatest.lost(FabricErrno.ENOBUFS, "its messages wait in " + greatest.held() + " of " + slots.count()
+            greatest.giveUp(FabricErrno.ENOBUFS, "its messages wait in " + greatest.held() + " of " + slots.count()
                 + " receives that all peers share, and " + slots.withCard() + " are left, for more than "
                 + holdLimitNs / 1_000_000 + " ms: post receives for its messages, or raise "
                 + "jfabric.engine.unexpectedBudgetBytes or jfabric.verbs.sharedReceives");

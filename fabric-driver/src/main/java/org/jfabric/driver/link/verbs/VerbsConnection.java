@@ -412,6 +412,20 @@ final class VerbsConnection extends CmTarget {
         lastReceiveNs = System.nanoTime() + LAST_NS;
     }
 
+    /** Receives of its own that the card has. */
+    int postedReceives() {
+        return resources.receives().outstanding();
+    }
+
+    /** The end of a connection whose messages nobody takes, also of one that the peer has ended. */
+    void giveUp(int errno, String why) {
+        if (state == UP) {
+            failure = errno;
+            reason = why;
+            link.activate(this);
+        }
+    }
+
     /** Receives in which messages of this connection wait. */
     int held() {
         return resources.receives().held();
