@@ -23,7 +23,7 @@ final class PinnedMemory {
      */
     PinnedMemory(Ibverbs verbs, long domain, long bytes) {
         this.verbs = verbs;
-        this.bytes = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+        this.bytes = pages(bytes);
         try {
             address = VerbsDevice.checked("mmap of " + this.bytes + " bytes", Libc.mmap(
                 this.bytes, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_PRIVATE | Libc.MAP_ANONYMOUS, -1, 0));
@@ -33,6 +33,11 @@ final class PinnedMemory {
             close();
             throw e;
         }
+    }
+
+    /** What is pinned for so many bytes. */
+    static long pages(long bytes) {
+        return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     }
 
     long address() {

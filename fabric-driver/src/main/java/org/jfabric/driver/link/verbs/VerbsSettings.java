@@ -1,5 +1,6 @@
 package org.jfabric.driver.link.verbs;
 
+import org.jfabric.Reason;
 import org.jfabric.driver.config.DriverConfig;
 
 /**
@@ -45,6 +46,28 @@ record VerbsSettings(
     /** Memory that is pinned once for each device. */
     long sharedPinnedBytes() {
         return (long) sharedReceives * receiveBytes;
+    }
+
+    /**
+     * How many peers the memory is enough for that may be locked.
+     *
+     * @param limitBytes {@link Long#MAX_VALUE} for as much as there is.
+     */
+    Reason lockedMemory(long limitBytes) {
+        // each has a registration of whole pages
+        long each = PinnedMemory.pages(pinnedBytes());
+        long shared = PinnedMemory.pages(sharedPinnedBytes());
+        String who = exposes ? "peer" : "connection";
+        String needed = each + " bytes for each " + who
+            + (shared == 0 ? "" : ", and " + shared + " bytes that all of a device share");
+        if (limitBytes == Long.MAX_VALUE) {
+            return new Reason("locked memory", "no limit", needed, "");
+        }
+        return new Reason("locked memory",
+            limitBytes + " bytes, enough for " + Math.max(0, limitBytes - shared) / each + " of them", needed,
+            "For more raise the limit (ulimit -l, LimitMEMLOCK), or lower jfabric.verbs."
+                + (!exposes ? "receives, maxMessageBytes or sends" : shared == 0
+                ? "packetReceives or sends, or set sharedReceives" : "sends or sharedReceives"));
     }
 
     /** Completions that one connection can have unread, besides those of shared receives. */
