@@ -21,8 +21,8 @@ import org.jfabric.driver.link.TransmitOperation;
  * <p>While both sides take what comes they cannot run dry together: who is out of credit has sent so many packets that
  * the peer owes a grant, and for that the peer keeps one credit. Where messages of more than half of the receives wait
  * for room, no grant is due, and a peer without credit could not grant us anything either: then it gets what is left,
- * little as it is, when we are down to our last one. If it has nothing to grant, both hand the last one to and fro, once
- * in a while. Owner: progress agent.
+ * little as it is, when we are down to our last one. If it has nothing to grant, both hand the last one to and fro,
+ * once in a while. Owner: progress agent.
  */
 final class RxmCredits extends ForeignChannel {
     /** What a peer may grant in all before it is used; more is no count of receives. */

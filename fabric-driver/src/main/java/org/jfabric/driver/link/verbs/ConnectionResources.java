@@ -52,7 +52,8 @@ final class ConnectionResources {
             long firstId = (long) index << Integer.SIZE;
             long sendMemory = memory.address() + (long) settings.receives() * settings.receiveBytes();
             sends = new SendQueue(device.path(), queuePair, new SendRequests(settings.sends(), pieces, firstId),
-                device.keys(), sendMemory, memory.key(), settings.sendBytes(), made.inlineBytes(), settings.signalEvery());
+                device.keys(), sendMemory, memory.key(), settings.sendBytes(), made.inlineBytes(),
+                settings.signalEvery());
             receives = device.shared() == null ? openReceives(firstId | RECEIVE)
                 : new ReceiveQueue(device.shared().slots(), true);
         } catch (RuntimeException | Error e) {

@@ -96,7 +96,8 @@ final class ScriptedConnection extends ForeignChannel {
 
     boolean isQuiet() {
         return state == State.OVER
-            || state == State.UP && (taken == 0 || link.network.receives == 0) && eventStep < 0 && inbox.isEmpty() && departing.isEmpty() && reads.isEmpty();
+            || state == State.UP && (taken == 0 || link.network.receives == 0) && eventStep < 0
+            && inbox.isEmpty() && departing.isEmpty() && reads.isEmpty();
     }
 
     // ---- life ----

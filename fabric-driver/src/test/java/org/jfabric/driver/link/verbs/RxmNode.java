@@ -1,6 +1,6 @@
 package org.jfabric.driver.link.verbs;
 
-import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.SocketName;
 import org.jfabric.driver.ffi.FakeVerbs;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ChannelHandler;
@@ -8,7 +8,6 @@ import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.Strangers;
 import org.jfabric.driver.link.rxm.RxmLink;
 import org.jfabric.driver.link.rxm.RxmSettings;
-import org.jfabric.SocketName;
 import org.jfabric.driver.resource.ResourceTask;
 
 import java.util.LinkedHashMap;

@@ -174,7 +174,8 @@ class SharedReceivesTest {
         await("the other one", () -> side(1).received.size() == 1);
         assertEquals(FabricErrno.ENOBUFS, side(0).downErrno);
         assertEquals(0, side(2).downErrno);
-        assertTrue(server.node.errors.toString().contains("jfabric.verbs.sharedReceives"), server.node.errors::toString);
+        String errors = server.node.errors.toString();
+        assertTrue(errors.contains("jfabric.verbs.sharedReceives"), errors);
         side(2).pauses = false;
         await("the one that held little", () -> side(2).received.size() == 1);
         await("all receives", this::isAllPosted);
