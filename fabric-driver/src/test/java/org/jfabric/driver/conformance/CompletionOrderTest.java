@@ -22,6 +22,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Completions come as operations end; no link promises more, and none is believed to. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(240)
 class CompletionOrderTest {
     private static final long ANY = -1L;
@@ -80,6 +81,7 @@ class CompletionOrderTest {
     @EnumSource(Setup.class)
     @Requirement("TX-036")
     void shouldNotOrderCompletionsOfDifferentDestinations(Setup setup) {
+        setup.assumeDeliveryLevel();
         long level = setup.strongestLevel();
         try (FabricPair pair = new FabricPair(setup); FabricNode other = pair.sibling(
             pair.b, new Info().caps(Flags.TAGGED), 0xCC)) {

@@ -43,7 +43,7 @@ public final class FabricPair implements AutoCloseable {
     }
 
     FabricPair(Setup setup, Info hints, int cqSize) {
-        this(setup, hints, cqSize, setup.daemon ? Daemons.shared() : null);
+        this(setup, hints, cqSize, daemons(setup, false));
     }
 
     private FabricPair(Setup setup, Info hints, int cqSize, Daemons daemons) {
@@ -85,7 +85,13 @@ public final class FabricPair implements AutoCloseable {
     }
 
     static FabricPair withOwnDaemons(Setup setup, Info hints, int cqSize) {
-        return new FabricPair(setup, hints, cqSize, setup.daemon ? Daemons.own() : null);
+        return new FabricPair(setup, hints, cqSize, daemons(setup, true));
+    }
+
+    /** Before anything is made: whether this run wants the test at all. */
+    private static Daemons daemons(Setup setup, boolean isOwn) {
+        setup.assumeWanted();
+        return !setup.daemon ? null : isOwn ? Daemons.own() : Daemons.shared();
     }
 
     private static Info usualHints() {
@@ -131,7 +137,7 @@ public final class FabricPair implements AutoCloseable {
     /** An address beside that of an endpoint: valid, and perhaps nobody's. */
     String neighbour(FabricNode node, int number) {
         String name = node.endpoint.name();
-        return setup.link.equals("tcp") ? SocketName.parse(name).withPort(1 + number).toString() : name + '-' + number;
+        return setup.isForeign() ? SocketName.parse(name).withPort(1 + number).toString() : name + '-' + number;
     }
 
     /** Lets the embedded drivers go on. */
@@ -169,9 +175,10 @@ public final class FabricPair implements AutoCloseable {
     }
 
     private FabricDriver embed(String name) {
-        FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder()
-            .directory(base.resolve(name)).threadingMode(ThreadingMode.INVOKER).set("jfabric.tcp.interface", "lo")
-            .build());
+        DriverConfig.Builder config = DriverConfig.builder()
+            .directory(base.resolve(name)).threadingMode(ThreadingMode.INVOKER);
+        Network.OPTIONS.forEach(each -> config.set(each.split("=")[0], each.split("=")[1]));
+        FabricDriver driver = FabricDriver.launchEmbedded(config.build());
         resources.push(driver);
         return driver;
     }

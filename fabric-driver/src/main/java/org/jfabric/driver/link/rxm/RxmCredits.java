@@ -7,6 +7,7 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.RegisteredRegion;
 
 /**
  * The channel below, where both sides have flow control on: each packet takes one of the receives that the other side
@@ -115,8 +116,9 @@ final class RxmCredits extends ForeignChannel {
     // ---- what takes no receive ----
 
     @Override
-    public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
-        return below.pull(source, destAddress, destPieces, length);
+    public int pull(
+        RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
+        return below.pull(source, destRegion, destAddress, destPieces, length);
     }
 
     @Override

@@ -213,6 +213,10 @@ final class RxmPeers extends ListenerHandler {
         RxmConnectData data = RxmConnectData.ofRequest(request.cmData());
         SocketName peer = SocketName.parse(request.remoteAddress()).withPort(data.port());
         RxmChannel known = byAddress.get(peer.toString());
+        if (peer.equals(name) && data.process() == process) {
+            acceptOwn(request, known, data);
+            return;
+        }
         if (known != null && refuses(known, peer, data)) {
             request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_ALREADY));
             return;
@@ -235,6 +239,20 @@ final class RxmPeers extends ListenerHandler {
             channel.isStranger = isStranger;
         }
         accept(request, channel, data);
+    }
+
+    /** The endpoint asks itself: this connection's other end is a channel of ours. */
+    private void acceptOwn(IncomingConnection request, RxmChannel asking, RxmConnectData data) {
+        if (asking == null || asking.hasOwnEnd()) {
+            request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_REFUSED));
+            return;
+        }
+        RxmChannel own = new RxmChannel(
+            this, limits, settings, endpoint, asking.remoteAddress(), asking.handler());
+        own.index = nextIndex++;
+        polled.add(own);
+        asking.ownEnd(own);
+        accept(request, own, data);
     }
 
     private boolean refuses(RxmChannel known, SocketName peer, RxmConnectData data) {
@@ -297,9 +315,7 @@ final class RxmPeers extends ListenerHandler {
         for (int i = polled.size() - 1; i >= 0; i--) {
             RxmChannel channel = polled.get(i);
             work += channel.receiver().retry();
-            if (channel.state != RxmChannel.CLOSED) {
-                work += channel.flush();
-            }
+            work += channel.poll();
             if (channel.awaitsRequest) {
                 work += askAgain(channel);
             }
@@ -326,16 +342,7 @@ final class RxmPeers extends ListenerHandler {
     }
 
     boolean isIdle() {
-        return later.isEmpty() && requests.isEmpty();
-    }
-
-    /** Reports the end of a send outside of the call that sent it. */
-    void later(RxmChannel channel, long operation) {
-        later.add(() -> {
-            if (channel.state != RxmChannel.CLOSED) {
-                channel.handler().onSent(operation, 0);
-            }
-        });
+        return later.isEmpty() && requests.isEmpty() && polled.stream().noneMatch(RxmChannel::hasNews);
     }
 
     /** The application knows a peer from now on; also one that it forgets again, until its connection ends. */

@@ -35,7 +35,8 @@ record VerbsSettings(
         int shared = config.verbs().sharedReceives();
         return new VerbsSettings(
             shared == 0 ? config.verbs().packetReceives() : 0, packet, config.verbs().sends(), packet,
-            config.verbs().inlineBytes(), config.verbs().signalEvery(), true, shared, config.verbs().sharedHoldLimitNs());
+            config.verbs().inlineBytes(), config.verbs().signalEvery(), true, shared,
+            config.verbs().sharedHoldLimitNs());
     }
 
     /** Memory that each connection pins. */

@@ -175,7 +175,7 @@ final class RxmTold extends ChannelHandler {
         int length = (int) source.lengthBytes();
         Pulled place = new Pulled(UnsafeApi.allocateMemory(length), length, tag);
         pulls.put(source.operation(), place);
-        if (channel.pull(source, place.memory, null, length) != Channel.PENDING) {
+        if (channel.pull(source, null, place.memory, null, length) != Channel.PENDING) {
             throw new AssertionError("message " + tag + " cannot be read");
         }
     }
