@@ -78,8 +78,6 @@ final class VerbsLayout {
     static final int QP_INIT_SIZE = 64;
 
     // struct ibv_srq, ibv_srq_init_attr
-    static final int SRQ_CONTEXT = 0;
-    static final int SRQ_PD = 16;
     static final int SRQ_SIZE = 128;
     static final int SRQ_INIT_MAX_WR = 8;
     static final int SRQ_INIT_MAX_SGE = 12;
