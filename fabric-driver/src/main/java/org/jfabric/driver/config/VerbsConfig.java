@@ -37,6 +37,22 @@ public final class VerbsConfig {
         .why("The same for each peer of reliable datagrams, whose packets are as long as "
             + "jfabric.rxm.eagerLimitBytes and a header. C programs have 128.");
 
+    /** {@code jfabric.verbs.sharedReceives}. */
+    public static final Option<Integer> SHARED_RECEIVES = Option.count("jfabric.verbs.sharedReceives")
+        .defaultsTo(0)
+        .range(0, 1 << 16)
+        .rule("0, or 16 and more", value -> value == 0 || value >= 16)
+        .why("If not 0: receives that all peers of reliable datagrams over one device share, instead of "
+            + "jfabric.verbs.packetReceives for each. For many peers: memory does not grow with them, but they are not "
+            + "told how many receives there are, and their cards try again when there is none.");
+
+    /** {@code jfabric.verbs.sharedHoldLimitNs}. */
+    public static final Option<Long> SHARED_HOLD_LIMIT_NS = Option.durationNs("jfabric.verbs.sharedHoldLimitNs")
+        .defaultsTo(10_000_000_000L)
+        .range(1_000_000L, 3_600_000_000_000L)
+        .why("How long at most an eighth of the shared receives may be left for all peers because messages wait in the "
+            + "others for an endpoint to take them. Then the connection that holds most is ended with FI_ENOBUFS.");
+
     /** {@code jfabric.verbs.sends}. */
     public static final Option<Integer> SENDS = Option.count("jfabric.verbs.sends")
         .defaultsTo(128)
@@ -68,13 +84,15 @@ public final class VerbsConfig {
 
     static final OptionGroup GROUP = new OptionGroup(
         "verbs", "The verbs link: RDMA devices",
-        List.of(INTERFACE, MAX_MESSAGE_BYTES, RECEIVES, PACKET_RECEIVES, SENDS, COPY_LIMIT_BYTES, INLINE_BYTES,
-            SIGNAL_EVERY));
+        List.of(INTERFACE, MAX_MESSAGE_BYTES, RECEIVES, PACKET_RECEIVES, SHARED_RECEIVES, SHARED_HOLD_LIMIT_NS,
+            SENDS, COPY_LIMIT_BYTES, INLINE_BYTES, SIGNAL_EVERY));
 
     private final String networkInterface;
     private final int maxMessageBytes;
     private final int receives;
     private final int packetReceives;
+    private final int sharedReceives;
+    private final long sharedHoldLimitNs;
     private final int sends;
     private final int copyLimitBytes;
     private final int inlineBytes;
@@ -85,6 +103,8 @@ public final class VerbsConfig {
         maxMessageBytes = Math.toIntExact(source.value(MAX_MESSAGE_BYTES));
         receives = source.value(RECEIVES);
         packetReceives = source.value(PACKET_RECEIVES);
+        sharedReceives = source.value(SHARED_RECEIVES);
+        sharedHoldLimitNs = source.value(SHARED_HOLD_LIMIT_NS);
         sends = source.value(SENDS);
         copyLimitBytes = Math.toIntExact(source.value(COPY_LIMIT_BYTES));
         inlineBytes = source.value(INLINE_BYTES);
@@ -126,6 +146,24 @@ public final class VerbsConfig {
      */
     public int packetReceives() {
         return packetReceives;
+    }
+
+    /**
+     * Receives that all peers of reliable datagrams over one device share.
+     *
+     * @return count; 0 if each has its own.
+     */
+    public int sharedReceives() {
+        return sharedReceives;
+    }
+
+    /**
+     * How long hardly a shared receive may be left.
+     *
+     * @return nanoseconds.
+     */
+    public long sharedHoldLimitNs() {
+        return sharedHoldLimitNs;
     }
 
     /**

@@ -237,6 +237,31 @@ public interface Ibverbs {
     VerbsDataPath dataPath(long context);
 
     /**
+     * {@code ibv_create_srq}: a queue of receives that several queue pairs take from.
+     *
+     * @param domain   protection domain.
+     * @param receives that it has to hold, of one piece each.
+     * @return shared receive queue, or negative errno.
+     */
+    long createSharedQueue(long domain, int receives);
+
+    /**
+     * {@code ibv_destroy_srq}.
+     *
+     * @param sharedQueue that no queue pair uses any more.
+     * @return 0 or negative errno.
+     */
+    int destroySharedQueue(long sharedQueue);
+
+    /**
+     * Number of a queue pair, which completions carry.
+     *
+     * @param queuePair pointer.
+     * @return number, of the device.
+     */
+    int queuePairNumber(long queuePair);
+
+    /**
      * A list of devices.
      *
      * @param pointer to the list.

@@ -21,6 +21,7 @@ final class NativeDataPath extends VerbsDataPath {
 
     private final MemorySegment postSend;
     private final MemorySegment postReceive;
+    private final MemorySegment postSharedReceive;
     private final MemorySegment pollQueue;
     private final MemorySegment requestNotify;
     /** Where a failed post says which request it was; as long-lived as the device. */
@@ -29,6 +30,7 @@ final class NativeDataPath extends VerbsDataPath {
     NativeDataPath(long context) {
         postSend = function(context, VerbsLayout.CONTEXT_POST_SEND, "post_send");
         postReceive = function(context, VerbsLayout.CONTEXT_POST_RECV, "post_recv");
+        postSharedReceive = function(context, VerbsLayout.CONTEXT_POST_SRQ_RECV, "post_srq_recv");
         pollQueue = function(context, VerbsLayout.CONTEXT_POLL_CQ, "poll_cq");
         requestNotify = function(context, VerbsLayout.CONTEXT_REQ_NOTIFY_CQ, "req_notify_cq");
     }
@@ -50,6 +52,15 @@ final class NativeDataPath extends VerbsDataPath {
     public int postReceive(long queuePair, long request) {
         try {
             return negated((int) post$mh.invokeExact(postReceive, queuePair, request, bad));
+        } catch (Throwable thrown) {
+            throw NativeFunction.unexpected(thrown);
+        }
+    }
+
+    @Override
+    public int postSharedReceive(long sharedQueue, long request) {
+        try {
+            return negated((int) post$mh.invokeExact(postSharedReceive, sharedQueue, request, bad));
         } catch (Throwable thrown) {
             throw NativeFunction.unexpected(thrown);
         }

@@ -42,6 +42,8 @@ final class NativeIbverbs implements Ibverbs {
     private final NativeFunction statusText;
     private final NativeFunction eventText;
     private final NativeFunction portStateText;
+    private final NativeFunction createSrq;
+    private final NativeFunction destroySrq;
 
     NativeIbverbs(SymbolLookup lookup, String version) {
         this.version = version;
@@ -68,6 +70,8 @@ final class NativeIbverbs implements Ibverbs {
         statusText = NativeFunction.of(lookup, "ibv_wc_status_str", POINTER, INT);
         eventText = NativeFunction.of(lookup, "ibv_event_type_str", POINTER, INT);
         portStateText = NativeFunction.of(lookup, "ibv_port_state_str", POINTER, INT);
+        createSrq = NativeFunction.of(lookup, "ibv_create_srq", POINTER, POINTER, POINTER);
+        destroySrq = NativeFunction.of(lookup, "ibv_destroy_srq", INT, POINTER);
     }
 
     /** Makes a descriptor one that does not block; 0 or negative errno. */
@@ -286,5 +290,27 @@ final class NativeIbverbs implements Ibverbs {
     public VerbsDataPath dataPath(long context) {
         VerbsSelfCheck.checkContext(this, context);
         return new NativeDataPath(context);
+    }
+
+    @Override
+    public long createSharedQueue(long domain, int receives) {
+        long attributes = NativeMemory.allocate(VerbsLayout.SRQ_INIT_SIZE);
+        try {
+            UnsafeApi.putInt(attributes + VerbsLayout.SRQ_INIT_MAX_WR, receives);
+            UnsafeApi.putInt(attributes + VerbsLayout.SRQ_INIT_MAX_SGE, 1);
+            return createSrq.pointer(domain, attributes);
+        } finally {
+            NativeMemory.free(attributes);
+        }
+    }
+
+    @Override
+    public int destroySharedQueue(long sharedQueue) {
+        return destroySrq.errnoStatus(sharedQueue);
+    }
+
+    @Override
+    public int queuePairNumber(long queuePair) {
+        return UnsafeApi.getInt(queuePair + VerbsLayout.QP_NUMBER);
     }
 }

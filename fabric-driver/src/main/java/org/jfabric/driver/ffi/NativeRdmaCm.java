@@ -151,6 +151,7 @@ final class NativeRdmaCm implements RdmaCm {
         try {
             UnsafeApi.putLong(at + VerbsLayout.QP_INIT_SEND_CQ, queue);
             UnsafeApi.putLong(at + VerbsLayout.QP_INIT_RECV_CQ, queue);
+            UnsafeApi.putLong(at + VerbsLayout.QP_INIT_SRQ, depths.sharedQueue());
             UnsafeApi.putInt(at + VerbsLayout.QP_INIT_MAX_SEND_WR, depths.sends());
             UnsafeApi.putInt(at + VerbsLayout.QP_INIT_MAX_RECV_WR, depths.receives());
             UnsafeApi.putInt(at + VerbsLayout.QP_INIT_MAX_SEND_SGE, depths.sendPieces());

@@ -192,8 +192,9 @@ public interface RdmaCm {
      * @param receives      work requests in the receive queue.
      * @param sendPieces    pieces of one work request there.
      * @param inlineBytes   longest payload that a call copies; less than asked for is no error.
+     * @param sharedQueue   that receives are taken from, {@link Ibverbs#createSharedQueue}; 0 for the pair's own.
      */
-    record QueueDepths(int sends, int receives, int sendPieces, int inlineBytes) {
+    record QueueDepths(int sends, int receives, int sendPieces, int inlineBytes, long sharedQueue) {
     }
 
     /**

@@ -44,8 +44,12 @@ public final class VerbsConstants {
     public static final int EVENT_CQ_ERR = 0;
     /** Asynchronous event: a queue pair is in error. */
     public static final int EVENT_QP_FATAL = 1;
+    /** Asynchronous event: a queue pair in error takes no receive off a shared queue any more. */
+    public static final int EVENT_QP_LAST_WQE_REACHED = 16;
     /** Asynchronous event: the card does not work any more. */
     public static final int EVENT_DEVICE_FATAL = 8;
+    /** Asynchronous event: a shared receive queue is in error. */
+    public static final int EVENT_SRQ_ERR = 14;
     /** Asynchronous event: the port works again. */
     public static final int EVENT_PORT_ACTIVE = 9;
     /** Asynchronous event: the port is down. */

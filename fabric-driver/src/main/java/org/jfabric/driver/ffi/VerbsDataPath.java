@@ -30,6 +30,15 @@ public abstract class VerbsDataPath {
     public abstract int postReceive(long queuePair, long request);
 
     /**
+     * {@code ibv_post_srq_recv}: hands over a chain of receives that several queue pairs share.
+     *
+     * @param sharedQueue pointer.
+     * @param request     address of the first one.
+     * @return 0 or negative errno; {@code -EOPNOTSUPP} if the device has no shared receive queues.
+     */
+    public abstract int postSharedReceive(long sharedQueue, long request);
+
+    /**
      * {@code ibv_poll_cq}.
      *
      * @param queue       pointer.

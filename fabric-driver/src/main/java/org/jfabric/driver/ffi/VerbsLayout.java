@@ -68,6 +68,7 @@ final class VerbsLayout {
     // struct ibv_qp_init_attr
     static final int QP_INIT_SEND_CQ = 8;
     static final int QP_INIT_RECV_CQ = 16;
+    static final int QP_INIT_SRQ = 24;
     static final int QP_INIT_MAX_SEND_WR = 32;
     static final int QP_INIT_MAX_RECV_WR = 36;
     static final int QP_INIT_MAX_SEND_SGE = 40;
@@ -75,6 +76,12 @@ final class VerbsLayout {
     static final int QP_INIT_MAX_INLINE = 48;
     static final int QP_INIT_TYPE = 52;
     static final int QP_INIT_SIZE = 64;
+
+    // struct ibv_srq, ibv_srq_init_attr
+    static final int SRQ_SIZE = 128;
+    static final int SRQ_INIT_MAX_WR = 8;
+    static final int SRQ_INIT_MAX_SGE = 12;
+    static final int SRQ_INIT_SIZE = 24;
 
     // struct ibv_qp_attr
     static final int QP_ATTR_MIN_RNR_TIMER = 128;
@@ -112,6 +119,7 @@ final class VerbsLayout {
     static final int WC_VENDOR_ERROR = 16;
     static final int WC_LENGTH = 20;
     static final int WC_IMMEDIATE = 24;
+    static final int WC_QP_NUMBER = 28;
     static final int WC_FLAGS = 36;
     static final int WC_SIZE = 48;
 

@@ -107,6 +107,16 @@ public final class WorkCompletions {
         return Integer.reverseBytes(UnsafeApi.getInt(at(index) + VerbsLayout.WC_IMMEDIATE));
     }
 
+    /**
+     * The queue pair that it is of; the only word that says so of receives that several share.
+     *
+     * @param index of the entry.
+     * @return its number, as {@link Ibverbs#queuePairNumber}.
+     */
+    public int queuePairNumber(int index) {
+        return UnsafeApi.getInt(at(index) + VerbsLayout.WC_QP_NUMBER);
+    }
+
     /** Gives the memory back. */
     public void close() {
         NativeMemory.free(address);

@@ -195,6 +195,16 @@ public abstract class Channel {
     }
 
     /**
+     * Receives that are posted for messages of the peer now, of links that count them
+     * ({@link ConnectionManager#postedReceives()}).
+     *
+     * @return a count; 0 for links that do not.
+     */
+    public int postedReceives() {
+        return 0;
+    }
+
+    /**
      * Lets the peer's network layer read a payload that an announcement of a protocol above this channel describes,
      * until {@link #conceal}. Offered by channels whose wire carries remote reads; such a channel's {@link #pull} takes
      * descriptors of this kind, also those that came from C programs.

@@ -143,6 +143,27 @@ public abstract class ChannelHandler {
     public abstract boolean canStore(long length);
 
     /**
+     * The link has posted receives of this connection again; of links that count them
+     * ({@link ConnectionManager#postedReceives()}).
+     *
+     * @param count since the last call.
+     */
+    public void onReposted(int count) {
+    }
+
+    /**
+     * A message waits, itself or behind another, because there is no room: whether it can be taken all the same. Asked
+     * once for each by links that count receives, so that credit does not wait behind messages.
+     *
+     * @param address native address of the payload, valid during the call.
+     * @param length  bytes of the payload.
+     * @return true if it was taken; false if it has to wait for its turn.
+     */
+    public boolean takesEarly(long address, int length) {
+        return false;
+    }
+
+    /**
      * A message begins whose bytes will be read piece by piece: says where they go. After
      * {@link Placement.Action#PAUSE} the link asks again in each poll, with the same arguments and the same object,
      * until the answer is another.

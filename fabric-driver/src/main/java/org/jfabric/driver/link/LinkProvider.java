@@ -45,6 +45,16 @@ public abstract class LinkProvider {
     }
 
     /**
+     * What was examined and suffices, but has an end that whoever runs the driver should know.
+     *
+     * @param config options of the driver.
+     * @return values, what they are enough for, and what to do for more; none for most links.
+     */
+    public List<Reason> bounds(DriverConfig config) {
+        return List.of();
+    }
+
+    /**
      * What an application gets if it uses the link with those hints, for a verdict that was positive.
      *
      * @param hints      as for {@link #verdict}.

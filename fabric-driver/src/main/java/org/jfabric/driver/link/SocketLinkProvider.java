@@ -59,7 +59,8 @@ public abstract class SocketLinkProvider extends ReliableLinkProvider {
                 "Ask for the link whose connections this one uses, or for reliable datagrams"));
         }
         reasons.addAll(obstacles(config));
-        return new Verdict(name(), reasons.isEmpty(), verdict.score(), reasons);
+        return reasons.isEmpty() ? new Verdict(name(), true, verdict.score(), bounds(config))
+            : new Verdict(name(), false, verdict.score(), reasons);
     }
 
     @Override

@@ -350,6 +350,24 @@ class RxmEngineTest {
         b.assertAtRest();
     }
 
+    /** The same where both ends count receives, of which there are few; none comes without. */
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void everyMessageHasAReceiveWhereTheyAreCounted(long seed) {
+        begin(seed);
+        script.randomize();
+        Random random = new Random(seed);
+        links.network.receives = 4 + random.nextInt(12);
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        run(random, a, b, 150);
+        rig.settle();
+        assertEquals("[]", errorsOf(a));
+        assertEquals("[]", errorsOf(b));
+        a.assertAtRest();
+        b.assertAtRest();
+    }
+
     private void run(Random random, Rig.Node a, Rig.Node b, int count) {
         List<Rig.Node> nodes = List.of(a, b);
         int[] sent = new int[2];

@@ -15,7 +15,7 @@ import java.util.Map;
  */
 public final class FakeDataPath extends VerbsDataPath {
     private record Completion(
-        long id, int status, int opcode, int vendorError, int length, int flags, int immediate) {
+        long id, int status, int opcode, int vendorError, int length, int flags, int immediate, int number) {
     }
 
     private record Memory(long address, long length, boolean isReadable) {
@@ -45,6 +45,10 @@ public final class FakeDataPath extends VerbsDataPath {
     public int nextVendorError;
     /** What the next post answers, if not 0: a positive errno. */
     public int nextPostErrno;
+    /** How often a message of a peer has found no receive. */
+    public int notReady;
+    /** The shared receive queues. */
+    public final FakeSharedQueues shared = new FakeSharedQueues();
     /** Most entries that a queue has had. */
     public int mostCompletions;
 
@@ -52,6 +56,7 @@ public final class FakeDataPath extends VerbsDataPath {
     private final Map<Long, Queue> queues = new HashMap<>();
     private final Map<Long, FakeQueuePair> queuePairs = new HashMap<>();
     private final Map<Integer, Memory> memory = new HashMap<>();
+    private int nextNumber = 0x11;
 
     FakeDataPath() {
     }
@@ -111,20 +116,25 @@ public final class FakeDataPath extends VerbsDataPath {
     }
 
     FakeQueuePair createQueuePair(long queue, RdmaCm.QueueDepths depths) {
-        FakeQueuePair made = new FakeQueuePair(this, queue, depths);
+        FakeQueuePair made = new FakeQueuePair(
+            this, queue, depths, shared.get(depths.sharedQueue()), nextNumber++);
         queuePairs.put(made.pointer, made);
         return made;
     }
 
     void destroyQueuePair(FakeQueuePair queuePair) {
         queuePairs.remove(queuePair.pointer);
+        if (queuePair.shared != null) {
+            queuePair.shared.remove(queuePair);
+        }
     }
 
     void complete(
         FakeQueuePair queuePair, long id, int status, int opcode, int vendorError, int length, int flags,
         int immediate) {
         Queue queue = queues.get(queuePair.queue);
-        queue.entries.add(new Completion(id, status, opcode, vendorError, length, flags, immediate));
+        queue.entries.add(
+            new Completion(id, status, opcode, vendorError, length, flags, immediate, queuePair.number));
         mostCompletions = Math.max(mostCompletions, queue.entries.size());
         if (queue.entries.size() > queue.capacity) {
             throw new AssertionError("a completion queue of " + queue.capacity + " entries has overrun");
@@ -209,6 +219,19 @@ public final class FakeDataPath extends VerbsDataPath {
     }
 
     @Override
+    public int postSharedReceive(long sharedQueue, long request) {
+        if (nextPostErrno != 0) {
+            int errno = nextPostErrno;
+            nextPostErrno = 0;
+            return -errno;
+        }
+        for (long at = request; at != 0; at = UnsafeApi.getLong(at + VerbsLayout.RECV_NEXT)) {
+            shared.post(sharedQueue, work(at, false));
+        }
+        return 0;
+    }
+
+    @Override
     public int poll(long queue, WorkCompletions completions) {
         Queue polled = queues.get(queue);
         int count = Math.min(completions.capacity(), polled.entries.size());
@@ -222,6 +245,7 @@ public final class FakeDataPath extends VerbsDataPath {
             UnsafeApi.putInt(at + VerbsLayout.WC_LENGTH, entry.length());
             UnsafeApi.putInt(at + VerbsLayout.WC_IMMEDIATE, Integer.reverseBytes(entry.immediate()));
             UnsafeApi.putInt(at + VerbsLayout.WC_FLAGS, entry.flags());
+            UnsafeApi.putInt(at + VerbsLayout.WC_QP_NUMBER, entry.number());
         }
         return count;
     }

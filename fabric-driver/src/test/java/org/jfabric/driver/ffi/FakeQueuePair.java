@@ -25,14 +25,31 @@ final class FakeQueuePair {
     final long queue;
     final int maxSends;
     final int maxReceives;
+    /** Where receives are taken from instead; null if it has its own. */
+    final FakeSharedQueues.Queue shared;
+    final int number;
     private FakeQueuePair peer;
     private boolean isBroken;
 
-    FakeQueuePair(FakeDataPath owner, long queue, RdmaCm.QueueDepths depths) {
+    FakeQueuePair(
+        FakeDataPath owner, long queue, RdmaCm.QueueDepths depths, FakeSharedQueues.Queue shared, int number) {
         this.owner = owner;
         this.queue = queue;
         this.maxSends = depths.sends();
         this.maxReceives = depths.receives();
+        this.shared = shared;
+        this.number = number;
+        UnsafeApi.putInt(pointer + VerbsLayout.QP_NUMBER, number);
+        if (shared != null) {
+            shared.add(this);
+        }
+    }
+
+    /** A receive is there for the peer's sends. */
+    void peerMoves() {
+        if (peer != null) {
+            peer.move();
+        }
     }
 
     void connect(FakeQueuePair other) {
@@ -70,9 +87,7 @@ final class FakeQueuePair {
             return;
         }
         receives.add(work);
-        if (peer != null) {
-            peer.move();
-        }
+        peerMoves();
     }
 
     /** Does what can be done now, in order. */
@@ -108,8 +123,12 @@ final class FakeQueuePair {
 
     /** A status, or -1 while the peer has no receive. */
     private int deliver(Work work) {
-        Work receive = peer.receives.poll();
+        if (peer.isBroken) {
+            return -1;
+        }
+        Work receive = (peer.shared == null ? peer.receives : peer.shared.receives).poll();
         if (receive == null) {
+            peer.owner.notReady++;
             return -1;
         }
         int length = work.length();

@@ -104,6 +104,9 @@ public final class FakeVerbs implements Ibverbs, RdmaCm {
         List<String> left = new ArrayList<>();
         ids.values().forEach(id -> left.add("id" + (id.queuePair == null ? "" : " with queue pair")));
         registrations.keySet().forEach(region -> left.add("registration"));
+        for (int i = 0; i < dataPath.shared.count(); i++) {
+            left.add("shared receive queue");
+        }
         return left;
     }
 
@@ -338,6 +341,22 @@ public final class FakeVerbs implements Ibverbs, RdmaCm {
         return dataPath;
     }
 
+    @Override
+    public long createSharedQueue(long domain, int receives) {
+        calls.add("ibv_create_srq " + receives);
+        return dataPath.shared.create(domain, receives);
+    }
+
+    @Override
+    public int destroySharedQueue(long sharedQueue) {
+        return dataPath.shared.destroy(sharedQueue);
+    }
+
+    @Override
+    public int queuePairNumber(long queuePair) {
+        return UnsafeApi.getInt(queuePair + VerbsLayout.QP_NUMBER);
+    }
+
     // ---- librdmacm ----
 
     @Override
@@ -496,6 +515,9 @@ public final class FakeVerbs implements Ibverbs, RdmaCm {
     public int disconnect(long pointer) {
         Id id = ids.get(pointer);
         id.queuePair.fail();
+        if (id.queuePair.shared != null) {
+            happen(VerbsConstants.EVENT_QP_LAST_WQE_REACHED, id.queuePair.pointer);
+        }
         if (id.peer != null && id.peer.owner.ids.containsKey(id.peer.pointer)) {
             id.peer.owner.push(id.peer, VerbsConstants.CM_DISCONNECTED, 0, new byte[0]);
             id.peer.peer = null;

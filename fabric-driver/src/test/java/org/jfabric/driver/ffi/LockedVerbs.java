@@ -63,6 +63,13 @@ public final class LockedVerbs {
         }
 
         @Override
+        public int postSharedReceive(long sharedQueue, long request) {
+            synchronized (lock) {
+                return fake.dataPath.postSharedReceive(sharedQueue, request);
+            }
+        }
+
+        @Override
         public int poll(long queue, WorkCompletions completions) {
             synchronized (lock) {
                 return fake.dataPath.poll(queue, completions);

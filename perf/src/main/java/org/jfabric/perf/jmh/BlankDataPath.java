@@ -1,6 +1,7 @@
 package org.jfabric.perf.jmh;
 
 import org.agrona.UnsafeApi;
+import org.jfabric.FabricErrno;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.VerbsDataPath;
 import org.jfabric.driver.ffi.WorkCompletions;
@@ -96,6 +97,11 @@ final class BlankDataPath extends VerbsDataPath {
             receives[(int) receivesTail++ & MASK] = UnsafeApi.getLong(at + WR_ID);
         }
         return 0;
+    }
+
+    @Override
+    public int postSharedReceive(long sharedQueue, long request) {
+        return -FabricErrno.EOPNOTSUPP;
     }
 
     @Override

@@ -38,6 +38,13 @@ final class RxmChannel extends ForeignChannel {
     /** Gone. */
     static final int CLOSED = 2;
 
+    /** Answers to atomic operations that can wait for credit: more than a C peer's queue for sends holds. */
+    private static final int MAX_ANSWERS = 4096;
+
+    /** An atomic operation of the peer that has to be refused. */
+    private record Answer(long message, int op) {
+    }
+
     /** A payload to be read, for which the channel below had no room. */
     private record WaitingPull(
         RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
@@ -50,12 +57,15 @@ final class RxmChannel extends ForeignChannel {
     private final RxmRendezvous rendezvous = new RxmRendezvous();
     private final ArrayDeque<TransmitOperation> segmenting = new ArrayDeque<>();
     private final ArrayDeque<WaitingPull> pulls = new ArrayDeque<>();
+    private final ArrayDeque<Answer> answers = new ArrayDeque<>();
     /** Sends whose last segment was taken at once, inside of the call that is not to be answered by a report. */
     private final LongArrayList ended = new LongArrayList();
     private final RxmReceiver receiver;
     private final int eagerLimit;
     private final long sarLimit;
     private Channel below;
+    /** The same, if packets need credits; else null. */
+    private RxmCredits credits;
     /** The other end of a connection of the endpoint to itself, of which the engine does not know; usually null. */
     private RxmChannel ownEnd;
     /** At such an end: the one that the engine knows, and sends by. */
@@ -116,13 +126,24 @@ final class RxmChannel extends ForeignChannel {
     /** There is a connection, made or on its way. */
     void below(Channel channel) {
         below = channel;
+        credits = null;
     }
 
-    /** The peer has said which number its packets carry. */
-    void up(long number) {
-        packetNumber = number;
+    /**
+     * The peer has said which number its packets carry, and whether it counts receives.
+     *
+     * @param peer     what it wrote.
+     * @param receives that are posted for its packets, 0 if they are not counted.
+     */
+    void up(RxmConnectData peer, int receives) {
+        packetNumber = peer.packetNumber();
         state = UP;
         awaitsRequest = false;
+        if (receives != 0 && peer.hasFlowControl()) {
+            credits = new RxmCredits(below, receives);
+            below = credits;
+            grant();
+        }
         if (isOfEngine()) {
             handler().onUp(this);
         }
@@ -183,6 +204,50 @@ final class RxmChannel extends ForeignChannel {
             wantsWritable |= result == -FabricErrno.EAGAIN;
         }
         return result;
+    }
+
+    // ---- credit, where both sides count receives ----
+
+    /** Tells the peer of receives, if it is time and there is a packet; 0 if nothing was sent. */
+    private int grant() {
+        int due = credits == null ? 0 : credits.due(peers.services());
+        TransmitOperation packet = due == 0 ? null : packets.take();
+        if (packet == null) {
+            // asked again in each flush
+            return 0;
+        }
+        RxmPacket.begin(packet.injectAddress, RxmPacket.CREDIT, packetNumber);
+        RxmPacket.grant(packet.injectAddress, due);
+        RxmPackets.whole(packet, RxmPacket.HEADER_LENGTH);
+        int result = credits.sendGrant(packet);
+        if (result != PENDING) {
+            packets.give(packet);
+        }
+        return result < 0 ? 0 : 1;
+    }
+
+    void onReposted(int count) {
+        if (credits != null) {
+            credits.reposted(count);
+            grant();
+        }
+    }
+
+    boolean hasCredits() {
+        return credits != null;
+    }
+
+    /** The peer has posted receives. */
+    void onCredit(long granted) {
+        if (credits == null) {
+            // flow control is off: whoever grants credits all the same does not wait for ours
+            return;
+        }
+        if (credits.add(granted)) {
+            onWritable();
+        } else {
+            broken("grants " + granted + " packets");
+        }
     }
 
     private TransmitOperation take() {
@@ -304,7 +369,7 @@ final class RxmChannel extends ForeignChannel {
 
     /** Goes on with what waits; 0 if nothing could go on. */
     private int flush() {
-        int work = flushPulls();
+        int work = grant() + flushAnswers() + flushPulls();
         while (!segmenting.isEmpty() && state == UP) {
             TransmitOperation operation = segmenting.peek();
             if (operation.sent < operation.length) {
@@ -387,18 +452,33 @@ final class RxmChannel extends ForeignChannel {
      * wait for ever.
      */
     void refuseAtomic(long message, int op) {
-        TransmitOperation packet = take();
-        if (packet == null) {
+        if (answers.size() == MAX_ANSWERS) {
             broken("sent more atomic operations than can be answered");
             return;
+        }
+        answers.add(new Answer(message, op));
+        flushAnswers();
+    }
+
+    private int flushAnswers() {
+        int work = 0;
+        while (!answers.isEmpty() && state == UP && answer(answers.peek().message, answers.peek().op) >= 0) {
+            answers.poll();
+            work++;
+        }
+        return work;
+    }
+
+    private int answer(long message, int op) {
+        TransmitOperation packet = take();
+        if (packet == null) {
+            return -FabricErrno.EAGAIN;
         }
         long address = packet.injectAddress;
         RxmPacket.begin(address, RxmPacket.ATOMIC_RESPONSE, packetNumber);
         RxmPacket.atomicResponse(address, message, op, FabricErrno.EOPNOTSUPP);
         RxmPackets.whole(packet, RxmPacket.HEADER_LENGTH + RxmPacket.ATOMIC_RESPONSE_LENGTH);
-        if (pass(packet) < 0) {
-            broken("sent more atomic operations than can be answered");
-        }
+        return pass(packet);
     }
 
     // ---- the channel below ----
@@ -470,6 +550,7 @@ final class RxmChannel extends ForeignChannel {
         state = CLOSED;
         segmenting.clear();
         pulls.clear();
+        answers.clear();
         receiver.close();
         packets.close();
         peers.remove(this);

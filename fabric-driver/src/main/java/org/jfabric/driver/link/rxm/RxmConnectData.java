@@ -47,6 +47,11 @@ record RxmConnectData(int port, int flowControl, int eagerLimit, int receives, l
     private static final byte OP_VERSION = 3;
     private static final byte ORDER = (byte) (ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN ? 1 : 2);
 
+    /** Whether packets need credits, at a side where they can. */
+    boolean hasFlowControl() {
+        return flowControl == FLOW_ON || flowControl == FLOW_LOCAL;
+    }
+
     /** The process that the number names. */
     int process() {
         return (int) (number >>> 32);

@@ -58,6 +58,11 @@ public final class RxmLinkProvider extends SocketLinkProvider {
     }
 
     @Override
+    public List<Reason> bounds(DriverConfig config) {
+        return below.bounds(config);
+    }
+
+    @Override
     public BoundAddress bind(Info wanted, DriverConfig config) {
         return below.bind(wanted, config);
     }

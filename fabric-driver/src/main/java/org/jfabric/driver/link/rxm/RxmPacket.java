@@ -103,6 +103,12 @@ final class RxmPacket {
         UnsafeApi.putLong(address + 16, message);
     }
 
+    /** Says how many receives were posted; C peers name the type in the place of the operation too. */
+    static void grant(long address, long credits) {
+        UnsafeApi.putLong(address + 24, credits);
+        UnsafeApi.putByte(address + 34, (byte) CREDIT);
+    }
+
     /** Answers an atomic operation without a result: status and length behind the header are big-endian. */
     static void atomicResponse(long address, long message, int op, int errno) {
         UnsafeApi.putLong(address + 16, message);
@@ -139,6 +145,10 @@ final class RxmPacket {
 
     static int position(long address) {
         return UnsafeApi.getByte(address + 24) & 3;
+    }
+
+    static long credits(long address) {
+        return UnsafeApi.getLong(address + 24);
     }
 
     static int op(long address) {

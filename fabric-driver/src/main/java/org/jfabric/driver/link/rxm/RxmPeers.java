@@ -115,9 +115,19 @@ final class RxmPeers extends ListenerHandler {
 
     private void dial(RxmChannel channel) {
         RxmConnectData request = new RxmConnectData(
-            name.port(), RxmConnectData.FLOW_OFF, settings.eagerLimitBytes(), RxmPackets.COUNT, number(channel));
+            name.port(), flowControl(), settings.eagerLimitBytes(), receives(), number(channel));
         channel.below(connections.connect(
             endpoint, channel.remoteAddress(), request.toRequest(), new Dialed(channel)));
+    }
+
+    /** On where the link below counts receives; not where connections share them, or need none. */
+    private int flowControl() {
+        return connections.postedReceives() == 0 ? RxmConnectData.FLOW_OFF : RxmConnectData.FLOW_ON;
+    }
+
+    private int receives() {
+        int posted = connections.postedReceives();
+        return posted == 0 ? RxmPackets.COUNT : posted;
     }
 
     private long number(RxmChannel channel) {
@@ -145,7 +155,7 @@ final class RxmPeers extends ListenerHandler {
                 return;
             }
             channel.process = acceptance.process();
-            channel.up(acceptance.packetNumber());
+            channel.up(acceptance, connections.postedReceives());
         }
 
         @Override
@@ -257,12 +267,12 @@ final class RxmPeers extends ListenerHandler {
         channel.process = data.process();
         channel.awaitsRequest = false;
         RxmConnectData acceptance = new RxmConnectData(
-            0, RxmConnectData.FLOW_OFF, 0, RxmPackets.COUNT, number(channel));
+            0, flowControl(), 0, receives(), number(channel));
         channel.below(request.accept(endpoint, acceptance.toAcceptance(), new Accepted(channel, data)));
     }
 
     /** What becomes of an acceptance. */
-    private static final class Accepted extends ConnectionHandler {
+    private final class Accepted extends ConnectionHandler {
         private final RxmChannel channel;
         private final RxmConnectData request;
 
@@ -278,7 +288,7 @@ final class RxmPeers extends ListenerHandler {
 
         @Override
         public void onConnected(String localAddress, String peerAddress, byte[] cmData) {
-            channel.up(request.packetNumber());
+            channel.up(request, connections.postedReceives());
         }
 
         @Override
@@ -288,6 +298,10 @@ final class RxmPeers extends ListenerHandler {
     }
 
     // ---- steps ----
+
+    LinkServices services() {
+        return services;
+    }
 
     int poll() {
         int work = requests.size();

@@ -94,6 +94,22 @@ final class RxmReceiver extends ChannelHandler {
     }
 
     @Override
+    public void onReposted(int count) {
+        channel.onReposted(count);
+    }
+
+    /** Credit does not wait behind messages: who waits for it would wait for a receive that comes after it. */
+    @Override
+    public boolean takesEarly(long address, int length) {
+        if (!channel.hasCredits() || length != RxmPacket.HEADER_LENGTH
+            || RxmPacket.type(address) != RxmPacket.CREDIT) {
+            return false;
+        }
+        take(address, length);
+        return true;
+    }
+
+    @Override
     public void onMessage(long flags, long tag, long data, long address, int length) {
         if ((flags & Flags.TAGGED) != 0) {
             channel.handler().onMessage(flags, tag, data, address, length);
@@ -173,9 +189,7 @@ final class RxmReceiver extends ChannelHandler {
                     channel.broken("says that it has read a message that was not announced");
                 }
             }
-            case RxmPacket.CREDIT -> {
-                // flow control is off: whoever grants credits all the same does not wait for ours
-            }
+            case RxmPacket.CREDIT -> channel.onCredit(RxmPacket.credits(address));
             case RxmPacket.ATOMIC -> channel.refuseAtomic(RxmPacket.message(address), RxmPacket.op(address));
             default -> channel.broken("sent a packet of type " + RxmPacket.type(address)
                 + "; rendezvous by writing has to be off (FI_OFI_RXM_USE_RNDV_WRITE=0)");

@@ -5,7 +5,6 @@ import org.jfabric.driver.ffi.Ibverbs;
 import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.ReceiveRequests;
 import org.jfabric.driver.ffi.SendRequests;
-import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.VerbsLibraries;
 import org.jfabric.driver.link.PieceList;
 
@@ -14,7 +13,6 @@ import org.jfabric.driver.link.PieceList;
  * all its receives posted. Made and given back on the resource thread.
  */
 final class ConnectionResources {
-    private static final int PAGE_BYTES = 4096;
     /** In the number of a work request: it is a receive. */
     static final int RECEIVE = 1 << 30;
 
@@ -23,8 +21,7 @@ final class ConnectionResources {
     private final RdmaCm cm;
     private final VerbsSettings settings;
     private final long id;
-    private HugePages memory;
-    private long registration;
+    private PinnedMemory memory;
     private CompletionQueue queue;
     private long queuePair;
     private SendQueue sends;
@@ -47,27 +44,31 @@ final class ConnectionResources {
     void open(int index) {
         try {
             device.open();
-            long memoryBytes = (settings.pinnedBytes() + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-            memory = new HugePages(memoryBytes);
-            registration = VerbsDevice.checked("ibv_reg_mr of " + memoryBytes + " bytes", verbs.register(
-                device.domain(), memory.address(), memoryBytes, VerbsConstants.ACCESS_LOCAL_WRITE));
+            memory = new PinnedMemory(verbs, device.domain(), settings.pinnedBytes());
             queue = device.reserve(settings.completions());
             int pieces = Math.min(PieceList.MAX_PIECES, device.attributes().maxPieces());
             RdmaCm.QueuePair made = createQueuePair(pieces);
             queuePair = VerbsDevice.checked("rdma_create_qp", made.pointer());
             long firstId = (long) index << Integer.SIZE;
-            int key = verbs.localKey(registration);
             long sendMemory = memory.address() + (long) settings.receives() * settings.receiveBytes();
             sends = new SendQueue(device.path(), queuePair, new SendRequests(settings.sends(), pieces, firstId),
-                device.keys(), sendMemory, key, settings.sendBytes(), made.inlineBytes(), settings.signalEvery());
-            receives = new ReceiveQueue(device.path(), queuePair, new ReceiveRequests(
-                settings.receives(), firstId | RECEIVE, memory.address(), settings.receiveBytes(), key),
-                settings.receives(), memory.address(), settings.receiveBytes());
-            VerbsDevice.checked("ibv_post_recv", receives.postAll());
+                device.keys(), sendMemory, memory.key(), settings.sendBytes(), made.inlineBytes(),
+                settings.signalEvery());
+            receives = device.shared() == null ? openReceives(firstId | RECEIVE)
+                : new ReceiveQueue(device.shared().slots(), true);
         } catch (RuntimeException | Error e) {
             close();
             throw e;
         }
+    }
+
+    private ReceiveQueue openReceives(long firstId) {
+        int count = settings.receives();
+        int bytes = settings.receiveBytes();
+        ReceiveSlots slots = new OwnSlots(device.path(), queuePair,
+            new ReceiveRequests(count, firstId, memory.address(), bytes, memory.key()), count, memory.address(), bytes);
+        VerbsDevice.checked("ibv_post_recv", slots.postAll());
+        return new ReceiveQueue(slots, false);
     }
 
     /** Devices do not say how many bytes they take inline: less is asked for until one says yes. */
@@ -75,7 +76,8 @@ final class ConnectionResources {
         RdmaCm.QueuePair made = null;
         for (int inline = settings.inlineBytes(); made == null || made.pointer() < 0; inline /= 2) {
             made = cm.createQueuePair(id, device.domain(), queue.pointer(), new RdmaCm.QueueDepths(
-                settings.sends(), settings.receives(), pieces, inline));
+                settings.sends(), settings.receives(), pieces, inline,
+                device.shared() == null ? 0 : device.shared().queue()));
             if (made.pointer() >= 0 || inline == 0 || made.pointer() != -FabricErrno.EINVAL) {
                 // a device that grants more than was asked for does not change what our own copies cost
                 return new RdmaCm.QueuePair(made.pointer(), Math.min(made.inlineBytes(), settings.inlineBytes()));
@@ -93,10 +95,6 @@ final class ConnectionResources {
         if (queue != null) {
             queue.release(settings.completions());
             queue = null;
-        }
-        if (registration > 0) {
-            verbs.deregister(registration);
-            registration = 0;
         }
         if (memory != null) {
             memory.close();

@@ -1,15 +1,13 @@
 package org.jfabric.driver.link.verbs;
 
 import org.jfabric.Flags;
-import org.jfabric.driver.ffi.ReceiveRequests;
-import org.jfabric.driver.ffi.VerbsDataPath;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Placement;
 
 /**
- * The receive queue of one connection: slots of registered memory, all of them with the card but those whose messages
- * wait for the engine. A message that the engine has no place for stays in its slot, and those behind it too; when all
- * slots are taken so, the peer's card is told that no receive is posted, and tries again.
+ * The messages of one connection that have come and are to be handed over, in order. A message that the engine has no
+ * place for stays in its slot, and those behind it too, but for what the handler takes early. Where the slots are the
+ * connection's own, and all of them are taken so, the peer's card is told that no receive is posted, and tries again.
  *
  * <p>Owner: progress agent.
  */
@@ -23,63 +21,51 @@ final class ReceiveQueue {
     /** The engine refuses a message: it breaks the protocol. */
     static final int REFUSED = 3;
 
-    private final VerbsDataPath path;
-    private final long queuePair;
-    private final ReceiveRequests requests;
-    private final long memory;
-    private final int slotBytes;
-    private final int count;
-    private final int[] ready;
-    private final int[] lengths;
-    private final int[] data;
-    private final boolean[] hasData;
+    private final ReceiveSlots slots;
+    private final boolean isShared;
     private final Placement placement = new Placement();
-    private long head;
-    private long tail;
+    /** Chain of slots whose messages wait. */
+    private int first = ReceiveSlots.NONE;
+    private int last;
+    private int held;
+    /** The last one behind the head that the handler was asked to take early; none if that is the head. */
+    private int asked = ReceiveSlots.NONE;
     private boolean isPaused;
     private boolean isStopped;
-    /** Chain of slots to be handed back to the card. */
-    private int firstFree = -1;
-    private int lastFree;
-    private int free;
-    private int withCard;
-    private int failure;
 
-    ReceiveQueue(
-        VerbsDataPath path, long queuePair, ReceiveRequests requests, int count, long memory, int slotBytes) {
-        this.path = path;
-        this.queuePair = queuePair;
-        this.requests = requests;
-        this.count = count;
-        this.memory = memory;
-        this.slotBytes = slotBytes;
-        this.ready = new int[count];
-        this.lengths = new int[count];
-        this.data = new int[count];
-        this.hasData = new boolean[count];
-    }
-
-    /** Hands all slots to the card; 0 or a negative errno. */
-    int postAll() {
-        for (int i = 0; i < count; i++) {
-            give(i);
-        }
-        post();
-        return -failure;
+    /**
+     * A queue without messages.
+     *
+     * @param slots    that messages come into.
+     * @param isShared whether they are those of all connections of the device, which posts them.
+     */
+    ReceiveQueue(ReceiveSlots slots, boolean isShared) {
+        this.slots = slots;
+        this.isShared = isShared;
     }
 
     /** A message has come. */
     void completed(int slot, int length, boolean withData, int immediate) {
-        withCard--;
-        lengths[slot] = length;
-        hasData[slot] = withData;
-        data[slot] = immediate;
-        ready[(int) (tail++ % count)] = slot;
+        slots.filled(slot, length, withData, immediate);
+        if (isStopped) {
+            slots.give(slot);
+            return;
+        }
+        if (first == ReceiveSlots.NONE) {
+            first = slot;
+        } else {
+            slots.follow(last, slot);
+        }
+        last = slot;
+        held++;
     }
 
     /** A receive came back without a message. */
-    void flushed() {
-        withCard--;
+    void flushed(int slot) {
+        slots.flushed();
+        if (isShared) {
+            slots.give(slot);
+        }
     }
 
     /**
@@ -90,33 +76,38 @@ final class ReceiveQueue {
     int drain(ChannelHandler handler, int limit) {
         for (int i = 0; i < limit; i++) {
             // the handler may close the channel in the middle
-            if (head == tail || isStopped) {
+            if (first == ReceiveSlots.NONE) {
                 return EMPTY;
             }
-            int slot = ready[(int) (head % count)];
+            int slot = first;
             Placement.Action action = hand(handler, slot);
             if (action == Placement.Action.PAUSE) {
+                lookAhead(handler);
                 return PAUSED;
             }
             if (action == Placement.Action.REFUSE) {
                 return REFUSED;
             }
             if (!isStopped) {
-                head++;
-                give(slot);
+                removeAfter(ReceiveSlots.NONE, slot);
             }
         }
-        return head == tail ? EMPTY : MORE;
+        return first == ReceiveSlots.NONE ? EMPTY : MORE;
     }
 
     private Placement.Action hand(ChannelHandler handler, int slot) {
-        int length = lengths[slot];
-        long flags = hasData[slot] ? Flags.MSG | Flags.REMOTE_CQ_DATA : Flags.MSG;
-        long cqData = data[slot] & 0xffff_ffffL;
-        long at = memory + (long) slot * slotBytes;
-        if (!isPaused && handler.canStore(length)) {
-            handler.onMessage(flags, 0, cqData, at, length);
-            return Placement.Action.STORE;
+        int length = slots.length(slot);
+        long flags = slots.hasData(slot) ? Flags.MSG | Flags.REMOTE_CQ_DATA : Flags.MSG;
+        long cqData = slots.data(slot) & 0xffff_ffffL;
+        long at = slots.address(slot);
+        if (!isPaused) {
+            if (handler.canStore(length)) {
+                handler.onMessage(flags, 0, cqData, at, length);
+                return Placement.Action.STORE;
+            }
+            if (asked == ReceiveSlots.NONE && handler.takesEarly(at, length)) {
+                return Placement.Action.STORE;
+            }
         }
         // one that was asked about before is known to the engine by its placement
         handler.place(flags, 0, cqData, length, placement);
@@ -128,54 +119,72 @@ final class ReceiveQueue {
         return placement.action();
     }
 
-    private void give(int slot) {
-        requests.follow(slot, -1);
-        if (firstFree < 0) {
-            firstFree = slot;
-        } else {
-            requests.follow(lastFree, slot);
+    /** Offers what has come behind a message that waits. */
+    private void lookAhead(ChannelHandler handler) {
+        int before = asked == ReceiveSlots.NONE ? first : asked;
+        while (!isStopped && slots.next(before) != ReceiveSlots.NONE) {
+            int slot = slots.next(before);
+            boolean isTaken = handler.takesEarly(slots.address(slot), slots.length(slot));
+            if (isStopped) {
+                return;
+            }
+            if (isTaken) {
+                removeAfter(before, slot);
+            } else {
+                asked = slot;
+                before = slot;
+            }
         }
-        lastFree = slot;
-        free++;
+    }
+
+    private void removeAfter(int before, int slot) {
+        int follower = slots.next(slot);
+        if (before == ReceiveSlots.NONE) {
+            first = follower;
+        } else {
+            slots.follow(before, follower);
+        }
+        if (last == slot) {
+            last = before;
+        }
+        if (asked == slot) {
+            asked = ReceiveSlots.NONE;
+        }
+        held--;
+        slots.give(slot);
     }
 
     /** Hands slots back to the card, many with one call; 0 if there was nothing to do. */
-    int poll(boolean isQuiet) {
-        // a batch, unless nothing else is to be done or the card runs out of receives
-        if (free == 0 || !isQuiet && free < count / 4) {
-            return 0;
+    int poll(ChannelHandler handler, boolean isQuiet) {
+        int posted = isShared || isStopped ? 0 : slots.poll(isQuiet);
+        if (posted != 0 && slots.failure() == 0) {
+            handler.onReposted(posted);
         }
-        post();
-        return 1;
-    }
-
-    private void post() {
-        if (firstFree >= 0 && failure == 0 && !isStopped) {
-            int result = path.postReceive(queuePair, requests.address(firstFree));
-            withCard += free;
-            failure = -result;
-            firstFree = -1;
-            free = 0;
-        }
+        return posted == 0 ? 0 : 1;
     }
 
     boolean isEmpty() {
-        return head == tail;
+        return first == ReceiveSlots.NONE;
     }
 
-    /** Whether slots wait to be handed back. */
+    /** Slots whose messages wait. */
+    int held() {
+        return held;
+    }
+
+    /** Whether slots wait to be handed back by this connection. */
     boolean hasFree() {
-        return free != 0;
+        return !isShared && slots.hasFree();
     }
 
-    /** Receives that the card has. */
+    /** Receives of this connection alone that the card has. */
     int outstanding() {
-        return withCard;
+        return isShared ? 0 : slots.withCard();
     }
 
     /** Why the card did not take a receive; a positive errno, 0 if it took all. */
     int failure() {
-        return failure;
+        return slots.failure();
     }
 
     /** The connection is over: the message at the head will not be taken. */
@@ -187,13 +196,21 @@ final class ReceiveQueue {
         stop();
     }
 
-    /** The handler is not called any more. */
+    /** The handler is not called any more; shared slots are free for others. */
     void stop() {
         isStopped = true;
-        head = tail;
+        for (int slot = first; slot != ReceiveSlots.NONE; ) {
+            int follower = slots.next(slot);
+            slots.give(slot);
+            slot = follower;
+        }
+        first = ReceiveSlots.NONE;
+        held = 0;
     }
 
     void release() {
-        requests.close();
+        if (!isShared) {
+            slots.close();
+        }
     }
 }

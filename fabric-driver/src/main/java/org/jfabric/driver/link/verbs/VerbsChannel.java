@@ -47,6 +47,11 @@ final class VerbsChannel extends ForeignChannel {
         return result;
     }
 
+    @Override
+    public int postedReceives() {
+        return connection.postedReceives();
+    }
+
     /** The key is that of the whole region: the card checks no smaller piece. */
     @Override
     public int expose(TransmitOperation operation, RemotePayload target) {

@@ -38,6 +38,10 @@ final class VerbsConnection extends CmTarget {
     private static final int RESOLVE_TIMEOUT_MS = 2000;
     private static final long LINGER_NS = 1_000_000_000L;
     private static final long DRAIN_NS = 1_000_000_000L;
+    /** For the last completion of a shared receive, where the card says that it is the last. */
+    private static final long LAST_NS = 1_000_000L;
+    /** The same where it does not say so, as rxe. */
+    private static final long UNTOLD_LAST_NS = 100_000_000L;
     /** 0.64 ms, as libfabric's verbs provider sets it; the connection manager's own is 655 ms. */
     private static final int RNR_TIMER = 12;
     private static final byte[] NO_DATA = {};
@@ -55,6 +59,8 @@ final class VerbsConnection extends CmTarget {
     private boolean isFree;
     private int state;
     private long deadlineNs;
+    /** When no message can come into a shared receive any more. */
+    private long lastReceiveNs;
     /** Why it is about to end; 0 while nothing is wrong. */
     private int failure;
     private String reason;
@@ -163,6 +169,9 @@ final class VerbsConnection extends CmTarget {
             return;
         }
         resources.device().poll(resources.queue());
+        if (resources.device().shared() != null) {
+            resources.device().shared().add(this);
+        }
         state = CONNECTING;
         byte[] wrapped = PrivateData.wrap(data);
         int result = isAsking ? cm.connect(id, wrapped) : cm.accept(id, wrapped);
@@ -244,7 +253,7 @@ final class VerbsConnection extends CmTarget {
         link.activate(this);
         if (status != VerbsConstants.WC_SUCCESS) {
             if (isReceive) {
-                resources.receives().flushed();
+                resources.receives().flushed(number & ~ConnectionResources.RECEIVE);
             } else {
                 resources.sends().failed(number);
             }
@@ -298,7 +307,7 @@ final class VerbsConnection extends CmTarget {
         if (state != UP) {
             return 1;
         }
-        work += receives.poll(work == 0);
+        work += receives.poll(channel.handler(), work == 0);
         if (drained == ReceiveQueue.REFUSED) {
             lost(FabricErrno.EIO, "sent a message that the endpoint cannot take");
         } else if (sends.failure() != 0 || receives.failure() != 0) {
@@ -415,12 +424,39 @@ final class VerbsConnection extends CmTarget {
         resources.receives().stop();
         cm.disconnect(id);
         deadlineNs = System.nanoTime() + DRAIN_NS;
+        lastReceiveNs = System.nanoTime() + UNTOLD_LAST_NS;
         link.activate(this);
+    }
+
+    /** In error, and no shared receive is taken for it any more; what was is told at once. */
+    void onLastReceive() {
+        lastReceiveNs = System.nanoTime() + LAST_NS;
+    }
+
+    /** Receives of its own that the card has. */
+    int postedReceives() {
+        return resources.receives().outstanding();
+    }
+
+    /** The end of a connection whose messages nobody takes, also of one that the peer has ended. */
+    void giveUp(int errno, String why) {
+        if (state == UP) {
+            failure = errno;
+            reason = why;
+            link.activate(this);
+        }
+    }
+
+    /** Receives in which messages of this connection wait. */
+    int held() {
+        return resources.receives().held();
     }
 
     private int drain() {
         int outstanding = resources.sends().outstanding() + resources.receives().outstanding();
-        if (outstanding > 0 && link.services().nowNs() - deadlineNs < 0) {
+        long now = link.services().nowNs();
+        if (outstanding > 0 && now - deadlineNs < 0
+            || resources.device().shared() != null && now - lastReceiveNs < 0) {
             return 0;
         }
         release();
@@ -435,10 +471,7 @@ final class VerbsConnection extends CmTarget {
             // the task that makes the queue pair gives it back when it is done
             return;
         }
-        if (resources != null) {
-            resources.sends().release();
-            resources.receives().release();
-        }
+        releaseQueues();
         freeLater();
     }
 
@@ -460,6 +493,17 @@ final class VerbsConnection extends CmTarget {
                 link.free(VerbsConnection.this);
             }
         });
+    }
+
+    private void releaseQueues() {
+        if (resources != null) {
+            resources.sends().release();
+            resources.receives().stop();
+            resources.receives().release();
+            if (resources.device().shared() != null) {
+                resources.device().shared().remove(this);
+            }
+        }
     }
 
     /** Once: the driver's end may come before the task that would do it. */
@@ -490,10 +534,7 @@ final class VerbsConnection extends CmTarget {
                 cm.disconnect(id);
             }
             state = CLOSED;
-            if (resources != null) {
-                resources.sends().release();
-                resources.receives().release();
-            }
+            releaseQueues();
             free();
         }
     }

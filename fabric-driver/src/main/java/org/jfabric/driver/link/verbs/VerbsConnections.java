@@ -38,6 +38,11 @@ final class VerbsConnections extends ConnectionManager {
     }
 
     @Override
+    public int postedReceives() {
+        return link.settings().receives();
+    }
+
+    @Override
     public Listener listen(String address, byte[] authKey, int backlog, ListenerHandler handler) {
         VerbsListener listener = new VerbsListener(handler);
         if (!link.isUsable()) {

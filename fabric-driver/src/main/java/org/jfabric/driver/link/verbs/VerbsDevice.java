@@ -41,6 +41,7 @@ final class VerbsDevice {
     private VerbsDataPath path;
     /** What happens to it; null until there is a connection. */
     private AsyncEvents.Feed events;
+    private SharedReceives shared;
     private CompletionQueue[] polled = {};
 
     VerbsDevice(VerbsLink link, Ibverbs verbs, long context) {
@@ -62,7 +63,20 @@ final class VerbsDevice {
         attributes = verbs.queryDevice(context);
         domain = checked("ibv_alloc_pd", verbs.allocateDomain(context));
         channel = checked("ibv_create_comp_channel", verbs.createChannel(context));
+        if (link.settings().sharedReceives() != 0) {
+            openShared();
+        }
         isOpen = true;
+    }
+
+    private void openShared() {
+        try {
+            shared = new SharedReceives(link, this, link.settings());
+        } catch (RuntimeException | Error e) {
+            verbs.destroyChannel(channel);
+            verbs.freeDomain(domain);
+            throw e;
+        }
     }
 
     /** A queue with room for one connection more. */
@@ -72,15 +86,18 @@ final class VerbsDevice {
                 return queue;
             }
         }
-        if (entries > attributes.maxCompletions()) {
-            throw new FabricException(FabricErrno.ENOSPC, "a connection has up to " + entries
+        // those of shared receives may all come here
+        int ofShared = link.settings().sharedReceives();
+        if (entries + ofShared > attributes.maxCompletions()) {
+            throw new FabricException(FabricErrno.ENOSPC, "a connection has up to " + (entries + ofShared)
                 + " completions unread, but a queue of this device takes " + attributes.maxCompletions(),
-                "Set fewer jfabric.verbs.receives and jfabric.verbs.sends.");
+                "Set fewer jfabric.verbs.receives, sharedReceives and jfabric.verbs.sends.");
         }
-        int capacity = Math.max(entries, Math.min(attributes.maxCompletions(), USUAL_COMPLETIONS));
+        int capacity = Math.max(
+            entries + ofShared, Math.min(attributes.maxCompletions(), USUAL_COMPLETIONS + ofShared));
         long pointer = checked("ibv_create_cq", verbs.createCompletionQueue(context, capacity, channel));
         CompletionQueue queue = new CompletionQueue(pointer, capacity);
-        queue.reserve(entries);
+        queue.reserve(entries + ofShared);
         queues.add(queue);
         return queue;
     }
@@ -105,6 +122,11 @@ final class VerbsDevice {
 
     VerbsDataPath path() {
         return path;
+    }
+
+    /** What its connections share; null if each has receives of its own. */
+    SharedReceives shared() {
+        return shared;
     }
 
     Ibverbs.DeviceAttributes attributes() {
@@ -153,11 +175,11 @@ final class VerbsDevice {
                 link.onQueueLost(this, queue.pointer(), "cannot be polled", NO_EVENT);
             }
             for (int i = 0; i < taken; i++) {
-                link.onCompletion(completions, i);
+                link.onCompletion(this, completions, i);
             }
             work += Math.max(0, taken);
         }
-        return work;
+        return shared == null || events == null ? work : work + shared.poll(work == 0);
     }
 
     /** Has the card tell of completions; what came before is found by the poll that has to follow. */
@@ -185,7 +207,9 @@ final class VerbsDevice {
             switch (event.type()) {
                 case VerbsConstants.EVENT_CQ_ERR -> link.onQueueLost(this, event.element(), text, event.type());
                 case VerbsConstants.EVENT_QP_FATAL -> link.onQueuePairLost(event.element(), text, event.type());
-                case VerbsConstants.EVENT_DEVICE_FATAL -> link.onDeviceLost(this, text, event.type());
+                case VerbsConstants.EVENT_QP_LAST_WQE_REACHED -> link.onLastReceive(event.element());
+                case VerbsConstants.EVENT_SRQ_ERR, VerbsConstants.EVENT_DEVICE_FATAL ->
+                    link.onDeviceLost(this, text, event.type());
                 case VerbsConstants.EVENT_PORT_ERR, VerbsConstants.EVENT_PORT_ACTIVE ->
                     link.onError(FabricErrno.ENETDOWN, "port " + (int) event.element() + " of " + name() + ": " + text,
                         "Connections go on if it comes back in time.");
@@ -201,6 +225,9 @@ final class VerbsDevice {
         keys.free();
         for (CompletionQueue queue : queues) {
             verbs.destroyCompletionQueue(queue.pointer());
+        }
+        if (shared != null) {
+            shared.close();
         }
         if (isOpen) {
             verbs.destroyChannel(channel);

@@ -185,11 +185,13 @@ final class VerbsLink extends Link {
         }
     }
 
-    void onCompletion(WorkCompletions completions, int entry) {
+    void onCompletion(VerbsDevice device, WorkCompletions completions, int entry) {
         int index = (int) (completions.id(entry) >>> Integer.SIZE);
         VerbsConnection connection = index < connections.length ? connections[index] : null;
         if (connection != null) {
             connection.onCompletion(completions, entry);
+        } else if (index == SharedReceives.INDEX) {
+            device.shared().onCompletion(completions, entry);
         }
     }
 
@@ -205,6 +207,15 @@ final class VerbsLink extends Link {
         for (VerbsConnection connection : connections.clone()) {
             if (connection != null && connection.queuePair() == queuePair) {
                 connection.lost(FabricErrno.EIO, "the queue pair is lost: " + text, event);
+            }
+        }
+    }
+
+    /** A queue pair that ends takes no shared receive any more. */
+    void onLastReceive(long queuePair) {
+        for (VerbsConnection connection : connections) {
+            if (connection != null && connection.queuePair() == queuePair) {
+                connection.onLastReceive();
             }
         }
     }

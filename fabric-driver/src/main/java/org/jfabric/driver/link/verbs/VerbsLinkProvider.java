@@ -95,12 +95,18 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
 
     @Override
     public List<Reason> obstacles(DriverConfig config) {
+        VerbsSettings wanted = settings.apply(config);
         try {
-            return VerbsDevices.examine(
-                system.get(), settings.apply(config).pinnedBytes(), VerbsDevices.lockedMemoryLimitBytes());
+            return VerbsDevices.examine(system.get(), wanted.pinnedBytes() + wanted.sharedPinnedBytes(),
+                VerbsDevices.lockedMemoryLimitBytes());
         } catch (VerbsUnavailableException e) {
             return List.of(e.reason());
         }
+    }
+
+    @Override
+    public List<Reason> bounds(DriverConfig config) {
+        return List.of(settings.apply(config).lockedMemory(VerbsDevices.lockedMemoryLimitBytes()));
     }
 
     @Override

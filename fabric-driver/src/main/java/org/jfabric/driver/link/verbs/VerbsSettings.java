@@ -1,5 +1,6 @@
 package org.jfabric.driver.link.verbs;
 
+import org.jfabric.Reason;
 import org.jfabric.driver.config.DriverConfig;
 
 /**
@@ -12,10 +13,12 @@ import org.jfabric.driver.config.DriverConfig;
  * @param inlineBytes     longest message that goes with its work request.
  * @param signalEvery     of so many sends one asks for a completion.
  * @param exposes         peers may read regions, for the protocol above.
+ * @param sharedReceives  that all connections of a device share, instead of receives of their own; 0 for none.
+ * @param sharedHoldLimitNs how long hardly one of these may be left, until the connection that holds most is ended.
  */
 record VerbsSettings(
     int receives, int receiveBytes, int sends, int sendBytes, int inlineBytes, int signalEvery,
-    boolean exposes) {
+    boolean exposes, int sharedReceives, long sharedHoldLimitNs) {
 
     /** For connected endpoints of applications. */
     static VerbsSettings ofMessages(DriverConfig config) {
@@ -23,15 +26,17 @@ record VerbsSettings(
         int copied = Math.max(config.verbs().copyLimitBytes(), config.queue().injectSizeBytes());
         return new VerbsSettings(
             config.verbs().receives(), config.verbs().maxMessageBytes(), config.verbs().sends(), copied,
-            config.verbs().inlineBytes(), config.verbs().signalEvery(), false);
+            config.verbs().inlineBytes(), config.verbs().signalEvery(), false, 0, 0);
     }
 
     /** For connections that carry packets of reliable datagrams: each fits, and is copied when it is sent. */
     static VerbsSettings ofPackets(DriverConfig config) {
         int packet = config.rxm().packetBytes();
+        int shared = config.verbs().sharedReceives();
         return new VerbsSettings(
-            config.verbs().packetReceives(), packet, config.verbs().sends(), packet, config.verbs().inlineBytes(),
-            config.verbs().signalEvery(), true);
+            shared == 0 ? config.verbs().packetReceives() : 0, packet, config.verbs().sends(), packet,
+            config.verbs().inlineBytes(), config.verbs().signalEvery(), true, shared,
+            config.verbs().sharedHoldLimitNs());
     }
 
     /** Memory that each connection pins. */
@@ -39,7 +44,34 @@ record VerbsSettings(
         return (long) receives * receiveBytes + (long) sends * sendBytes;
     }
 
-    /** Completions that one connection can have unread. */
+    /** Memory that is pinned once for each device. */
+    long sharedPinnedBytes() {
+        return (long) sharedReceives * receiveBytes;
+    }
+
+    /**
+     * How many peers the memory is enough for that may be locked.
+     *
+     * @param limitBytes {@link Long#MAX_VALUE} for as much as there is.
+     */
+    Reason lockedMemory(long limitBytes) {
+        // each has a registration of whole pages
+        long each = PinnedMemory.pages(pinnedBytes());
+        long shared = PinnedMemory.pages(sharedPinnedBytes());
+        String who = exposes ? "peer" : "connection";
+        String needed = each + " bytes for each " + who
+            + (shared == 0 ? "" : ", and " + shared + " bytes that all of a device share");
+        if (limitBytes == Long.MAX_VALUE) {
+            return new Reason("locked memory", "no limit", needed, "");
+        }
+        return new Reason("locked memory",
+            limitBytes + " bytes, enough for " + Math.max(0, limitBytes - shared) / each + " of them", needed,
+            "For more raise the limit (ulimit -l, LimitMEMLOCK), or lower jfabric.verbs."
+                + (!exposes ? "receives, maxMessageBytes or sends" : shared == 0
+                ? "packetReceives or sends, or set sharedReceives" : "sends or sharedReceives"));
+    }
+
+    /** Completions that one connection can have unread, besides those of shared receives. */
     int completions() {
         return receives + sends;
     }

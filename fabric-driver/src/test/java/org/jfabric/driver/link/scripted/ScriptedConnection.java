@@ -64,12 +64,16 @@ final class ScriptedConnection extends ForeignChannel {
     private boolean asked;
     private long streamed;
     private boolean wantsWritable;
+    /** Receives that messages of the other end can take, and those to be posted again, where they are counted. */
+    private int posted;
+    private int taken;
 
     ScriptedConnection(
         ScriptedConnections link, String localAddress, String remoteAddress, ConnectionHandler handler) {
         super(LIMITS, handler.channelHandler());
         this.link = link;
         this.script = link.network.script;
+        this.posted = link.network.receives;
         this.localAddress = localAddress;
         this.remoteAddress = remoteAddress;
         this.handler = handler;
@@ -93,7 +97,8 @@ final class ScriptedConnection extends ForeignChannel {
 
     boolean isQuiet() {
         return state == State.OVER
-            || state == State.UP && eventStep < 0 && inbox.isEmpty() && departing.isEmpty() && reads.isEmpty();
+            || state == State.UP && (taken == 0 || link.network.receives == 0) && eventStep < 0
+            && inbox.isEmpty() && departing.isEmpty() && reads.isEmpty();
     }
 
     // ---- life ----
@@ -195,6 +200,9 @@ final class ScriptedConnection extends ForeignChannel {
             wantsWritable = true;
             return -FabricErrno.EAGAIN;
         }
+        if (link.network.receives != 0 && --other.posted < 0) {
+            throw new AssertionError("a message without a receive, seed " + script.seed());
+        }
         Message message = new Message();
         message.flags = operation.flags & (Flags.MSG | Flags.TAGGED | Flags.REMOTE_CQ_DATA);
         message.tag = operation.tag;
@@ -229,6 +237,11 @@ final class ScriptedConnection extends ForeignChannel {
             UnsafeApi.putByte(message.memory + i, bytes[i]);
         }
         other.inbox.add(message);
+    }
+
+    @Override
+    public int postedReceives() {
+        return posted;
     }
 
     @Override
@@ -294,7 +307,7 @@ final class ScriptedConnection extends ForeignChannel {
         for (int i = 0; i < limit && state == State.UP && take(); i++) {
             work++;
         }
-        work += read();
+        work += read() + repost();
         if (state == State.UP && wantsWritable && script.random().nextBoolean()) {
             wantsWritable = false;
             handler().onWritable();
@@ -348,6 +361,33 @@ final class ScriptedConnection extends ForeignChannel {
         return work;
     }
 
+    /** Posts receives again, now or later. */
+    private int repost() {
+        if (state != State.UP || taken == 0 || script.random().nextBoolean()) {
+            return 0;
+        }
+        int count = taken;
+        posted += count;
+        taken = 0;
+        if (link.network.receives != 0) {
+            handler().onReposted(count);
+        }
+        return 1;
+    }
+
+    /** Offers what has come behind a message that waits. */
+    private void lookAhead() {
+        for (Message message : List.copyOf(inbox).subList(1, inbox.size())) {
+            if (state != State.UP || message.operation != null || script.step() < message.readyStep) {
+                return;
+            }
+            if (handler().takesEarly(message.memory, (int) message.length) && inbox.remove(message)) {
+                UnsafeApi.freeMemory(message.memory);
+                taken++;
+            }
+        }
+    }
+
     /** Takes the oldest message, or a piece of it; false if it must wait. */
     private boolean take() {
         Message message = inbox.peek();
@@ -360,6 +400,7 @@ final class ScriptedConnection extends ForeignChannel {
                 handler().onMessage(
                     message.flags, message.tag, message.data, message.memory, (int) message.length);
                 UnsafeApi.freeMemory(message.memory);
+                taken++;
                 return true;
             }
             streamed = 0;
@@ -372,6 +413,9 @@ final class ScriptedConnection extends ForeignChannel {
         if (!asked || placement.action() == Placement.Action.PAUSE) {
             asked = true;
             handler().place(message.flags, message.tag, message.data, message.length, placement);
+            if (placement.action() == Placement.Action.PAUSE && link.network.receives != 0) {
+                lookAhead();
+            }
             return state == State.UP && placement.action() != Placement.Action.PAUSE;
         }
         if (placement.action() == Placement.Action.REFUSE) {
@@ -390,6 +434,7 @@ final class ScriptedConnection extends ForeignChannel {
         asked = false;
         inbox.poll();
         UnsafeApi.freeMemory(message.memory);
+        taken++;
         handler().onPlaced(placement);
         return true;
     }

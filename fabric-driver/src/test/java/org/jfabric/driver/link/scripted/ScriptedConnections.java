@@ -30,6 +30,8 @@ public final class ScriptedConnections extends Link {
         final Map<String, ScriptedListener> listeners = new HashMap<>();
         private final List<ScriptedConnections> links = new ArrayList<>();
         private int nextPort = 40_000;
+        /** Receives that each end posts and counts; 0: messages need none. */
+        public int receives;
         /** Requests that reached a listener. */
         public int requests;
         /** Requests that were rejected. */
@@ -128,6 +130,11 @@ public final class ScriptedConnections extends Link {
         @Override
         public int cmDataBytes() {
             return 256;
+        }
+
+        @Override
+        public int postedReceives() {
+            return network.receives;
         }
 
         @Override

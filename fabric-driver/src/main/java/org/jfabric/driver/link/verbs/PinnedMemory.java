@@ -1,0 +1,61 @@
+package org.jfabric.driver.link.verbs;
+
+import org.jfabric.driver.ffi.Ibverbs;
+import org.jfabric.driver.ffi.VerbsConstants;
+
+/**
+ * Zeroed memory that one device may write, in huge pages if there are some. Made and given back on the resource thread.
+ */
+final class PinnedMemory {
+    private static final int PAGE_BYTES = 4096;
+
+    private final Ibverbs verbs;
+    private HugePages memory;
+    private long registration;
+
+    /**
+     * Memory of whole pages.
+     *
+     * @param verbs  library.
+     * @param domain protection domain.
+     * @param bytes  at least.
+     * @throws org.jfabric.FabricException if there is none, or it cannot be pinned; nothing is left of it then.
+     */
+    PinnedMemory(Ibverbs verbs, long domain, long bytes) {
+        this.verbs = verbs;
+        long whole = pages(bytes);
+        try {
+            memory = new HugePages(whole);
+            registration = VerbsDevice.checked("ibv_reg_mr of " + whole + " bytes", verbs.register(
+                domain, memory.address(), whole, VerbsConstants.ACCESS_LOCAL_WRITE));
+        } catch (RuntimeException | Error e) {
+            close();
+            throw e;
+        }
+    }
+
+    /** What is pinned for so many bytes. */
+    static long pages(long bytes) {
+        return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    }
+
+    long address() {
+        return memory.address();
+    }
+
+    /** For work requests of this side. */
+    int key() {
+        return verbs.localKey(registration);
+    }
+
+    /** Gives it back; again does nothing. */
+    void close() {
+        if (registration > 0) {
+            verbs.deregister(registration);
+            registration = 0;
+        }
+        if (memory != null) {
+            memory.close();
+        }
+    }
+}

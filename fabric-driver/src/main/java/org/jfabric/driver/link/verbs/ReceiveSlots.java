@@ -1,0 +1,152 @@
+package org.jfabric.driver.link.verbs;
+
+import org.jfabric.driver.ffi.ReceiveRequests;
+
+/**
+ * Receives in registered memory, those of one connection or those that all connections of a device share, with what the
+ * card has told of each. A slot is with the card, or in the chain of a connection whose message it holds, or in the
+ * chain of those to be posted again.
+ *
+ * <p>Owner: progress agent, after the resource thread has posted all of them once.
+ */
+abstract class ReceiveSlots {
+    /** In a chain: none follows. */
+    static final int NONE = -1;
+
+    private final ReceiveRequests requests;
+    private final long memory;
+    private final int slotBytes;
+    private final int count;
+    private final int[] lengths;
+    private final int[] data;
+    private final boolean[] hasData;
+    private final int[] next;
+    private int firstFree = NONE;
+    private int lastFree;
+    private int free;
+    private int withCard;
+    private int failure;
+
+    /**
+     * Slots, none of them posted.
+     *
+     * @param requests  one for each slot.
+     * @param count     of slots.
+     * @param memory    of the first one.
+     * @param slotBytes length of each.
+     */
+    ReceiveSlots(ReceiveRequests requests, int count, long memory, int slotBytes) {
+        this.requests = requests;
+        this.count = count;
+        this.memory = memory;
+        this.slotBytes = slotBytes;
+        this.lengths = new int[count];
+        this.data = new int[count];
+        this.hasData = new boolean[count];
+        this.next = new int[count];
+    }
+
+    /** Hands a chain of requests to the card; 0 or a negative errno. */
+    abstract int post(long request);
+
+    /** Hands all slots to the card; 0 or a negative errno. */
+    final int postAll() {
+        for (int i = 0; i < count; i++) {
+            give(i);
+        }
+        post();
+        return -failure;
+    }
+
+    /** A message has come into a slot. */
+    final void filled(int slot, int length, boolean withData, int immediate) {
+        withCard--;
+        lengths[slot] = length;
+        hasData[slot] = withData;
+        data[slot] = immediate;
+        next[slot] = NONE;
+    }
+
+    /** A slot came back without a message. */
+    final void flushed() {
+        withCard--;
+    }
+
+    final int length(int slot) {
+        return lengths[slot];
+    }
+
+    final boolean hasData(int slot) {
+        return hasData[slot];
+    }
+
+    final int data(int slot) {
+        return data[slot];
+    }
+
+    final long address(int slot) {
+        return memory + (long) slot * slotBytes;
+    }
+
+    final int next(int slot) {
+        return next[slot];
+    }
+
+    final void follow(int slot, int follower) {
+        next[slot] = follower;
+    }
+
+    /** A slot is to be posted again. */
+    final void give(int slot) {
+        requests.follow(slot, -1);
+        if (firstFree < 0) {
+            firstFree = slot;
+        } else {
+            requests.follow(lastFree, slot);
+        }
+        lastFree = slot;
+        free++;
+    }
+
+    /** Hands slots back to the card, many with one call; how many. */
+    final int poll(boolean isQuiet) {
+        // a batch, unless nothing else is to be done or the card runs out of receives
+        return free == 0 || !isQuiet && free < count / 4 ? 0 : post();
+    }
+
+    private int post() {
+        if (firstFree < 0 || failure != 0) {
+            return 0;
+        }
+        int posted = free;
+        failure = -post(requests.address(firstFree));
+        withCard += posted;
+        firstFree = NONE;
+        free = 0;
+        return posted;
+    }
+
+    final int count() {
+        return count;
+    }
+
+    /** Whether slots wait to be posted. */
+    final boolean hasFree() {
+        return free != 0;
+    }
+
+    /** Slots that the card has. */
+    final int withCard() {
+        return withCard;
+    }
+
+    /** Why the card did not take a slot; a positive errno, 0 if it took all. */
+    final int failure() {
+        return failure;
+    }
+
+    /** Gives the requests back; the memory is somebody else's. */
+    final void close() {
+        requests.close();
+    }
+}
