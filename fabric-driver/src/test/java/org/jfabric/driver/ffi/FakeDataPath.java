@@ -15,7 +15,7 @@ import java.util.Map;
  */
 public final class FakeDataPath extends VerbsDataPath {
     private record Completion(
-        long id, int status, int opcode, int vendorError, int length, int flags, int immediate) {
+        long id, int status, int opcode, int vendorError, int length, int flags, int immediate, int sourcePair) {
     }
 
     private record Memory(long address, long length, boolean isReadable) {
@@ -48,6 +48,7 @@ public final class FakeDataPath extends VerbsDataPath {
     /** Most entries that a queue has had. */
     public int mostCompletions;
 
+    final Map<Long, FakeDatagramPair> datagramPairs = new HashMap<>();
     final ArrayDeque<Long> notified = new ArrayDeque<>();
     private final Map<Long, Queue> queues = new HashMap<>();
     private final Map<Long, FakeQueuePair> queuePairs = new HashMap<>();
@@ -60,6 +61,7 @@ public final class FakeDataPath extends VerbsDataPath {
     public void release() {
         holdsSends = false;
         List.copyOf(queuePairs.values()).forEach(FakeQueuePair::move);
+        List.copyOf(datagramPairs.values()).forEach(FakeDatagramPair::move);
     }
 
     /**
@@ -83,6 +85,31 @@ public final class FakeDataPath extends VerbsDataPath {
     /** Queue pairs that exist. */
     public int queuePairs() {
         return queuePairs.size();
+    }
+
+    /**
+     * Puts the only queue pair of datagrams into the error state.
+     */
+    public void failDatagrams() {
+        datagramPairs.values().iterator().next().fail();
+    }
+
+    /**
+     * Receives that the only queue pair of datagrams has.
+     *
+     * @return count.
+     */
+    public int datagramReceives() {
+        return datagramPairs.values().iterator().next().receives.size();
+    }
+
+    /**
+     * Completion queues that exist.
+     *
+     * @return count.
+     */
+    public int queues() {
+        return queues.size();
     }
 
     void addQueue(long pointer, int capacity, int fd) {
@@ -123,15 +150,21 @@ public final class FakeDataPath extends VerbsDataPath {
     void complete(
         FakeQueuePair queuePair, long id, int status, int opcode, int vendorError, int length, int flags,
         int immediate) {
-        Queue queue = queues.get(queuePair.queue);
-        queue.entries.add(new Completion(id, status, opcode, vendorError, length, flags, immediate));
+        complete(queuePair.queue, id, status, opcode, vendorError, length, flags, immediate, 0);
+    }
+
+    void complete(
+        long pointer, long id, int status, int opcode, int vendorError, int length, int flags, int immediate,
+        int sourcePair) {
+        Queue queue = queues.get(pointer);
+        queue.entries.add(new Completion(id, status, opcode, vendorError, length, flags, immediate, sourcePair));
         mostCompletions = Math.max(mostCompletions, queue.entries.size());
         if (queue.entries.size() > queue.capacity) {
             throw new AssertionError("a completion queue of " + queue.capacity + " entries has overrun");
         }
         if (queue.isArmed) {
             queue.isArmed = false;
-            notified.add(queuePair.queue);
+            notified.add(pointer);
             EventFd.write(queue.fd, 1);
         }
     }
@@ -181,9 +214,14 @@ public final class FakeDataPath extends VerbsDataPath {
             return -errno;
         }
         FakeQueuePair pair = queuePairs.get(queuePair);
+        FakeDatagramPair datagrams = datagramPairs.get(queuePair);
         int count = 0;
         for (long at = request; at != 0; at = UnsafeApi.getLong(at + VerbsLayout.SEND_NEXT)) {
             count++;
+            if (datagrams != null) {
+                datagrams.send(work(at, true), at);
+                continue;
+            }
             if (pair.sends.size() >= pair.maxSends) {
                 throw new AssertionError("a send queue of " + pair.maxSends + " requests has overrun");
             }
@@ -196,9 +234,17 @@ public final class FakeDataPath extends VerbsDataPath {
     @Override
     public int postReceive(long queuePair, long request) {
         FakeQueuePair pair = queuePairs.get(queuePair);
+        FakeDatagramPair datagrams = datagramPairs.get(queuePair);
         int count = 0;
         for (long at = request; at != 0; at = UnsafeApi.getLong(at + VerbsLayout.RECV_NEXT)) {
             count++;
+            if (datagrams != null) {
+                if (datagrams.receives.size() >= datagrams.maxReceives) {
+                    throw new AssertionError("a receive queue of " + datagrams.maxReceives + " has overrun");
+                }
+                datagrams.receives.add(work(at, false));
+                continue;
+            }
             if (pair.receives.size() >= pair.maxReceives) {
                 throw new AssertionError("a receive queue of " + pair.maxReceives + " requests has overrun");
             }
@@ -222,6 +268,7 @@ public final class FakeDataPath extends VerbsDataPath {
             UnsafeApi.putInt(at + VerbsLayout.WC_LENGTH, entry.length());
             UnsafeApi.putInt(at + VerbsLayout.WC_IMMEDIATE, Integer.reverseBytes(entry.immediate()));
             UnsafeApi.putInt(at + VerbsLayout.WC_FLAGS, entry.flags());
+            UnsafeApi.putInt(at + VerbsLayout.WC_SOURCE_QUEUE_PAIR, entry.sourcePair());
         }
         return count;
     }
