@@ -35,7 +35,8 @@ final class PingPongCommand implements Callable<Integer> {
         names = "--link",
         paramLabel = "LINK",
         defaultValue = PingPongPlan.SHM,
-        description = "loopback: both use one driver. shm, tcp: each has its own driver. Default: ${DEFAULT-VALUE}.")
+        description = "loopback: both use one driver. shm, tcp, verbs: each has its own driver; verbs: reliable"
+            + " datagrams of RDMA devices. Default: ${DEFAULT-VALUE}.")
     private String link;
 
     @Option(
@@ -64,16 +65,16 @@ final class PingPongCommand implements Callable<Integer> {
         names = "--interface",
         paramLabel = "NAME",
         split = ",",
-        description = "Interface or address of the endpoints: one for both sides, or two: PING,PONG. Link tcp only."
-            + " Default: what jfabric.tcp.interface says.")
+        description = "Interface or address of the endpoints: one for both sides, or two: PING,PONG. Links tcp and"
+            + " verbs only. Default: what jfabric.tcp.interface or jfabric.verbs.interface says.")
     private List<String> interfaces = List.of();
 
     @Option(
         names = "--netns",
         paramLabel = "NAME",
         split = ",",
-        description = "Network namespaces of the two sides, PING,PONG, as in ip-netns(8). Link tcp only; needs the"
-            + " right to enter them. Default: this process's.")
+        description = "Network namespaces of the two sides, PING,PONG, as in ip-netns(8). Links tcp and verbs"
+            + " only; needs the right to enter them. Default: this process's.")
     private List<String> namespaces = List.of();
 
     @Option(names = "--json", description = "Print one JSON object instead of text.")
@@ -81,7 +82,8 @@ final class PingPongCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        oneOf("--link", link, List.of(PingPongPlan.LOOPBACK, PingPongPlan.SHM, PingPongPlan.TCP));
+        oneOf("--link", link, List.of(
+            PingPongPlan.LOOPBACK, PingPongPlan.SHM, PingPongPlan.TCP, PingPongPlan.VERBS));
         oneOf("--mode", mode, List.of(PingPongPlan.EMBEDDED, PingPongPlan.DAEMON));
         inRange("--size", sizeBytes, 0, LARGEST_BYTES);
         if (count != null) {
@@ -98,7 +100,7 @@ final class PingPongCommand implements Callable<Integer> {
                 + " instead, so times are longer and vary.%n", plan.wantedCores(), cores);
         }
         try (PingPongCoordinator coordinator = new PingPongCoordinator(
-            plan, new PingPongPlaces(interfaces, namespaces), err)) {
+            plan, new PingPongPlaces(link, interfaces, namespaces), err)) {
             PingPongResult result = coordinator.run(count == null ? 0 : count);
             PrintWriter out = spec.commandLine().getOut();
             if (json) {
@@ -124,9 +126,9 @@ final class PingPongCommand implements Callable<Integer> {
                 + String.join(",", values) + "\" is not " + (option.equals("--netns") ? "" : "NAME or ")
                 + "PING,PONG");
         }
-        if (!values.isEmpty() && !link.equals(PingPongPlan.TCP)) {
+        if (!values.isEmpty() && !link.equals(PingPongPlan.TCP) && !link.equals(PingPongPlan.VERBS)) {
             throw new ParameterException(
-                spec.commandLine(), "Option '" + option + "' is for link tcp, not for " + link);
+                spec.commandLine(), "Option '" + option + "' is for links tcp and verbs, not for " + link);
         }
     }
 

@@ -139,7 +139,7 @@ final class PingPongCoordinator implements AutoCloseable {
             PingPongPeer.NAME,
             "--role", member.role().name(),
             "--dir", directory.path().resolve(member.driverName()).toString(),
-            "--link", plan.link(),
+            "--link", plan.driverLink(),
             "--size", Long.toString(plan.sizeBytes()),
             "--spinning", Boolean.toString(plan.spinning())));
         if (member.driver() != null) {

@@ -82,9 +82,10 @@ public final class PingPongFabric implements AutoCloseable {
      *
      * @param directory of the driver.
      * @param mode      of its threads.
+     * @param link      that they use.
      */
-    static PingPongFabric daemon(Path directory, ThreadingMode mode) {
-        return new PingPongFabric(FabricDriver.launch(builder(directory, mode).build()));
+    static PingPongFabric daemon(Path directory, ThreadingMode mode, String link) {
+        return new PingPongFabric(FabricDriver.launch(builder(directory, mode, link).build()));
     }
 
     /**
@@ -236,17 +237,18 @@ public final class PingPongFabric implements AutoCloseable {
     }
 
     private static DriverConfig config(Path directory, ThreadingMode mode, String link, int receives) {
-        DriverConfig.Builder config = builder(directory, mode);
+        DriverConfig.Builder config = builder(directory, mode, link);
         if (receives > QueueConfig.RX_SIZE.defaultValue()) {
             config.set(QueueConfig.RX_SIZE, receives);
-        }
-        if (!LinkConfig.ENABLED.defaultValue().contains(link)) {
-            config.set(LinkConfig.ENABLED, List.of(link));
         }
         return config.build();
     }
 
-    private static DriverConfig.Builder builder(Path directory, ThreadingMode mode) {
-        return DriverConfig.builder().directory(directory).threadingMode(mode);
+    private static DriverConfig.Builder builder(Path directory, ThreadingMode mode, String link) {
+        DriverConfig.Builder config = DriverConfig.builder().directory(directory).threadingMode(mode);
+        if (!LinkConfig.ENABLED.defaultValue().contains(link)) {
+            config.set(LinkConfig.ENABLED, List.of(link));
+        }
+        return config;
     }
 }

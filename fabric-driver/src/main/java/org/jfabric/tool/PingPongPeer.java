@@ -81,7 +81,7 @@ final class PingPongPeer implements Callable<Integer> {
     }
 
     private void runDaemon() throws InterruptedException {
-        try (PingPongFabric fabric = PingPongFabric.daemon(directory, driver)) {
+        try (PingPongFabric fabric = PingPongFabric.daemon(directory, driver, link)) {
             say("ready");
             String command = commands.take();
             if (!command.equals("quit")) {

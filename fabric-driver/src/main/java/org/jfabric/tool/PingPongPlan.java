@@ -3,6 +3,7 @@ package org.jfabric.tool;
 import java.util.List;
 
 import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.link.verbs.VerbsLinkProvider;
 
 /**
  * Which processes a ping-pong has, where their drivers are and whether they may spin.
@@ -17,6 +18,7 @@ record PingPongPlan(String link, String mode, long sizeBytes, boolean spinning, 
     static final String LOOPBACK = "loopback";
     static final String SHM = "shm";
     static final String TCP = "tcp";
+    static final String VERBS = "verbs";
     static final String EMBEDDED = "embedded";
     static final String DAEMON = "daemon";
 
@@ -39,7 +41,7 @@ record PingPongPlan(String link, String mode, long sizeBytes, boolean spinning, 
     /**
      * Plans the processes.
      *
-     * @param link           {@link #LOOPBACK}, {@link #SHM} or {@link #TCP}.
+     * @param link           {@link #LOOPBACK}, {@link #SHM}, {@link #TCP} or {@link #VERBS}.
      * @param mode           {@link #EMBEDDED} or {@link #DAEMON}.
      * @param sizeBytes      payload.
      * @param availableCores cores that this process and its children may use.
@@ -73,6 +75,13 @@ record PingPongPlan(String link, String mode, long sizeBytes, boolean spinning, 
                 new Member(PingPongRole.PING, "fabric", null));
         }
         return new PingPongPlan(link, mode, sizeBytes, spinning, processes);
+    }
+
+    /**
+     * The link of the driver that carries reliable datagrams.
+     */
+    String driverLink() {
+        return link.equals(VERBS) ? VerbsLinkProvider.RXM_NAME : link;
     }
 
     /**

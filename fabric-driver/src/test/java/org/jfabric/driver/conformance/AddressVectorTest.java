@@ -24,6 +24,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Address vectors of every type: what is promised of a number is the same, only TABLE promises that it counts. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class AddressVectorTest {
     private static final int COUNT = 10;

@@ -25,6 +25,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Only endpoints with the same authorization key communicate. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class AuthorizationKeyTest {
     private static final long ANY = -1L;

@@ -26,6 +26,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * test could wait for: RxmFaultTest and TcpMsgFaultTest have slow readers there.
  */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class BackpressureTest {
     private static final long ANY = -1L;

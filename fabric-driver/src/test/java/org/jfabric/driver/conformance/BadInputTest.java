@@ -25,6 +25,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
  * it names turns out to be impossible and there is one error entry. Afterwards everything is as before.
  */
 @Tag("conformance")
+@Tag("link")
 @Timeout(240)
 class BadInputTest {
     private static final int EINVAL = -FabricErrno.EINVAL;

@@ -32,6 +32,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** As {@link BadInputTest}, of pieces, claims of room and of messages, counters and options. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(240)
 class BadPiecesTest {
     private static final int EINVAL = -FabricErrno.EINVAL;

@@ -36,10 +36,11 @@ import java.util.function.LongSupplier;
  * engine and link too, nor on a driver's own thread.
  */
 @Tag("conformance")
+@Tag("link")
 @Timeout(300)
 class BufferedAllocationTest implements CompletionHandler {
     /** The link is the daemon's: what a client of it allocates is shown by the others, in much less time. */
-    private static final String TCP_DAEMON = "TCP_DAEMON";
+    private static final String NETWORK_DAEMON = "NETWORK_DAEMON";
     private static final int WARM_UP_ROUNDS = 2_000;
     private static final int ROUNDS = 250;
     private static final int ATTEMPTS = 50;
@@ -62,7 +63,7 @@ class BufferedAllocationTest implements CompletionHandler {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(value = Setup.class, names = TCP_DAEMON, mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(value = Setup.class, names = NETWORK_DAEMON, mode = EnumSource.Mode.EXCLUDE)
     void shouldAllocateNothingOnTheCallingThread(Setup setup) {
         try (FabricPair pair = BufferedReceiveTest.open(setup)) {
             pair.a.memory.buffer().putByte(0, (byte) 1);
@@ -73,7 +74,7 @@ class BufferedAllocationTest implements CompletionHandler {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(value = Setup.class, names = TCP_DAEMON, mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(value = Setup.class, names = NETWORK_DAEMON, mode = EnumSource.Mode.EXCLUDE)
     void shouldAllocateNothingInADomainThatKeepsThreadsApart(Setup setup) {
         Info hints = BufferedReceiveTest.hints();
         hints.domainAttr().threading(Threading.SAFE);

@@ -27,6 +27,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What waits when a receive slab is full, and what becomes of cells when something ends. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class BufferedHoldBackTest {
     private static final long ANY = -1L;

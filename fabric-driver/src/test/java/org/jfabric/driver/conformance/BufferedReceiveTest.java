@@ -28,6 +28,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Messages that are received into the driver's memory. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class BufferedReceiveTest {
     private static final long ANY = -1L;

@@ -15,6 +15,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 /** Messages that are claimed, fetched and discarded, over every link, embedded and with a daemon. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(180)
 class ClaimTest {
     private static final long ANY = PeekNode.ANY;
@@ -274,6 +275,7 @@ class ClaimTest {
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldCompleteWhatWaitsForAMatchWhenItIsDiscarded(Setup setup) {
+        setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
             for (long level : setup.isForeign() ? new long[] {Flags.DELIVERY_COMPLETE}
                 : new long[] {Flags.DELIVERY_COMPLETE, Flags.MATCH_COMPLETE}) {

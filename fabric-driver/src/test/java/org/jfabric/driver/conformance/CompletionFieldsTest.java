@@ -26,6 +26,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The members of entries and errors, operation by operation. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class CompletionFieldsTest {
     private static final long ANY = -1L;

@@ -22,6 +22,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Completions come as operations end; no link promises more, and none is believed to. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(240)
 class CompletionOrderTest {
     private static final long ANY = -1L;

@@ -30,6 +30,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The order in which objects can be closed, and what is left of them. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class CompletionQueueCloseTest {
     private static final long ANY = -1L;

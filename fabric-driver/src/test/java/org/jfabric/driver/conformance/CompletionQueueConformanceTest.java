@@ -21,6 +21,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What a reader of completion queues sees of real traffic, over every link and in every mode. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class CompletionQueueConformanceTest {
     private static final long ANY = -1L;

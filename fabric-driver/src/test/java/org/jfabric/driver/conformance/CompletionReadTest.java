@@ -26,6 +26,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What the reading calls of a completion queue return: counts, errnos, entries and their sources. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class CompletionReadTest {
     private static final long ANY = -1L;

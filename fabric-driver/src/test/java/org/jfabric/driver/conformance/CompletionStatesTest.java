@@ -26,6 +26,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** All five reading calls in every state that a completion queue can be in. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class CompletionStatesTest {
     private static final long ANY = -1L;

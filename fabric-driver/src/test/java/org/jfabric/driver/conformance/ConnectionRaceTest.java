@@ -22,6 +22,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Ends that come at the same time, peers that give up or die between two steps, and very many connections. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(180)
 class ConnectionRaceTest {
     private static final long ANY = -1L;

@@ -63,7 +63,7 @@ final class ConnectionSide {
         this.pair = pair;
         this.node = node;
         info = node.fabric.info(hints).matches().stream()
-            .filter(match -> match.linkName().equals(pair.setup.link)).findFirst()
+            .filter(match -> match.linkName().equals(pair.setup.connectedLink())).findFirst()
             .orElseThrow(() -> new AssertionError(node.fabric.info(hints).explain()));
         events = node.fabric.openEventQueue(new EventQueueAttr().size(1024));
         cq = node.domain.openCompletionQueue(

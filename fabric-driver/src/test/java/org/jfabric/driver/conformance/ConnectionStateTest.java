@@ -24,6 +24,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What connection calls need, and what they answer in the wrong state. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class ConnectionStateTest {
     private static final long ANY = -1L;

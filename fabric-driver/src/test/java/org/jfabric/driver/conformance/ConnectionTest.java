@@ -19,6 +19,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** How connections are made, refused and ended, and what the event queues of both sides tell. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class ConnectionTest {
     @ParameterizedTest(name = "{0}")

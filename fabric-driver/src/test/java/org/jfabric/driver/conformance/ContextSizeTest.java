@@ -17,6 +17,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** How many operations an endpoint takes, and how much it keeps of what nobody awaits. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class ContextSizeTest {
     private static final long ANY = -1L;

@@ -29,6 +29,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** The code of docs/counters.md: it compiles, it runs, and the page shows it as it is here. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class CounterExampleTest {
     private static final int LENGTH = 64;

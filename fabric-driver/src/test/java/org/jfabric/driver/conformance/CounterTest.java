@@ -31,6 +31,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What is counted, when, and by whom. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class CounterTest {
     private static final long ANY = -1L;
@@ -108,6 +109,7 @@ class CounterTest {
     @EnumSource(Setup.class)
     @Requirement("REF-036")
     void shouldCountASendWhenItReachesItsLevel(Setup setup) {
+        setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup);
              CountedNode a = new CountedNode(pair.a, true, WaitObject.NONE);
              CountedNode b = new CountedNode(pair.b, true, WaitObject.NONE)) {

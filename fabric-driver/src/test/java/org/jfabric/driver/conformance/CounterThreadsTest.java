@@ -25,6 +25,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Counters that several threads use at a time, and what counting costs the collector. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(180)
 class CounterThreadsTest {
     private static final long ANY = -1L;

@@ -33,6 +33,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Waiting for counters, in their own calls and by every wait object. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class CounterWaitTest {
     private static final long ANY = -1L;

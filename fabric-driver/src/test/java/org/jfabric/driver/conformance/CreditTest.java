@@ -17,6 +17,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Completion queues that cannot overrun, receivers that do not post, requests that name something invalid. */
 @Tag("conformance")
+@Tag("link")
 class CreditTest {
     private static final long ANY = -1L;
 

@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 /**
  * The driver processes of a test, alpha and beta, each started when it is first asked for.
@@ -25,8 +26,8 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Daemons implements AutoCloseable {
     /** A driver that lives for a second is slowed down by the second compiler more than it gains. */
-    private static final String[] QUICK_START = {
-        "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "jfabric.tcp.interface=lo"};
+    private static final String[] QUICK_START = Stream.concat(
+        Stream.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"), Network.OPTIONS.stream()).toArray(String[]::new);
     /** After so many tests they must end in an orderly way, and others take over. */
     private static final int MAX_USES = 40;
     private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);

@@ -37,6 +37,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What discovery offers for hints, and that what is opened with an offer keeps to it. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class DiscoveryTest {
     private static final long ANY = -1L;

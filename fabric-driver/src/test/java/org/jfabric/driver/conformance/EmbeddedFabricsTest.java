@@ -35,6 +35,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** An application that embeds its driver: several fabrics, memory of its own, and memory of any length. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class EmbeddedFabricsTest {
     private static final long ANY = -1L;

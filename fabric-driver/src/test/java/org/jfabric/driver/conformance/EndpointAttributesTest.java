@@ -25,6 +25,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Protocol and sizes of endpoints. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class EndpointAttributesTest {
     private static final long ANY = -1L;

@@ -19,6 +19,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What a closed endpoint leaves behind: nothing of its own, and everything of the others. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class EndpointCloseTest {
     private static final long ANY = -1L;

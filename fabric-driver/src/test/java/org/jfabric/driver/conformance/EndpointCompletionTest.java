@@ -19,6 +19,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Which operations of an endpoint make entries, with which context, and what a cancel makes of them. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class EndpointCompletionTest {
     private static final long ANY = -1L;
@@ -210,6 +211,7 @@ class EndpointCompletionTest {
     @EnumSource(Setup.class)
     @Requirement("EP-066")
     void shouldKeepTheEntryOfAnOperationThatEndedBeforeItsCancel(Setup setup) {
+        setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup)) {
             for (int i = 0; i < 50; i++) {
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, 1, 0, 100 + i));

@@ -18,6 +18,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** Defaults of an endpoint that change while it is used. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class EndpointControlTest {
     private static final long ANY = -1L;

@@ -23,6 +23,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Options of endpoints, by name and by number. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class EndpointOptionsTest {
     private static final int LEVEL = EndpointOption.LEVEL_ENDPOINT;

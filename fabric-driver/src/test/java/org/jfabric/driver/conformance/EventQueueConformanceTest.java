@@ -45,6 +45,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What comes into an event queue from a driver, and what may be bound to one. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class EventQueueConformanceTest {
     private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);

@@ -32,6 +32,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The code of docs/event-queues.md: it compiles, it runs, and the page shows it as it is here. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class EventQueueExampleTest {
     private final List<String> said = new ArrayList<>();

@@ -49,6 +49,7 @@ public final class FabricPair implements AutoCloseable {
     private FabricPair(Setup setup, Info hints, int cqSize, Daemons daemons) {
         this.setup = setup;
         this.daemons = daemons;
+        setup.assumeWanted();
         boolean twoDrivers = setup.hasTwoDrivers();
         Fabric first;
         Fabric second;
@@ -131,7 +132,7 @@ public final class FabricPair implements AutoCloseable {
     /** An address beside that of an endpoint: valid, and perhaps nobody's. */
     String neighbour(FabricNode node, int number) {
         String name = node.endpoint.name();
-        return setup.link.equals("tcp") ? SocketName.parse(name).withPort(1 + number).toString() : name + '-' + number;
+        return setup.isForeign() ? SocketName.parse(name).withPort(1 + number).toString() : name + '-' + number;
     }
 
     /** Lets the embedded drivers go on. */
@@ -169,9 +170,10 @@ public final class FabricPair implements AutoCloseable {
     }
 
     private FabricDriver embed(String name) {
-        FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder()
-            .directory(base.resolve(name)).threadingMode(ThreadingMode.INVOKER).set("jfabric.tcp.interface", "lo")
-            .build());
+        DriverConfig.Builder config = DriverConfig.builder()
+            .directory(base.resolve(name)).threadingMode(ThreadingMode.INVOKER);
+        Network.OPTIONS.forEach(each -> config.set(each.split("=")[0], each.split("=")[1]));
+        FabricDriver driver = FabricDriver.launchEmbedded(config.build());
         resources.push(driver);
         return driver;
     }

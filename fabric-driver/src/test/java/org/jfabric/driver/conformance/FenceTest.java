@@ -13,6 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** FI_FENCE: what waits for what, and what a fenced operation's completion tells of earlier ones. */
 @Tag("conformance")
+@Tag("link")
 class FenceTest {
     private static final long ANY = -1L;
     private static final int RECEIVE = FabricNode.MEMORY / 2;
@@ -76,6 +77,7 @@ class FenceTest {
     @EnumSource(Setup.class)
     @Requirement({"CL-028"})
     void shouldNotHoldAFencedSendToAnotherPeer(Setup setup) {
+        setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup)) {
             Endpoint other = pair.b.domain.openEndpoint(pair.b.info);
             other.bind(pair.b.cq, Flags.TRANSMIT | Flags.RECV);
@@ -101,6 +103,7 @@ class FenceTest {
     @EnumSource(Setup.class)
     @Requirement({"CL-029", "CL-030"})
     void shouldHaveDeliveredEarlierMessagesWhenTheFencedOneIs(Setup setup) {
+        setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup)) {
             for (int round = 0; round < 20; round++) {
                 for (int i = 0; i < 3; i++) {

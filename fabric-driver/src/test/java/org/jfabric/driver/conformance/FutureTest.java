@@ -29,6 +29,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Futures and callbacks over real completion queues. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class FutureTest {
     private static final long ANY = FabricAddress.ADDR_UNSPEC;

@@ -16,6 +16,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Entries that an application holds keep their slots, whatever the driver has to tell meanwhile. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class InPlaceReadTest {
     private static final long ANY = FabricAddress.ADDR_UNSPEC;

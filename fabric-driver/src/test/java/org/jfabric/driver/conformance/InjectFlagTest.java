@@ -16,6 +16,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** {@code FI_INJECT} as a flag of a call or of all sends, and injects with remote data. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class InjectFlagTest {
     private static final long ANY = -1L;
@@ -29,6 +30,7 @@ class InjectFlagTest {
     @EnumSource(Setup.class)
     @Requirement({"TAG-041", "TAG-042"})
     void shouldGiveTheMemoryBackAtTheReturnAndWriteAnEntry(Setup setup) {
+        setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup)) {
             int limit = pair.a.endpoint.injectSize();
             holdBack(pair);

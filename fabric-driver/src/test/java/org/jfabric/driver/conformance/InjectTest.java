@@ -14,6 +14,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The payload of an inject belongs to the application again at the return, however long the message waits. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class InjectTest {
     private static final long ANY = -1L;

@@ -23,6 +23,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Messages that are announced: their sizes, and what a cancel or a peer's death in their middle leaves. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(180)
 class LargeMessageTest {
     private static final long ANY = -1L;

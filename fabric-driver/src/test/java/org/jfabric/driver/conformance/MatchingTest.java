@@ -20,6 +20,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Who matches whom: sources that become known, orders of posting, lengths of zero, formats of tags, cancels. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(180)
 class MatchingTest {
     private static final long ANY = FabricAddress.ADDR_UNSPEC;

@@ -42,10 +42,11 @@ import java.util.function.LongSupplier;
  * runs engine and link too, nor on a driver's own thread.
  */
 @Tag("conformance")
+@Tag("link")
 @Timeout(300)
 class MessageAllocationTest implements CompletionHandler {
     /** The link is the daemon's: what a client of it allocates is shown by the others, in much less time. */
-    private static final String TCP_DAEMON = "TCP_DAEMON";
+    private static final String NETWORK_DAEMON = "NETWORK_DAEMON";
     private static final int WARM_UP_ROUNDS = 4_000;
     private static final int ROUNDS = 1_000;
     private static final int ATTEMPTS = 50;
@@ -77,7 +78,7 @@ class MessageAllocationTest implements CompletionHandler {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(value = Setup.class, names = TCP_DAEMON, mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(value = Setup.class, names = NETWORK_DAEMON, mode = EnumSource.Mode.EXCLUDE)
     void shouldAllocateNothingOnTheCallingThread(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             exchange(pair, warmUpRounds(setup));
@@ -87,7 +88,7 @@ class MessageAllocationTest implements CompletionHandler {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(value = Setup.class, names = TCP_DAEMON, mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(value = Setup.class, names = NETWORK_DAEMON, mode = EnumSource.Mode.EXCLUDE)
     void shouldAllocateNothingForMessagesOfSeveralPieces(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             exchangePieces(pair, warmUpRounds(setup) / 2);
@@ -98,7 +99,7 @@ class MessageAllocationTest implements CompletionHandler {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(value = Setup.class, names = TCP_DAEMON, mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(value = Setup.class, names = NETWORK_DAEMON, mode = EnumSource.Mode.EXCLUDE)
     void shouldAllocateNothingInADomainThatKeepsThreadsApart(Setup setup) {
         Info hints = new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV);
         hints.domainAttr().threading(Threading.SAFE);
@@ -110,7 +111,7 @@ class MessageAllocationTest implements CompletionHandler {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(value = Setup.class, names = TCP_DAEMON, mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(value = Setup.class, names = NETWORK_DAEMON, mode = EnumSource.Mode.EXCLUDE)
     void shouldAllocateNothingWhenOneBufferTakesManyMessages(Setup setup) {
         Info hints = new Info().caps(Flags.MSG | Flags.MULTI_RECV);
         try (FabricPair pair = new FabricPair(setup, hints, 16)) {

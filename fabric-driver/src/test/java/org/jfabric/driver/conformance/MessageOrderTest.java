@@ -17,6 +17,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** FI_ORDER_SAS: the messages of one endpoint to another are processed in the order in which they were sent. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(240)
 class MessageOrderTest {
     private static final long ANY = -1L;

@@ -22,6 +22,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 /** Mode bits say what an application can put up with; no link asks anything of it. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class ModeBitsTest {
     private static final long ANY = FabricAddress.ADDR_UNSPEC;

@@ -29,6 +29,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** One buffer for many messages. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class MultiReceiveConformanceTest {
     private static final long ANY = -1L;

@@ -32,6 +32,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The code of docs/multi-receive.md: it compiles, it runs, and the page shows it as it is here. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class MultiReceiveExampleTest {
 

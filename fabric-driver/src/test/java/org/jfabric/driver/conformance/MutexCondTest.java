@@ -24,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Completion queues with a lock and condition as wait object. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class MutexCondTest {
     private static final int ROUNDS = 300;

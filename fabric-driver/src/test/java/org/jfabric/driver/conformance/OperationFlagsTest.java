@@ -19,6 +19,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 /** Flags of single calls and the defaults of the calls without flags. */
 @Tag("conformance")
+@Tag("link")
 class OperationFlagsTest {
     private static final long ANY = -1L;
     private static final int RECEIVE = FabricNode.MEMORY / 2;

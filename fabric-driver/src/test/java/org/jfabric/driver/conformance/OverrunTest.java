@@ -25,6 +25,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A reader that does not keep up: with resource management nothing is lost, without it the queue overruns. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class OverrunTest {
     private static final long ANY = FabricAddress.ADDR_UNSPEC;

@@ -35,6 +35,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Passive endpoints: what they are opened with, listen for, limit, and hand over. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class PassiveEndpointTest {
     private static final long ANY = -1L;

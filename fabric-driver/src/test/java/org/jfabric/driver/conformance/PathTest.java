@@ -17,6 +17,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** How a peer is reached, and why that way. */
 @Tag("conformance")
+@Tag("link")
 class PathTest {
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)

@@ -17,6 +17,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A look at messages that came before a receive for them: what it finds, what it tells, and that it leaves them. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(180)
 class PeekTest {
     private static final long ANY = PeekNode.ANY;

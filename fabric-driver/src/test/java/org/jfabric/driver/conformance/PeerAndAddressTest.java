@@ -34,6 +34,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Peers that go, names that are found, and levels that are not given. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(180)
 class PeerAndAddressTest {
     private static final long ANY = -1L;

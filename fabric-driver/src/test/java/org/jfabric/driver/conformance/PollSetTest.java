@@ -25,6 +25,7 @@ import java.util.Arrays;
 
 /** Asking several completion queues at once which has something to read. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class PollSetTest {
     private final long[] contexts = new long[4];

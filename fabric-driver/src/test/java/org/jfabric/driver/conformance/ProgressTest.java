@@ -17,6 +17,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Who makes transfers go on: the driver by itself, or those who read. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class ProgressTest {
     private static final long ANY = -1L;

@@ -27,6 +27,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What the five reading calls answer in each state of a queue. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class ReadAnswersTest {
     private static final long DEADLINE_NS = 20_000_000_000L;

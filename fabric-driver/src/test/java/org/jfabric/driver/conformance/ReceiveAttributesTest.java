@@ -21,6 +21,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Attributes of the receive side, as discovery returns them. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class ReceiveAttributesTest {
     /** The list of RX-004, without multicast (AMB-58). */

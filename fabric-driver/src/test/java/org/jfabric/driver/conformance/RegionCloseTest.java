@@ -17,6 +17,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Regions that are closed under an operation: it ends right, the driver's mapping goes with it and not before. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class RegionCloseTest {
     private static final int LENGTH = 1 << 20;

@@ -31,6 +31,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What calls return: counts, zero, or negative errnos of the list; only control calls throw. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class ReturnCodeTest {
     private static final long ANY = -1L;

@@ -24,6 +24,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tagged messages that are encoded where the driver takes them from. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class SendClaimTest {
     private static final long ANY = -1L;

@@ -14,10 +14,10 @@ public enum Setup {
     LOOPBACK_DAEMON("loopback", true),
     /** Clients of two driver processes. */
     SHM_DAEMON("shm", true),
-    /** Each in an embedded driver of its own, over the loopback interface. */
-    TCP_EMBEDDED("tcp", false),
-    /** Clients of two driver processes, over the loopback interface. */
-    TCP_DAEMON("tcp", true);
+    /** Each in an embedded driver of its own, over a link of networks. */
+    NETWORK_EMBEDDED(Network.LINK, false),
+    /** Clients of two driver processes, over a link of networks. */
+    NETWORK_DAEMON(Network.LINK, true);
 
     final String link;
     final boolean daemon;
@@ -27,25 +27,42 @@ public enum Setup {
         this.daemon = daemon;
     }
 
+    /** Skips what other runs have shown: one for a certain link of networks is for that link alone. */
+    void assumeWanted() {
+        assumeTrue(!Network.IS_CHOSEN || isForeign(), () -> "this run is for link " + Network.LINK);
+    }
+
+    /** The link of connected endpoints, over which the one of reliable datagrams may go. */
+    String connectedLink() {
+        return switch (link) {
+            case "rxm" -> "tcp";
+            case "verbsrxm" -> "verbs";
+            default -> link;
+        };
+    }
+
+
     /** Whether the wire is libfabric's, which has no announcements, no matching, no keys; names are of sockets. */
     boolean isForeign() {
-        return link.equals("tcp");
+        return link.equals(Network.LINK);
     }
 
     /** The completion level that says most of those that the link gives. */
     long strongestLevel() {
-        return isForeign() ? Flags.DELIVERY_COMPLETE : Flags.MATCH_COMPLETE;
+        return !isForeign() ? Flags.MATCH_COMPLETE
+            : hasDeliveryLevel() ? Flags.DELIVERY_COMPLETE : Flags.INJECT_COMPLETE;
     }
 
     /** Length of a message that stays at its sender, as {@link #heldFlags()} say, until a receive takes it. */
     int heldLength() {
-        // over tcp nothing is announced: what is more than the receiver's driver keeps is not read off the wire
-        return isForeign() ? 6 << 20 : 1 << 20;
+        // over tcp nothing is announced: what is more than the receiver's driver keeps is not read off the wire;
+        // rxm announces what is too long for its segments
+        return isForeign() && hasDeliveryLevel() ? 6 << 20 : 1 << 20;
     }
 
     /** Flags of the call that sends such a message, so that its end tells that it was taken. */
     long heldFlags() {
-        return isForeign() ? Flags.DELIVERY_COMPLETE : 0;
+        return isForeign() && hasDeliveryLevel() ? Flags.DELIVERY_COMPLETE : 0;
     }
 
     /**
@@ -61,6 +78,16 @@ public enum Setup {
     void assumeSharedConnection() {
         assumeTrue(!isForeign(),
             "over tcp each pair of endpoints has a connection of its own: nothing tells when another one's are here");
+    }
+
+    /** Whether the wire tells of a delivery: rxm's does not. */
+    private boolean hasDeliveryLevel() {
+        return !isForeign() || link.equals("tcp");
+    }
+
+    /** Skips a test of what rxm's wire cannot tell of: the delivery of a message. */
+    void assumeDeliveryLevel() {
+        assumeTrue(hasDeliveryLevel(), "the rxm protocol cannot tell of a delivery: the level is refused");
     }
 
     /** Skips a test of a level that only our own wire can tell of. */

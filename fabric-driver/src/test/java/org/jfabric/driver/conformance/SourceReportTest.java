@@ -29,6 +29,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Who is named as source of a message, to whom, and what happens to messages of strangers. */
 @Tag("conformance")
+@Tag("link")
 class SourceReportTest {
     private static final long ANY = -1L;
     private static final long NOTAVAIL = FabricAddress.ADDR_NOTAVAIL;
@@ -164,7 +165,7 @@ class SourceReportTest {
         try (FabricPair pair = new FabricPair(setup)) {
             Receiver receiver = new Receiver(pair, STRICT, AddressVectorType.MAP);
             // in both cases the data is the text, which an address vector takes
-            assertEquals(setup.link.equals("tcp") ? AddressFormat.SOCKADDR_IN : AddressFormat.ADDR_STR,
+            assertEquals(setup.isForeign() ? AddressFormat.SOCKADDR_IN : AddressFormat.ADDR_STR,
                 pair.b.info.addrFormat());
             for (int i = 0; i < 3; i++) {
                 receiver.post(LENGTH, i);

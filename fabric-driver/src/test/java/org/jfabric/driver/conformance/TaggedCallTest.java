@@ -19,6 +19,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Arguments of tagged calls: buffers, their owners, and data for the peer's entry. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class TaggedCallTest {
     private static final long ANY = -1L;

@@ -21,6 +21,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** The code of docs/tagged-messages.md: it compiles, it runs, and the page shows it as it is here. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class TaggedMessageExampleTest {
 

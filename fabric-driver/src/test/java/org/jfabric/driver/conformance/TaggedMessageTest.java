@@ -15,6 +15,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 /** Tagged and untagged messages between two applications, over every link, embedded and with a daemon. */
 @Tag("conformance")
+@Tag("link")
 class TaggedMessageTest {
     private static final int RECEIVE = FabricNode.MEMORY / 2;
     private static final long ANY = -1L;

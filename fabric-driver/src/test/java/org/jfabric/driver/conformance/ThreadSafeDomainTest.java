@@ -36,6 +36,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Domains whose objects several threads use at a time. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(180)
 class ThreadSafeDomainTest {
     private static final long ANY = -1L;

@@ -23,6 +23,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Traffic classes are hints that travel: to discovery and back, and with a domain to its endpoints. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class TrafficClassTest {
     @ParameterizedTest(name = "{0}")

@@ -24,6 +24,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Attributes of the transmit side, as discovery returns them and endpoints keep them. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class TransmitAttributesTest {
     private static final long ANY = -1L;

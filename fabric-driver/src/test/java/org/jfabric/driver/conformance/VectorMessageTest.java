@@ -22,6 +22,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Messages that are gathered from several pieces of registered memory, or scattered over them. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class VectorMessageTest {
     private static final long ANY = -1L;

@@ -25,6 +25,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /** What a completion queue tells about its wait object, and what it refuses. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class WaitObjectControlTest {
     private static final int GETWAIT = ControlCommand.GETWAIT.code();

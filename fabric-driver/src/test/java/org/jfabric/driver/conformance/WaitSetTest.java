@@ -33,6 +33,7 @@ import java.nio.file.Path;
 
 /** Several completion queues awaited together. */
 @Tag("conformance")
+@Tag("link")
 @Timeout(120)
 class WaitSetTest {
     private static final int DEADLINE_MS = 20_000;

@@ -51,6 +51,10 @@ final class RxmChannel extends ForeignChannel {
     private final int eagerLimit;
     private final long sarLimit;
     private Channel below;
+    /** The other end of a connection of the endpoint to itself, of which the engine does not know; usually null. */
+    private RxmChannel ownEnd;
+    /** At such an end: the one that the engine knows, and sends by. */
+    private RxmChannel engineEnd;
     private long packetNumber;
     private int messages;
     private boolean wantsWritable;
@@ -114,7 +118,25 @@ final class RxmChannel extends ForeignChannel {
         packetNumber = number;
         state = UP;
         awaitsRequest = false;
-        handler().onUp(this);
+        if (isOfEngine()) {
+            handler().onUp(this);
+        }
+    }
+
+    /** What is sent here comes out at the other end, for the same peer. */
+    void ownEnd(RxmChannel other) {
+        ownEnd = other;
+        other.engineEnd = this;
+    }
+
+    /** Whether the endpoint's connection to itself has its other end. */
+    boolean hasOwnEnd() {
+        return ownEnd != null;
+    }
+
+    /** Whether the engine knows of it. */
+    boolean isOfEngine() {
+        return engineEnd == null;
     }
 
     // ---- calls of the engine ----
@@ -202,6 +224,9 @@ final class RxmChannel extends ForeignChannel {
 
     /** The peer has read a payload; false if it was not announced. */
     boolean onReadDone(long message) {
+        if (engineEnd != null) {
+            return engineEnd.onReadDone(message);
+        }
         RxmRendezvous.Exposed exposed = rendezvous.find(message);
         if (exposed == null) {
             return false;
@@ -312,7 +337,7 @@ final class RxmChannel extends ForeignChannel {
 
     @Override
     public boolean awaitsPeer() {
-        return transfers != 0 || receiver.isAssembling();
+        return transfers != 0 || receiver.isAssembling() || ownEnd != null && ownEnd.receiver.isAssembling();
     }
 
     @Override
@@ -322,7 +347,7 @@ final class RxmChannel extends ForeignChannel {
             return -FabricErrno.EAGAIN;
         }
         // also of a payload that could not be taken: the wire has no word for that
-        receiver.taken(operation);
+        (ownEnd == null ? receiver : ownEnd.receiver).taken(operation);
         RxmPacket.begin(packet.injectAddress, RxmPacket.READ_DONE, packetNumber);
         RxmPacket.about(packet.injectAddress, operation);
         RxmPackets.whole(packet, RxmPacket.HEADER_LENGTH);
@@ -379,7 +404,9 @@ final class RxmChannel extends ForeignChannel {
         }
         receiver.abort(errno);
         release();
-        handler().onDown(errno);
+        if (isOfEngine()) {
+            handler().onDown(errno);
+        }
     }
 
     /** The peer breaks the rules. */

@@ -203,6 +203,10 @@ final class RxmPeers extends ListenerHandler {
         RxmConnectData data = RxmConnectData.ofRequest(request.cmData());
         SocketName peer = SocketName.parse(request.remoteAddress()).withPort(data.port());
         RxmChannel known = byAddress.get(peer.toString());
+        if (peer.equals(name) && data.process() == process) {
+            acceptOwn(request, known, data);
+            return;
+        }
         if (known != null && refuses(known, peer, data)) {
             request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_ALREADY));
             return;
@@ -225,6 +229,20 @@ final class RxmPeers extends ListenerHandler {
             channel.isStranger = isStranger;
         }
         accept(request, channel, data);
+    }
+
+    /** The endpoint asks itself: this connection's other end is a channel of ours. */
+    private void acceptOwn(IncomingConnection request, RxmChannel asking, RxmConnectData data) {
+        if (asking == null || asking.hasOwnEnd()) {
+            request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_REFUSED));
+            return;
+        }
+        RxmChannel own = new RxmChannel(
+            this, limits, settings, endpoint, asking.remoteAddress(), asking.handler());
+        own.index = nextIndex++;
+        polled.add(own);
+        asking.ownEnd(own);
+        accept(request, own, data);
     }
 
     private boolean refuses(RxmChannel known, SocketName peer, RxmConnectData data) {

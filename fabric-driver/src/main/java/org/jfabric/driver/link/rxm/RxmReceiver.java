@@ -53,7 +53,7 @@ final class RxmReceiver extends ChannelHandler {
 
     @Override
     public int onOpening() {
-        return channel.handler().onOpening();
+        return channel.isOfEngine() ? channel.handler().onOpening() : 0;
     }
 
     @Override

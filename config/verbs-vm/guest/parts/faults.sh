@@ -1,0 +1,54 @@
+# A side that is killed, and a network that loses packets and holds them up.
+
+# The process of the server that runs.
+server_pid() {
+    pgrep -f -- "fi-pingpong.*--bind" | head -n 1
+}
+
+# killed OPTIONS...: the client, in the middle of many messages, has to end by itself and say why.
+killed() {
+    local server client status
+    fabric fi-pingpong "$@" -S 64 -I 1000000 --timeout 300 --bind 10.0.0.1 > /tmp/server.log 2>&1 &
+    server=$!
+    for _ in $(seq 200); do listens && break; sleep 0.5; done
+    fabric fi-pingpong "$@" -S 64 -I 1000000 --timeout 300 10.0.0.1 > /tmp/client.log 2>&1 &
+    client=$!
+    # until messages have crossed the wire for a while
+    for _ in $(seq 200); do
+        [ "$(packets)" -gt 1000 ] && break
+        sleep 0.5
+    done
+    kill -9 "$(server_pid)"
+    wait $server
+    wait $client
+    status=$?
+    echo "client, ended with $status:"
+    cat /tmp/client.log
+    [ $status -eq 1 ] && grep -qE 'FI_(ECONNRESET|ESHUTDOWN|ECONNABORTED)' /tmp/client.log
+}
+
+# Packets that the client's card has sent.
+packets() {
+    cat /sys/class/infiniband/rxe1/ports/1/hw_counters/sent_pkts
+}
+
+check "faults: the server of MSG is killed" killed -p verbs -e msg
+check "faults: the server of rxm is killed" killed -p 'verbs;ofi_rxm' -e rdm
+
+# lossy PLAN COMMAND...: while each packet between the two devices may meet what netem is told.
+lossy() {
+    local plan=$1 status
+    shift
+    tc qdisc add dev eth0 root netem $plan && tc qdisc add dev eth1 root netem $plan || return 1
+    "$@"
+    status=$?
+    tc -s qdisc show dev eth0
+    tc qdisc del dev eth0 root
+    tc qdisc del dev eth1 root
+    return $status
+}
+
+check "faults: MSG, packets are lost" lossy "loss 1%" both ours theirs 64k -p verbs -e msg -S 65536
+check "faults: rxm, packets are lost" lossy "loss 1%" both ours theirs 64k -p 'verbs;ofi_rxm' -e rdm -S 65536
+check "faults: MSG, packets are late" lossy "delay 2ms 1ms" both ours theirs 64k -p verbs -e msg -S 65536
+check "faults: rxm, packets are late" lossy "delay 2ms 1ms" both ours theirs 64k -p 'verbs;ofi_rxm' -e rdm -S 65536

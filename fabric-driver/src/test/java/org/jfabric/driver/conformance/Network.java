@@ -1,0 +1,30 @@
+package org.jfabric.driver.conformance;
+
+import java.util.List;
+
+/**
+ * The link of networks that tests run over: tcp on this machine's loopback interface, or the one that a run is for,
+ * {@code -Djfabric.test.link}, on the interface {@code -Djfabric.test.interface}.
+ */
+final class Network {
+    /** Whether this run is for a certain link. */
+    static final boolean IS_CHOSEN = System.getProperty("jfabric.test.link") != null;
+    /** Name of the link of reliable datagrams. */
+    static final String LINK = System.getProperty("jfabric.test.link", "tcp");
+    /** What drivers are told, as NAME=VALUE. */
+    static final List<String> OPTIONS = options(System.getProperty("jfabric.test.interface", "lo"));
+
+    private Network() {
+    }
+
+    private static List<String> options(String networkInterface) {
+        return switch (LINK) {
+            case "tcp" -> List.of("jfabric.tcp.interface=" + networkInterface);
+            case "rxm" -> List.of(
+                "jfabric.link.enabled=loopback,shm,rxm,tcp", "jfabric.tcp.interface=" + networkInterface);
+            case "verbsrxm" -> List.of(
+                "jfabric.link.enabled=loopback,shm,verbsrxm,verbs", "jfabric.verbs.interface=" + networkInterface);
+            default -> throw new IllegalArgumentException("no link of networks: " + LINK);
+        };
+    }
+}
