@@ -161,7 +161,7 @@ public final class AddressVector implements Fid {
         byte[] bytes = new byte[Codes.required(rawAddress, "rawAddress").capacity()];
         rawAddress.getBytes(0, bytes);
         String text = new String(bytes, StandardCharsets.US_ASCII);
-        if (domain.usesQueuePairNames() && !IbUdName.isName(text)) {
+        if (domain.info().epAttr().protocol() == Protocol.IB_UD && !IbUdName.isName(text)) {
             return insert(IbUdName.ofBytes(bytes).toString());
         }
         boolean isImage = domain.usesSocketNames() && !SocketName.isName(text);

@@ -342,11 +342,6 @@ public final class Domain implements Fid {
         };
     }
 
-    /** Whether the addresses of its endpoints are those of datagram queue pairs, {@link IbUdName}. */
-    boolean usesQueuePairNames() {
-        return info.epAttr().protocol() == Protocol.IB_UD;
-    }
-
     /** The fabric's one lock of control calls. */
     Object lock() {
         return fabric.lock();

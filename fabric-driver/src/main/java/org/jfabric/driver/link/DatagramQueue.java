@@ -3,8 +3,8 @@ package org.jfabric.driver.link;
 import java.util.Arrays;
 
 /**
- * Messages of one endpoint for datagrams that wait to be sent, to whomever, in the order of posting. It grows to as many
- * as the endpoint has had waiting at once.
+ * Messages of one endpoint for datagrams that wait to be sent, to whomever, in the order of posting. It grows to as
+ * many as the endpoint has had waiting at once.
  *
  * <p>Owner: progress agent.
  */

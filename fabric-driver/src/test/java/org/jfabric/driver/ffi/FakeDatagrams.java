@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a device in memory does for unreliable datagrams: the half of {@link FakeVerbs} with the calls of these. Datagrams
- * that find no receive, or another Q_Key, are lost, as with real cards.
+ * What a device in memory does for unreliable datagrams: the half of {@link FakeVerbs} with the calls of these.
+ * Datagrams that find no receive, or another Q_Key, are lost, as with real cards.
  */
 public abstract class FakeDatagrams implements Ibverbs, RdmaCm {
     /** Q_Key that the connection manager gives groups. */

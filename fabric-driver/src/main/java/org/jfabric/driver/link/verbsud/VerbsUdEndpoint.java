@@ -26,10 +26,10 @@ import java.util.Map;
 /**
  * One endpoint's queue pair: what waits to be sent, and whose datagrams are received.
  *
- * <p><b>Sending.</b> A message goes into the send queue at once, unless it is full or the way to the peer is still being
- * made: then it waits, and all that follow it, so that sends end in the order of their posting. A send has reached the
- * level "transmit" when the card has sent it. <b>Receiving.</b> No more datagrams are handed over than receives are
- * posted; see {@link VerbsUdReceiver}.
+ * <p><b>Sending.</b> A message goes into the send queue at once, unless it is full or the way to the peer is still
+ * being made: then it waits, and all that follow it, so that sends end in the order of their posting. A send has
+ * reached the level "transmit" when the card has sent it. <b>Receiving.</b> No more datagrams are handed over than
+ * receives are posted; see {@link VerbsUdReceiver}.
  *
  * <p>Owner: progress agent.
  */
@@ -382,8 +382,8 @@ final class VerbsUdEndpoint {
     private void lost(int errno, String why) {
         if (lostErrno == 0) {
             lostErrno = errno;
-            services.onError(new FabricException(errno, "the endpoint " + port.address() + " on " + port.place().device()
-                + " is lost: " + why, "Close it and open another one; its sends fail."));
+            services.onError(new FabricException(errno, "the endpoint " + port.address() + " on "
+                + port.place().device() + " is lost: " + why, "Close it and open another one; its sends fail."));
         }
     }
 

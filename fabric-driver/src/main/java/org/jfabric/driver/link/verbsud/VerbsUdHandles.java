@@ -10,9 +10,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The address handles of one endpoint, one for each port or group that it sends to, made on the resource thread and kept,
- * at most so many: when another way is needed, the one that was not used for the longest time is given up. What is left
- * goes with the endpoint's {@link VerbsUdPort}.
+ * The address handles of one endpoint, one for each port or group that it sends to, made on the resource thread and
+ * kept, at most so many: when another way is needed, the one that was not used for the longest time is given up. What
+ * is left goes with the endpoint's {@link VerbsUdPort}.
  *
  * <p>Owner: progress agent.
  */
@@ -122,8 +122,9 @@ final class VerbsUdHandles {
 
     private void failed(VerbsUdHandle handle, VerbsUdChannel channel, int errno, String text) {
         handle.failed(errno);
-        services.onError(new FabricException(errno, "there is no way from " + port.address() + " to " + channel.address()
-            + ": " + text, "Check that both are in one network and have GIDs of one kind (IPv4, IPv6, link-local)."));
+        services.onError(new FabricException(errno, "there is no way from " + port.address() + " to "
+            + channel.address() + ": " + text,
+            "Check that both are in one network and have GIDs of one kind (IPv4, IPv6, link-local)."));
     }
 
     private byte[] route(VerbsUdChannel channel) {

@@ -36,8 +36,9 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Makes the verbsud link. What it offers is what libfabric's verbs provider offers for datagrams, and multicast: untagged
- * messages of one packet, with 32 bits besides. Where there is no RDMA device its verdict says what is missing.
+ * Makes the verbsud link. What it offers is what libfabric's verbs provider offers for datagrams, and multicast:
+ * untagged messages of one packet, with 32 bits besides. Where there is no RDMA device its verdict says what is
+ * missing.
  */
 public final class VerbsUdLinkProvider extends LinkProvider {
     /** The link's name. */

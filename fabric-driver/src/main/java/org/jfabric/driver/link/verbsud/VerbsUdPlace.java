@@ -23,8 +23,8 @@ import java.util.function.Predicate;
 
 /**
  * Where an endpoint is: one GID of an active port of a device. It is the one asked for, by itself or by an IP address
- * that it stands for; else that of the interface which the option names; else one that reaches the destination; else the
- * one with the index that an option says of the first active port.
+ * that it stands for; else that of the interface which the option names; else one that reaches the destination; else
+ * the one with the index that an option says of the first active port.
  *
  * @param device   name.
  * @param port     from 1.

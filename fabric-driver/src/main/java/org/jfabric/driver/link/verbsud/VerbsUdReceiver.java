@@ -11,11 +11,11 @@ import org.jfabric.driver.link.DatagramSources;
 /**
  * The receives of one queue pair: slots of registered memory, all of them with the card but those whose datagrams wait
  * for receives of the application. They wait in three quarters of the slots, so that the card always has some: what
- * comes when these are full is lost, as it is with libfabric's provider where no receive is posted, and counted. What the
- * card loses because more comes between two polls than it has slots nobody can count.
+ * comes when these are full is lost, as it is with libfabric's provider where no receive is posted, and counted. What
+ * the card loses because more comes between two polls than it has slots nobody can count.
  *
- * <p>The slot begins in front of a cache line, so that the payload, behind the route's {@value VerbsUdRoute#BYTES} bytes,
- * begins with one.
+ * <p>The slot begins in front of a cache line, so that the payload, behind the route's {@value VerbsUdRoute#BYTES}
+ * bytes, begins with one.
  *
  * <p>Owner: progress agent.
  */

@@ -117,7 +117,8 @@ class VerbsUdLinkTest {
     void shouldRefuseWhatADatagramCannotCarry() {
         connect();
         assertEquals(-FabricErrno.EOPNOTSUPP, toB.channel.send(a.operation(Flags.TAGGED, 1, 1), 0));
-        assertEquals(-FabricErrno.EOPNOTSUPP, toB.channel.send(a.operation(AWAITED | Flags.DELIVERY_COMPLETE, 1, 1), 0));
+        assertEquals(-FabricErrno.EOPNOTSUPP,
+            toB.channel.send(a.operation(AWAITED | Flags.DELIVERY_COMPLETE, 1, 1), 0));
         assertEquals(-FabricErrno.EINVAL, toB.channel.send(a.operation(AWAITED | Flags.MULTICAST, 1, 1), 0));
     }
 
@@ -144,9 +145,11 @@ class VerbsUdLinkTest {
             assertArrayEquals(UdNode.payload(8, 3), b.strangers().messages.getFirst());
             assertArrayEquals(UdNode.payload(8, 1), toA.messages.getFirst());
             UdTold known = b.insert(sibling.address());
+            sibling.step();
             toBToo.channel.send(sibling.operation(AWAITED, 8, 4), 0);
             await(() -> known.messages.size() == 1);
             known.channel.close(0);
+            sibling.step();
             toBToo.channel.send(sibling.operation(AWAITED, 8, 5), 0);
             await(() -> b.strangers().messages.size() == 2);
         }
@@ -278,7 +281,7 @@ class VerbsUdLinkTest {
         a.step();
         assertFalse(a.link.arm());
         a.holdsTasks = false;
-        await(() -> toA.messages.size() == 3);
+        await(() -> toA.messages.size() == 3 && toB.sent.size() == 3);
         assertEquals(List.of(0L, 1L, 2L), toB.sent);
         assertEquals(1, a.verbs.handlesMade);
     }
