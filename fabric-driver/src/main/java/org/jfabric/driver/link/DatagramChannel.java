@@ -97,7 +97,11 @@ public abstract class DatagramChannel extends ForeignChannel {
         handler().onSent(operation, errno);
     }
 
-    /** The same for a message that ends inside of the engine's own call, after {@link #mayEndNow}. */
+    /**
+     * The same for a message that ends inside of the engine's own call, after {@link #mayEndNow}.
+     *
+     * @param operation accepted.
+     */
     protected final void endedNow(TransmitOperation operation) {
         creditBytes -= operation.length + COST_BYTES;
     }

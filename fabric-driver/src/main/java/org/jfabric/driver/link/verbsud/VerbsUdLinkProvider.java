@@ -96,7 +96,7 @@ public final class VerbsUdLinkProvider extends LinkProvider {
         List<Reason> obstacles = obstacles(config);
         int packetBytes = LONGEST_PACKET_BYTES;
         Reason noPlace = null;
-        if (obstacles.isEmpty()) {
+        if (obstacles.isEmpty() && isKnown(wanted.srcAddr())) {
             try {
                 packetBytes = VerbsUdPlace.choose(system.get(), wanted, config.verbs()).packetBytes();
             } catch (FabricException e) {
@@ -128,6 +128,12 @@ public final class VerbsUdLinkProvider extends LinkProvider {
         return new Verdict(NAME, reasons.isEmpty(), SCORE, reasons);
     }
 
+    /** Whether a source is one without asking who has a host's name, which is slow: {@link #bind} does. */
+    private static boolean isKnown(String source) {
+        return source == null || !HostNames.isHost(source) || HostNames.isNumeric(source.substring(
+            SocketName.HOST_SCHEME.length(), source.lastIndexOf(':')).replaceAll("[\\[\\]]", ""));
+    }
+
     private static boolean isGroup(String address) {
         return SocketName.isName(address) && SocketName.parse(address).inetAddress().isMulticastAddress();
     }
@@ -137,7 +143,8 @@ public final class VerbsUdLinkProvider extends LinkProvider {
         Info wanted = plain(hints);
         int packetBytes = LONGEST_PACKET_BYTES;
         try {
-            packetBytes = VerbsUdPlace.choose(system.get(), wanted, config.verbs()).packetBytes();
+            packetBytes = isKnown(wanted.srcAddr())
+                ? VerbsUdPlace.choose(system.get(), wanted, config.verbs()).packetBytes() : packetBytes;
         } catch (FabricException | VerbsUnavailableException e) {
             // the verdict says why; what identifies the link is told all the same
         }
