@@ -7,10 +7,11 @@ suite() {
         --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
         -Djfabric.test.link=verbsrxm -Djfabric.test.interface=10.1.0.1 \
         -cp "$target/test-classes:$target/classes:$target/suite/*" org.junit.platform.console.ConsoleLauncher execute \
-        --disable-banner --disable-ansi-colors --details=none --include-tag=link \
+        --disable-banner --disable-ansi-colors --details=testfeed --include-tag=link \
         --select-package org.jfabric.driver.conformance "$@" > /tmp/suite.log 2>&1
     status=$?
-    cat /tmp/suite.log
+    # what failed, with its reasons, and the numbers
+    sed -n '/^Failures (/,$p' /tmp/suite.log
     grep -E 'tests (successful|failed|skipped|aborted)' /tmp/suite.log > /tmp/figures
     return $status
 }

@@ -1,6 +1,7 @@
 package org.jfabric.driver.link;
 
 import org.jfabric.FabricErrno;
+import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.layout.Words;
 
 /**
@@ -105,13 +106,16 @@ public abstract class Channel {
      * Fetches an announced payload straight into its destination.
      *
      * @param source      where the payload is, as the announcement said.
+     * @param destRegion  region of a destination in one piece, held until the fetch has ended or the channel is down;
+     *                    null if it lies in none that an application has registered.
      * @param destAddress native address of the destination, if that is in one piece.
      * @param destPieces  pieces of the destination, or null; good until the fetch has ended or the channel is down.
      * @param length      bytes to fetch, at most those of the message.
      * @return {@link #DONE}; or {@link #PENDING}: {@link ChannelHandler#onPulled} follows; or
      *     {@code -FI_EOPNOTSUPP}, {@code -FI_EAGAIN}: not possible for this source (yet), ask for segments instead.
      */
-    public abstract int pull(RemotePayload source, long destAddress, PieceList destPieces, long length);
+    public abstract int pull(
+        RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length);
 
     /**
      * Copies one mapped piece of an announced payload to where it goes.

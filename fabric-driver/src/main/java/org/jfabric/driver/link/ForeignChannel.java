@@ -1,6 +1,7 @@
 package org.jfabric.driver.link;
 
 import org.jfabric.FabricErrno;
+import org.jfabric.driver.resource.RegisteredRegion;
 
 /**
  * A channel over a wire that is not our own: without frames for announcements, segments, acknowledgements of single
@@ -25,7 +26,8 @@ public abstract class ForeignChannel extends Channel {
     }
 
     @Override
-    public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+    public int pull(
+        RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
         return -FabricErrno.EOPNOTSUPP;
     }
 

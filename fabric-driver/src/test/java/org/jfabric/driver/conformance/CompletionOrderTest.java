@@ -81,6 +81,7 @@ class CompletionOrderTest {
     @EnumSource(Setup.class)
     @Requirement("TX-036")
     void shouldNotOrderCompletionsOfDifferentDestinations(Setup setup) {
+        setup.assumeDeliveryLevel();
         long level = setup.strongestLevel();
         try (FabricPair pair = new FabricPair(setup); FabricNode other = pair.sibling(
             pair.b, new Info().caps(Flags.TAGGED), 0xCC)) {

@@ -43,13 +43,12 @@ public final class FabricPair implements AutoCloseable {
     }
 
     FabricPair(Setup setup, Info hints, int cqSize) {
-        this(setup, hints, cqSize, setup.daemon ? Daemons.shared() : null);
+        this(setup, hints, cqSize, daemons(setup, false));
     }
 
     private FabricPair(Setup setup, Info hints, int cqSize, Daemons daemons) {
         this.setup = setup;
         this.daemons = daemons;
-        setup.assumeWanted();
         boolean twoDrivers = setup.hasTwoDrivers();
         Fabric first;
         Fabric second;
@@ -86,7 +85,13 @@ public final class FabricPair implements AutoCloseable {
     }
 
     static FabricPair withOwnDaemons(Setup setup, Info hints, int cqSize) {
-        return new FabricPair(setup, hints, cqSize, setup.daemon ? Daemons.own() : null);
+        return new FabricPair(setup, hints, cqSize, daemons(setup, true));
+    }
+
+    /** Before anything is made: whether this run wants the test at all. */
+    private static Daemons daemons(Setup setup, boolean isOwn) {
+        setup.assumeWanted();
+        return !setup.daemon ? null : isOwn ? Daemons.own() : Daemons.shared();
     }
 
     private static Info usualHints() {

@@ -24,6 +24,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.HexFormat;
+import java.util.Set;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -105,6 +106,23 @@ class RxmPeerTest {
         buffer.put(at, (byte) 4).put(at + 1, (byte) type).putLong(at + 8, connection).putLong(at + 16, message)
             .put(at + 32, (byte) 2).put(at + 34, (byte) op).putLong(at + 40, payloadLength);
         return buffer;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {8, 40_000, 1 << 20})
+    void shouldReachItself(int length) {
+        // one packet, segments, a payload that is read: the end of each goes back to the endpoint as well
+        long self = node.av.insert(node.endpoint.name());
+        for (int i = 1; i <= 3; i++) {
+            node.fill(0, length, i);
+            assertEquals(0, node.endpoint.trecv(node.memory.address(FabricNode.MEMORY / 2), length, self, i, 0, i));
+            assertEquals(0, node.endpoint.tsend(node.memory.address(0), length, self, i, 10 + i));
+            FabricNode.Entry first = node.await();
+            FabricNode.Entry second = node.await();
+            assertEquals(Set.of((long) i, 10L + i), Set.of(first.context(), second.context()));
+            assertEquals(0, first.err() | second.err(), () -> first + ", " + second);
+            node.assertFilled(FabricNode.MEMORY / 2, length, i);
+        }
     }
 
     @Test

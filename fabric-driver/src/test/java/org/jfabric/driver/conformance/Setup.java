@@ -27,7 +27,7 @@ public enum Setup {
         this.daemon = daemon;
     }
 
-    /** Skips what other runs have shown: one for a certain link of networks is for that link alone. */
+    /** Skips what other runs show, if this one is for a certain link. */
     void assumeWanted() {
         assumeTrue(!Network.IS_CHOSEN || isForeign(), () -> "this run is for link " + Network.LINK);
     }

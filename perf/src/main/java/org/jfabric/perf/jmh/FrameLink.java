@@ -10,6 +10,7 @@ import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.RegisteredRegion;
 
 /**
  * A link that leads nowhere, so that the engine's hops are alone: it takes what is sent without looking at it, and when
@@ -116,7 +117,8 @@ final class FrameLink extends Link {
         }
 
         @Override
-        public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+        public int pull(
+            RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
             return -FabricErrno.EOPNOTSUPP;
         }
 

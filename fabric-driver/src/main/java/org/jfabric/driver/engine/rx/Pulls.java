@@ -39,7 +39,8 @@ final class Pulls {
         peer.addPull(operation);
         long length = operation.placedBytes();
         int result = length == 0
-            ? Channel.DONE : peer.channel().pull(payload, operation.address, operation.pieces, length);
+            ? Channel.DONE
+            : peer.channel().pull(payload, operation.region(), operation.address, operation.pieces, length);
         if (result == Channel.DONE) {
             taken(operation);
         } else if (result == Channel.PENDING) {

@@ -107,6 +107,11 @@ public final class ReceiveOperation extends MatchedReceive {
         return true;
     }
 
+    /** The region of the one piece that it has; null if it lies in none, or there are several. */
+    RegisteredRegion region() {
+        return buffer == null ? region : buffer.region;
+    }
+
     /** Takes the pieces that a request names, if all of them are registered, and holds them. */
     boolean scatterOver(RegionTable regions, long[] requested, int count) {
         if (!vector.resolve(regions, requested, count)) {

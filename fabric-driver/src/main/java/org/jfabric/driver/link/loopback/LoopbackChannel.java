@@ -8,6 +8,7 @@ import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.RegisteredRegion;
 
 /**
  * One end of a pair of endpoints of the same driver. A message is handed to the other end's handler in the call that
@@ -93,7 +94,8 @@ final class LoopbackChannel extends Channel {
     }
 
     @Override
-    public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+    public int pull(
+        RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
         long done = 0;
         for (int i = 0; done < length; i++) {
             long bytes = Math.min(source.length(i), length - done);

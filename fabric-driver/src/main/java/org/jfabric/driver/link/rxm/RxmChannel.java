@@ -1,5 +1,6 @@
 package org.jfabric.driver.link.rxm;
 
+import org.agrona.collections.LongArrayList;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
@@ -10,6 +11,7 @@ import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.layout.Words;
 
 import java.util.ArrayDeque;
@@ -37,7 +39,8 @@ final class RxmChannel extends ForeignChannel {
     static final int CLOSED = 2;
 
     /** A payload to be read, for which the channel below had no room. */
-    private record WaitingPull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+    private record WaitingPull(
+        RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
     }
 
     private final RxmPeers peers;
@@ -47,6 +50,8 @@ final class RxmChannel extends ForeignChannel {
     private final RxmRendezvous rendezvous = new RxmRendezvous();
     private final ArrayDeque<TransmitOperation> segmenting = new ArrayDeque<>();
     private final ArrayDeque<WaitingPull> pulls = new ArrayDeque<>();
+    /** Sends whose last segment was taken at once, inside of the call that is not to be answered by a report. */
+    private final LongArrayList ended = new LongArrayList();
     private final RxmReceiver receiver;
     private final int eagerLimit;
     private final long sarLimit;
@@ -202,7 +207,7 @@ final class RxmChannel extends ForeignChannel {
             return -FabricErrno.EAGAIN;
         }
         RxmRendezvous.Exposed exposed = rendezvous.take(operation);
-        int result = below.expose(operation, exposed.payload);
+        int result = exposing().expose(operation, exposed.payload);
         if (result < 0) {
             rendezvous.give(exposed);
             packets.give(packet);
@@ -214,12 +219,17 @@ final class RxmChannel extends ForeignChannel {
         RxmPackets.whole(packet, RxmPacket.HEADER_LENGTH + RxmDescriptors.LENGTH);
         result = pass(packet);
         if (result < 0) {
-            below.conceal(exposed.payload);
+            exposing().conceal(exposed.payload);
             rendezvous.give(exposed);
             return result;
         }
         transfers++;
         return PENDING;
+    }
+
+    /** The connection that is asked for what a peer reads: where both ends are here, that is the other one. */
+    private Channel exposing() {
+        return ownEnd == null ? below : ownEnd.below;
     }
 
     /** The peer has read a payload; false if it was not announced. */
@@ -232,7 +242,7 @@ final class RxmChannel extends ForeignChannel {
             return false;
         }
         transfers--;
-        below.conceal(exposed.payload);
+        exposing().conceal(exposed.payload);
         long operation = exposed.operation();
         rendezvous.give(exposed);
         handler().onSent(operation, 0);
@@ -271,14 +281,29 @@ final class RxmChannel extends ForeignChannel {
         if (result >= 0) {
             operation.sent += length;
             if (length == rest && result == DONE) {
-                peers.later(this, operation.id());
+                ended.addLong(operation.id());
             }
         }
         return result;
     }
 
+    /** Whether the engine is to be told of something in the next step. */
+    boolean hasNews() {
+        return !ended.isEmpty();
+    }
+
+    private int tellEnded() {
+        int told = 0;
+        // what is told may end further ones
+        while (told < ended.size() && state == UP) {
+            handler().onSent(ended.getLong(told++), 0);
+        }
+        ended.clear();
+        return told;
+    }
+
     /** Goes on with what waits; 0 if nothing could go on. */
-    int flush() {
+    private int flush() {
         int work = flushPulls();
         while (!segmenting.isEmpty() && state == UP) {
             TransmitOperation operation = segmenting.peek();
@@ -299,7 +324,8 @@ final class RxmChannel extends ForeignChannel {
         int work = 0;
         while (!pulls.isEmpty() && state == UP) {
             WaitingPull pull = pulls.peek();
-            int result = below.pull(pull.source, pull.destAddress, pull.destPieces, pull.length);
+            int result = below.pull(
+                pull.source, pull.destRegion, pull.destAddress, pull.destPieces, pull.length);
             if (result == -FabricErrno.EAGAIN) {
                 return work;
             }
@@ -315,14 +341,15 @@ final class RxmChannel extends ForeignChannel {
     // ---- receiving ----
 
     @Override
-    public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+    public int pull(
+        RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
         int result = pulls.isEmpty()
-            ? below.pull(source, destAddress, destPieces, length) : -FabricErrno.EAGAIN;
+            ? below.pull(source, destRegion, destAddress, destPieces, length) : -FabricErrno.EAGAIN;
         if (result == -FabricErrno.EAGAIN) {
             // nobody could be asked for segments: it is asked again when the channel below has room
             RemotePayload kept = new RemotePayload();
             kept.set(source);
-            pulls.add(new WaitingPull(kept, destAddress, destPieces, length));
+            pulls.add(new WaitingPull(kept, destRegion, destAddress, destPieces, length));
             result = PENDING;
         }
         transfers += result == PENDING ? 1 : 0;
@@ -387,6 +414,12 @@ final class RxmChannel extends ForeignChannel {
             handler().onSent(operation, errno);
         }
         onWritable();
+    }
+
+    /** One step; 0 if there was nothing to do. */
+    int poll() {
+        int work = ended.isEmpty() ? 0 : tellEnded();
+        return state == CLOSED ? work : work + flush();
     }
 
     void onWritable() {

@@ -301,9 +301,7 @@ final class RxmPeers extends ListenerHandler {
         for (int i = polled.size() - 1; i >= 0; i--) {
             RxmChannel channel = polled.get(i);
             work += channel.receiver().retry();
-            if (channel.state != RxmChannel.CLOSED) {
-                work += channel.flush();
-            }
+            work += channel.poll();
             if (channel.awaitsRequest) {
                 work += askAgain(channel);
             }
@@ -330,16 +328,7 @@ final class RxmPeers extends ListenerHandler {
     }
 
     boolean isIdle() {
-        return later.isEmpty() && requests.isEmpty();
-    }
-
-    /** Reports the end of a send outside of the call that sent it. */
-    void later(RxmChannel channel, long operation) {
-        later.add(() -> {
-            if (channel.state != RxmChannel.CLOSED) {
-                channel.handler().onSent(operation, 0);
-            }
-        });
+        return later.isEmpty() && requests.isEmpty() && polled.stream().noneMatch(RxmChannel::hasNews);
     }
 
     /** The application knows a peer from now on; also one that it forgets again, until its connection ends. */

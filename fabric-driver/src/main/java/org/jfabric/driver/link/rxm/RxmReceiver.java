@@ -3,6 +3,7 @@ package org.jfabric.driver.link.rxm;
 import org.agrona.UnsafeApi;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.agrona.collections.LongHashSet;
+import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
@@ -68,7 +69,8 @@ final class RxmReceiver extends ChannelHandler {
 
     @Override
     public void onDown(int errno) {
-        channel.down(errno);
+        // datagrams know no orderly end: whatever the peer did not get is lost
+        channel.down(errno == FabricErrno.ESHUTDOWN ? FabricErrno.ECONNRESET : errno);
     }
 
     @Override

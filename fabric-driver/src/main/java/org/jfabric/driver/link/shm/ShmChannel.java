@@ -224,7 +224,8 @@ final class ShmChannel extends Channel {
     }
 
     @Override
-    public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+    public int pull(
+        RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
         if (!connection.regions().find(source, length, sourceAddresses)) {
             return -FabricErrno.EOPNOTSUPP;
         }

@@ -7,6 +7,7 @@ import org.jfabric.driver.link.ForeignChannel;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.RegisteredRegion;
 
 /**
  * A pair of endpoints, which has one connection of its own. The wire has no frames for credit, announcements and
@@ -37,7 +38,8 @@ abstract class TcpChannel extends ForeignChannel {
     }
 
     @Override
-    public final int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+    public final int pull(
+        RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
         if (source.count() > TcpHeader.MAX_DESCRIPTORS || length > source.lengthBytes()) {
             return -FabricErrno.EOPNOTSUPP;
         }

@@ -190,10 +190,11 @@ final class SendQueue {
     // ---- memory of the peer ----
 
     /** As {@link Channel#pull}. */
-    int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+    int pull(
+        RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
         RegionKeys.Key single = null;
         if (destPieces == null) {
-            single = keys.covering(destAddress, length);
+            single = destRegion == null ? keys.covering(destAddress, length) : keys.of(destRegion);
             if (single == null) {
                 return -FabricErrno.EAGAIN;
             }

@@ -37,11 +37,12 @@ final class VerbsChannel extends ForeignChannel {
     }
 
     @Override
-    public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+    public int pull(
+        RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
         if (length > source.lengthBytes()) {
             return -FabricErrno.EOPNOTSUPP;
         }
-        int result = connection.sends().pull(source, destAddress, destPieces, length);
+        int result = connection.sends().pull(source, destRegion, destAddress, destPieces, length);
         connection.onUse();
         return result;
     }

@@ -8,6 +8,7 @@ import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.RegisteredRegion;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -263,7 +264,8 @@ public final class ScriptedChannel extends Channel {
     }
 
     @Override
-    public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+    public int pull(
+        RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
         if (state == DEAD || other.state == CLOSED) {
             return PENDING;
         }

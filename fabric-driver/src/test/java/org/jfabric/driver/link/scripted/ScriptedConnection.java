@@ -10,6 +10,7 @@ import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.RegisteredRegion;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -259,7 +260,8 @@ final class ScriptedConnection extends ForeignChannel {
     }
 
     @Override
-    public int pull(RemotePayload source, long destAddress, PieceList destPieces, long length) {
+    public int pull(
+        RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
         if (script.chance(script.wouldBlockPercent)) {
             wantsWritable = true;
             return -FabricErrno.EAGAIN;

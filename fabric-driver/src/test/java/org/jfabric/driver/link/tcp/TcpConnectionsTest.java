@@ -224,8 +224,8 @@ class TcpConnectionsTest {
         together.add(first.regionNumber(0), 0, 100, 900);
         together.add(second.regionNumber(0), 0, 0, 500_000);
         long dest = UnsafeApi.allocateMemory(600_000);
-        assertEquals(Channel.PENDING, here.pull(together, dest, null, 400_000));
-        assertEquals(Channel.PENDING, here.pull(second, dest + 400_000, null, 10));
+        assertEquals(Channel.PENDING, here.pull(together, null, dest, null, 400_000));
+        assertEquals(Channel.PENDING, here.pull(second, null, dest + 400_000, null, 10));
         // in front of it, behind it, and against it: nothing mixes
         a.send(here, 1, 5000, 5);
         b.send(there, 2, 70_000, 6);
@@ -258,7 +258,7 @@ class TcpConnectionsTest {
                 }
             }
             long dest = UnsafeApi.allocateMemory(16);
-            both[0].recorder.channel.pull(wrong, dest, null, 10);
+            both[0].recorder.channel.pull(wrong, null, dest, null, 10);
             await(() -> both[0].recorder.downs == 1 && both[1].recorder.downs == 1);
             assertEquals(FabricErrno.EIO, both[1].recorder.downErrno);
             assertEquals(variant + 1, b.errors.size());

@@ -243,7 +243,29 @@ class VerbsLinkTest {
     }
 
     @Test
-    void shouldReadExposedMemory() {
+    void shouldRegisterTheRegionOfAReceiveOnce() {
+        RemotePayload exposed = expose();
+        long memory = b.memory(300_000, 0);
+        RegisteredRegion region = b.region(memory, 300_000, new ArrayList<>());
+        assertEquals(-FabricErrno.EAGAIN, back.pull(exposed, region, memory, null, 100_000), "it is registered first");
+        b.step();
+        long before = calls("ibv_reg_mr");
+        long given = calls("ibv_dereg_mr");
+        for (int i = 0; i < 3; i++) {
+            assertEquals(Channel.PENDING, back.pull(exposed, region, memory + 100_000L * i, null, 100_000));
+            int pulled = i + 1;
+            await(() -> there.pulled.size() == pulled);
+        }
+        assertEquals(before, calls("ibv_reg_mr"));
+        assertEquals(given, calls("ibv_dereg_mr"), "it is the region's");
+    }
+
+    private long calls(String name) {
+        return b.verbs.calls.stream().filter(name::equals).count();
+    }
+
+    /** Has connections for packets made, and a payload of a's exposed. */
+    private RemotePayload expose() {
         a = new VerbsNode(network, "10.0.0.1", VerbsSettings::ofPackets);
         b = new VerbsNode(network, "10.0.0.2", VerbsSettings::ofPackets);
         request();
@@ -260,10 +282,16 @@ class VerbsLinkTest {
         assertEquals(-FabricErrno.EAGAIN, channel.expose(operation, exposed));
         await(() -> here.writables == 1);
         assertEquals(Channel.DONE, channel.expose(operation, exposed));
+        return exposed;
+    }
+
+    @Test
+    void shouldReadExposedMemory() {
+        RemotePayload exposed = expose();
         long to = b.memory(100_000, 0);
-        assertEquals(-FabricErrno.EAGAIN, back.pull(exposed, to, null, 100_000), "the destination is registered first");
+        assertEquals(-FabricErrno.EAGAIN, back.pull(exposed, null, to, null, 100_000), "it is registered first");
         b.step();
-        assertEquals(Channel.PENDING, back.pull(exposed, to, null, 100_000));
+        assertEquals(Channel.PENDING, back.pull(exposed, null, to, null, 100_000));
         await(() -> there.pulled.size() == 1);
         assertEquals(79L, there.pulled.getFirst());
         byte[] read = new byte[100_000];
