@@ -108,7 +108,7 @@ class QueuePairDatagramTest {
                 assertEquals((byte) (i * 7 + length), b.memory.buffer().getByte(i));
             }
         }
-        assertEquals(-FabricErrno.EMSGSIZE, a.endpoint.send(a.memory.address(), longest + 1, toB, 7));
+        assertEquals(-FabricErrno.EINVAL, a.endpoint.send(a.memory.address(), longest + 1, toB, 7));
     }
 
     @Test
