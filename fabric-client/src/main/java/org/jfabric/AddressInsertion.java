@@ -2,6 +2,8 @@ package org.jfabric;
 
 import org.jfabric.client.DriverEvent;
 
+import java.nio.charset.StandardCharsets;
+
 /**
  * One asynchronous call that inserts addresses: an error entry for each that failed, and in the end always one
  * {@link EventType#AV_COMPLETE} (REF-018).
@@ -44,7 +46,7 @@ final class AddressInsertion {
         } else {
             store(index, FabricAddress.ADDR_NOTAVAIL);
             int errno = failure == null ? FabricErrno.EIO : failure.errno();
-            queue.reportError(vector, context, index, errno, addresses[index]);
+            queue.reportError(vector, context, index, errno, addresses[index].getBytes(StandardCharsets.US_ASCII));
         }
         countDown();
     }

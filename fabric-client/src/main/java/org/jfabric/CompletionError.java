@@ -123,7 +123,10 @@ public final class CompletionError {
         return this;
     }
 
-    /** Detail of the link, for debugging (CQ-123). */
+    /**
+     * Detail of the link, for debugging (CQ-123): the same as {@link #err()}, or what an RDMA device said, see
+     * {@link VerbsErrno}.
+     */
     public int provErrno() {
         return provErrno;
     }

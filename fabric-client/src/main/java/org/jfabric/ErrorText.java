@@ -14,8 +14,8 @@ final class ErrorText {
 
     /** Text, never empty; where a buffer is given it is stored there too, cut and ended by a zero byte. */
     static String of(int provErrno, DirectBuffer data, MutableDirectBuffer buffer, int offset, int len) {
-        StringBuilder text = new StringBuilder(FabricErrno.name(provErrno)).append(": ")
-            .append(FabricErrno.describe(provErrno));
+        StringBuilder text = new StringBuilder(VerbsErrno.isVerbs(provErrno) ? VerbsErrno.describe(provErrno)
+            : FabricErrno.name(provErrno) + ": " + FabricErrno.describe(provErrno));
         if (data != null && data.capacity() > 0) {
             text.append(" Data:");
             int shown = Math.min(data.capacity(), MAX_SHOWN_ERR_DATA);

@@ -66,7 +66,7 @@ public final class EventError {
     /**
      * Detail for debugging, see {@link EventQueue#strerror(int)}.
      *
-     * @return a code.
+     * @return the same as {@link #err()}, or what an RDMA device said, see {@link VerbsErrno}.
      */
     public int provErrno() {
         return provErrno;
@@ -115,6 +115,9 @@ public final class EventError {
 
     void set(EventRing.Slot slot, boolean keepsErrData) {
         set(slot.fid, slot.context, slot.data, slot.err, keepsErrData);
+        if (slot.provErrno != 0) {
+            provErrno = slot.provErrno;
+        }
         if (keepsErrData) {
             errData.copyToOwn(slot.bytes, 0, slot.length);
         } else {

@@ -8,7 +8,6 @@ import org.jfabric.ffi.Affinity;
 import org.jfabric.client.SignalPipe;
 
 import java.nio.channels.SelectableChannel;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -383,21 +382,21 @@ public final class EventQueue implements Fid {
 
     /** Adds an event of this library; without room the queue is overrun. Any thread. */
     void report(EventType event, Object fid, long opContext, long data) {
-        add(event.code(), fid, null, opContext, data, 0, NO_BYTES);
+        add(event.code(), fid, null, opContext, data, 0, 0, NO_BYTES);
     }
 
     /** Adds an event of a connection, as {@link #report}; the info is null but for a request. */
     void report(EventType event, Fid fid, Info info, long data, byte[] bytes) {
-        add(event.code(), fid, info, fid.context(), data, 0, new UnsafeBuffer(bytes));
+        add(event.code(), fid, info, fid.context(), data, 0, 0, new UnsafeBuffer(bytes));
     }
 
     /** Adds an error entry of this library; without room the queue is overrun. Any thread. */
-    void reportError(Object fid, long opContext, long data, int err, String errData) {
-        reportError(fid, opContext, data, err, errData.getBytes(StandardCharsets.US_ASCII));
+    void reportError(Object fid, long opContext, long data, int err, byte[] errData) {
+        reportError(fid, opContext, data, err, err, errData);
     }
 
-    void reportError(Object fid, long opContext, long data, int err, byte[] errData) {
-        add(0, fid, null, opContext, data, err, new UnsafeBuffer(errData));
+    void reportError(Object fid, long opContext, long data, int err, int provErrno, byte[] errData) {
+        add(0, fid, null, opContext, data, err, provErrno, new UnsafeBuffer(errData));
     }
 
     /** Joins a wait set, before anybody uses the queue; under the fabric's lock. */
@@ -466,14 +465,15 @@ public final class EventQueue implements Fid {
         }
     }
 
-    private void add(int event, Object fid, Info info, long opContext, long data, int err, DirectBuffer bytes) {
+    private void add(
+        int event, Object fid, Info info, long opContext, long data, int err, int provErrno, DirectBuffer bytes) {
         synchronized (ring) {
             if (closed || overrun) {
                 return;
             }
             overrun = !ring.add(event, fid, opContext, data, err, bytes, 0, bytes.capacity());
-            if (!overrun && info != null) {
-                ring.info(info);
+            if (!overrun) {
+                ring.detail(info, provErrno);
             }
         }
         signalled();

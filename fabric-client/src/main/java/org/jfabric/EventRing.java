@@ -19,6 +19,8 @@ final class EventRing {
         long data;
         /** Positive for an error. */
         int err;
+        /** Detail of an error, 0 if it is the same as {@link #err}. */
+        int provErrno;
         int length;
 
         private void set(
@@ -29,6 +31,7 @@ final class EventRing {
             context = ofContext;
             data = value;
             err = errno;
+            provErrno = 0;
             length = Math.min(count, bytes.capacity());
             if (length > 0) {
                 bytes.putBytes(0, from, offset, length);
@@ -66,9 +69,10 @@ final class EventRing {
         return true;
     }
 
-    /** Gives the newest one its info. */
-    void info(Info info) {
+    /** Gives the newest one its info, which may be null, and what else is known of an error. */
+    void detail(Info info, int provErrno) {
         slot(written - 1).info = info;
+        slot(written - 1).provErrno = provErrno;
     }
 
     /** The oldest one, null if there is none. */

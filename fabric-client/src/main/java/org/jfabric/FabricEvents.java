@@ -3,6 +3,7 @@ package org.jfabric;
 import org.jfabric.client.ClientConductor;
 import org.jfabric.client.DriverEvent;
 
+import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -41,8 +42,8 @@ final class FabricEvents implements ClientConductor.Listener {
         if (endpoint != null) {
             EventQueue queue = endpoint.bindings().eventQueue();
             if (queue != null) {
-                guarded(() -> queue.reportError(
-                    endpoint, endpoint.context(), event.fiAddr(), event.errno(), event.address()));
+                guarded(() -> queue.reportError(endpoint, endpoint.context(), event.fiAddr(), event.errno(),
+                    event.provErrno(), event.address().getBytes(StandardCharsets.US_ASCII)));
             }
             guarded(() -> listener.onPeerDown(endpoint, event.fiAddr(), event.errno(), event.address()));
         }
@@ -55,7 +56,7 @@ final class FabricEvents implements ClientConductor.Listener {
             CompletionQueue overrun = endpoint.bindings().completionQueue(cqId);
             EventQueue queue = endpoint.bindings().eventQueue();
             if (overrun != null && queue != null && told.add(queue)) {
-                guarded(() -> queue.reportError(overrun, overrun.context(), 0, FabricErrno.EOVERRUN, ""));
+                guarded(() -> queue.reportError(overrun, overrun.context(), 0, FabricErrno.EOVERRUN, NO_DATA));
             }
         }
     }

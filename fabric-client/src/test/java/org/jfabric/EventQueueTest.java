@@ -75,7 +75,7 @@ class EventQueueTest {
     @Test
     void shouldLeaveWhatWasOnlyLookedAt() {
         queue.write(1, FID, 2, 3, 0);
-        queue.reportError(FID, 4, 5, FabricErrno.ECONNRESET, "");
+        queue.reportError(FID, 4, 5, FabricErrno.ECONNRESET, new byte[0]);
         for (int i = 0; i < 3; i++) {
             assertEquals(1, queue.read(entry, Flags.PEEK));
             assertEquals(2, entry.context());
@@ -93,7 +93,7 @@ class EventQueueTest {
     @Test
     void shouldStopInFrontOfAnErrorUntilItWasTaken() {
         queue.write(1, null, 1, 0, 0);
-        queue.reportError(FID, 2, 9, FabricErrno.ECONNRESET, "far");
+        queue.reportError(FID, 2, 9, FabricErrno.ECONNRESET, "far".getBytes(StandardCharsets.US_ASCII));
         queue.write(1, null, 3, 0, 0);
         assertEquals(EAGAIN, queue.readErr(error, 0), "the oldest one is no error");
         assertEquals(1, queue.read(entry, 0));
@@ -113,7 +113,7 @@ class EventQueueTest {
     @Test
     void shouldCopyErrorDataIntoMemoryOfEitherSide() {
         for (int i = 0; i < 3; i++) {
-            queue.reportError(FID, 0, 0, FabricErrno.EIO, "0123456789");
+            queue.reportError(FID, 0, 0, FabricErrno.EIO, "0123456789".getBytes(StandardCharsets.US_ASCII));
         }
         UnsafeBuffer callers = new UnsafeBuffer(new byte[8]);
         callers.setMemory(0, 8, (byte) '-');
@@ -122,7 +122,7 @@ class EventQueueTest {
         assertEquals("--0123--", callers.getStringWithoutLengthAscii(0, 8));
         queue.readErr(error.errDataBuffer(callers, 2, 0), 0);
         assertEquals(10, error.errDataSize());
-        queue.reportError(FID, 0, 0, FabricErrno.EIO, "xxxxxxxxxxxxxxxx");
+        queue.reportError(FID, 0, 0, FabricErrno.EIO, "xxxxxxxxxxxxxxxx".getBytes(StandardCharsets.US_ASCII));
         assertEquals("0123456789", error.errData().getStringWithoutLengthAscii(0, 10), "it outlives the slot");
         assertEquals(FabricErrno.EINVAL,
             assertThrows(FabricException.class, () -> error.errDataBuffer(callers, 5, 4)).errno());
@@ -233,7 +233,7 @@ class EventQueueTest {
     @Test
     void shouldTellOfTheDriversEndAfterWhatWasQueued() {
         queue.report(EventType.NOTIFY, FID, 1, 0);
-        queue.reportError(FID, 2, 0, FabricErrno.ECONNRESET, "");
+        queue.reportError(FID, 2, 0, FabricErrno.ECONNRESET, new byte[0]);
         queue.onDriverGone();
         assertEquals(1, queue.read(entry, 0));
         assertEquals(-FabricErrno.EAVAIL, queue.read(entry, 0));

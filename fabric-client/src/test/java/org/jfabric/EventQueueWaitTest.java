@@ -59,7 +59,7 @@ class EventQueueWaitTest {
         queue.write(1, null, 5, 0, 0);
         assertEquals(1, result(event));
         Future<Integer> error = sleeper(queue, -1);
-        queue.reportError(FID, 0, 0, FabricErrno.EIO, "");
+        queue.reportError(FID, 0, 0, FabricErrno.EIO, new byte[0]);
         assertEquals(-FabricErrno.EAVAIL, result(error));
         assertEquals(1, queue.readErr(new EventError(), 0));
         Future<Integer> peek = threads.submit(() -> queue.sread(new EventEntry(), -1, Flags.PEEK));
@@ -194,7 +194,7 @@ class EventQueueWaitTest {
             queue.waitChannel().register(selector, SelectionKey.OP_READ);
             assertFalse(isReadable(selector));
             queue.write(1, null, 1, 0, 0);
-            queue.reportError(FID, 0, 0, FabricErrno.EIO, "");
+            queue.reportError(FID, 0, 0, FabricErrno.EIO, new byte[0]);
             assertTrue(isReadable(selector));
             assertEquals(EAGAIN, queue.tryWait());
             queue.read(new EventEntry(), Flags.PEEK);

@@ -204,9 +204,10 @@ public sealed interface DriverEvent {
      * @param endpointId the endpoint.
      * @param fiAddr     number of the peer in its address vector, -1 if it has none.
      * @param errno      positive fabric errno.
+     * @param provErrno  what the link says besides, else the errno again.
      * @param address    of the peer.
      */
-    record PeerDown(long endpointId, long fiAddr, int errno, String address) implements DriverEvent {
+    record PeerDown(long endpointId, long fiAddr, int errno, int provErrno, String address) implements DriverEvent {
         @Override
         public long correlationId() {
             return 0;

@@ -178,7 +178,7 @@ public final class DriverEventsAdapter {
                 VarDataReader texts = texts(block, PeerDownDecoder.BLOCK_LENGTH, end);
                 peerDown.wrap(ring, block, PeerDownDecoder.BLOCK_LENGTH, 0);
                 return new DriverEvent.PeerDown(
-                    peerDown.endpointId(), peerDown.fiAddr(), peerDown.errno(), texts.ascii());
+                    peerDown.endpointId(), peerDown.fiAddr(), peerDown.errno(), peerDown.provErrno(), texts.ascii());
             }
             case ClientEndedDecoder.TEMPLATE_ID: {
                 VarDataReader texts = texts(block, ClientEndedDecoder.BLOCK_LENGTH, end);

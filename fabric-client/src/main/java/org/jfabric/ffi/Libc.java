@@ -47,6 +47,11 @@ public final class Libc {
     /** No file behind the mapping. */
     public static final int MAP_ANONYMOUS = 0x20;
 
+    /** Take pages that the administrator has set aside as huge ones. */
+    public static final int MAP_HUGETLB = 0x40000;
+
+    /** Back aligned parts by huge pages where there are some free. */
+    public static final int MADV_HUGEPAGE = 14;
     /** Read every page in, without changing contents (Linux 5.14). */
     public static final int MADV_POPULATE_READ = 22;
     /** Make every page writable at once, without changing contents (Linux 5.14). */

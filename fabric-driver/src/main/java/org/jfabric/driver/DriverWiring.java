@@ -59,12 +59,8 @@ final class DriverWiring implements AutoCloseable {
     private final ProgressAgent progress;
     private final DriverConductor conductor;
 
-    DriverWiring(DriverConfig config, PrintStream overflow) {
-        this(config, overflow, LinkProviders.enabled(config.link()));
-    }
-
     /**
-     * Wires a driver with links of one's own.
+     * Wires a driver.
      *
      * @param config    its options.
      * @param overflow  for errors that the log has no room for.

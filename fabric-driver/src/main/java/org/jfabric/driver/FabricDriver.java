@@ -12,6 +12,7 @@ import org.jfabric.driver.conductor.ConductorIdleStrategy;
 import org.jfabric.driver.config.ConfigPrinter;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingConfig;
+import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.progress.ParkingIdleStrategy;
 import org.jfabric.ffi.CpuQuota;
 import org.jfabric.ffi.NativeAccess;
@@ -19,6 +20,7 @@ import org.jfabric.ffi.NativeCallException;
 
 import java.io.PrintStream;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -38,9 +40,9 @@ public final class FabricDriver implements AutoCloseable {
     private final InvokedDriver invoked;
     private boolean closed;
 
-    private FabricDriver(DriverConfig config) {
+    private FabricDriver(DriverConfig config, List<LinkProvider> providers) {
         this.config = config;
-        this.wiring = new DriverWiring(config, System.err);
+        this.wiring = new DriverWiring(config, System.err, providers);
         ThreadingConfig threading = config.threading();
         switch (threading.mode()) {
             case DEDICATED -> {
@@ -79,8 +81,13 @@ public final class FabricDriver implements AutoCloseable {
      * @throws IllegalStateException naming the flags that the java command lacks.
      */
     public static FabricDriver launchEmbedded(DriverConfig config) {
+        return launchEmbedded(config, LinkProviders.enabled(config.link()));
+    }
+
+    /** Launches one with links of one's own, the preferred one first. */
+    static FabricDriver launchEmbedded(DriverConfig config, List<LinkProvider> providers) {
         NativeAccess.check();
-        FabricDriver driver = new FabricDriver(config);
+        FabricDriver driver = new FabricDriver(config, providers);
         driver.start();
         LocalDrivers.add(driver.wiring.owner());
         return driver;

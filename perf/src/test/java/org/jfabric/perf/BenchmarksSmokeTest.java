@@ -23,7 +23,8 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 class BenchmarksSmokeTest {
     private static final Set<String> CLASSES = Set.of("BaselineBenchmark", "CompletionQueueBenchmark",
         "DowncallBenchmark", "EngineBenchmark", "LoopbackPingBenchmark", "RandomWalkBenchmark", "ShmPingBenchmark",
-        "ShmRingBenchmark", "TagMatcherBenchmark", "TcpSocketBenchmark", "TransmitQueueBenchmark");
+        "ShmRingBenchmark", "TagMatcherBenchmark", "TcpSocketBenchmark", "TransmitQueueBenchmark",
+        "VerbsLinkBenchmark");
 
     @Test
     void shouldRunEachBenchmarkWithoutFailure() throws RunnerException {

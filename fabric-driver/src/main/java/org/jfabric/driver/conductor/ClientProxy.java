@@ -267,11 +267,12 @@ public final class ClientProxy {
      * @param endpointId the endpoint.
      * @param fiAddr     the peer in its address vector, or -1.
      * @param errno      positive fabric errno.
+     * @param provErrno  what the link says besides, else the errno again.
      * @param address    of the peer.
      */
-    public void peerDown(long endpointId, long fiAddr, int errno, String address) {
+    public void peerDown(long endpointId, long fiAddr, int errno, int provErrno, String address) {
         PeerDownEncoder encoder = new PeerDownEncoder().wrap(buffer, Long.BYTES).endpointId(endpointId)
-            .fiAddr(fiAddr).errno(errno).reserved(0).address(address);
+            .fiAddr(fiAddr).errno(errno).provErrno(provErrno).address(address);
         send(PeerDownEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 

@@ -513,8 +513,9 @@ public final class DriverConductor implements Agent {
         }
 
         @Override
-        public void onPeerDown(long clientId, long endpointId, long fiAddr, int errno, String address) {
-            tell(clientId, proxy -> proxy.peerDown(endpointId, fiAddr, errno, address));
+        public void onPeerDown(
+            long clientId, long endpointId, long fiAddr, int errno, int provErrno, String address) {
+            tell(clientId, proxy -> proxy.peerDown(endpointId, fiAddr, errno, provErrno, address));
         }
 
         @Override

@@ -14,6 +14,7 @@ import org.jfabric.driver.engine.peer.PeerTable;
 import org.jfabric.driver.engine.rx.Receiver;
 import org.jfabric.driver.engine.tx.Sender;
 import org.jfabric.driver.link.BoundAddress;
+import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LocalEndpoint;
@@ -467,13 +468,23 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
+        public void onFailing(Channel channel) {
+            peers.failure().begin(channel);
+        }
+
+        @Override
         public void onPeerDown(Peer peer, int errno) {
-            if (connection != null) {
-                connection.onPeerDown(errno);
-                return;
+            int provErrno = peers.failure().of(errno);
+            try {
+                if (connection != null) {
+                    connection.onPeerDown(errno);
+                    return;
+                }
+            } finally {
+                peers.failure().end();
             }
             session.listener().onPeerDown(
-                session.clientId(), settings.id(), peer.sourceAddress(), errno, peer.address());
+                session.clientId(), settings.id(), peer.sourceAddress(), errno, provErrno, peer.address());
         }
 
         @Override

@@ -32,9 +32,11 @@ public abstract class SessionListener {
      * @param endpointId its endpoint.
      * @param fiAddr     the peer in the endpoint's address vector, or -1.
      * @param errno      positive fabric errno.
+     * @param provErrno  what the link says besides, else the errno again.
      * @param address    the peer's address.
      */
-    public abstract void onPeerDown(long clientId, long endpointId, long fiAddr, int errno, String address);
+    public abstract void onPeerDown(
+        long clientId, long endpointId, long fiAddr, int errno, int provErrno, String address);
 
     /**
      * A peer asks one of the client's passive endpoints for a connection.

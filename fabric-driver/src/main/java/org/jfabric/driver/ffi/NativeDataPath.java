@@ -1,8 +1,5 @@
 package org.jfabric.driver.ffi;
 
-import org.agrona.UnsafeApi;
-import org.jfabric.Reason;
-
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
@@ -37,12 +34,7 @@ final class NativeDataPath extends VerbsDataPath {
     }
 
     private static MemorySegment function(long context, int offset, String name) {
-        long address = UnsafeApi.getLong(context + offset);
-        if (address == 0) {
-            throw new VerbsUnavailableException(new Reason("ibv_context.ops." + name, "null", "a function",
-                "Use a driver library that belongs to the installed libibverbs"));
-        }
-        return MemorySegment.ofAddress(address);
+        return MemorySegment.ofAddress(VerbsSelfCheck.function(context, offset, name));
     }
 
     @Override

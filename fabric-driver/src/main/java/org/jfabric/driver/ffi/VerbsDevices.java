@@ -70,6 +70,7 @@ public final class VerbsDevices {
                 continue;
             }
             try {
+                VerbsSelfCheck.checkFunctions(context);
                 verbs.dataPath(context);
                 Ibverbs.DeviceAttributes attributes = verbs.queryDevice(context);
                 for (int port = 1; port <= attributes.ports(); port++) {

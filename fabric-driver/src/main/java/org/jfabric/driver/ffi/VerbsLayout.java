@@ -13,6 +13,7 @@ final class VerbsLayout {
     static final int CONTEXT_DEVICE = 0;
     static final int CONTEXT_POLL_CQ = 96;
     static final int CONTEXT_REQ_NOTIFY_CQ = 104;
+    static final int CONTEXT_POST_SRQ_RECV = 168;
     static final int CONTEXT_POST_SEND = 208;
     static final int CONTEXT_POST_RECV = 216;
     static final int CONTEXT_CMD_FD = 264;

@@ -12,15 +12,26 @@ import java.nio.file.Path;
 /**
  * Both libraries, found, bound and checked.
  *
- * @param ibverbs libibverbs.
- * @param cm      librdmacm.
+ * @param ibverbs     libibverbs.
+ * @param cm          librdmacm.
+ * @param asyncEvents what happens to their devices, for all who use them.
  */
-public record VerbsLibraries(Ibverbs ibverbs, RdmaCm cm) {
+public record VerbsLibraries(Ibverbs ibverbs, RdmaCm cm, AsyncEvents asyncEvents) {
     private static final String IBVERBS_SONAME = "libibverbs.so.1";
     private static final String RDMACM_SONAME = "librdmacm.so.1";
     private static final Object LOCK = new Object();
 
     private static VerbsLibraries loaded;
+
+    /**
+     * Both libraries of one process.
+     *
+     * @param ibverbs libibverbs.
+     * @param cm      librdmacm.
+     */
+    public VerbsLibraries(Ibverbs ibverbs, RdmaCm cm) {
+        this(ibverbs, cm, new AsyncEvents(ibverbs));
+    }
 
     /**
      * The libraries of this system, loaded once and kept. Any thread.

@@ -72,6 +72,30 @@ public final class VerbsSelfCheck {
     }
 
     /**
+     * Looks whether the device's library has brought every function that C programs call inline.
+     *
+     * @param context opened device.
+     * @throws VerbsUnavailableException if one is missing.
+     */
+    public static void checkFunctions(long context) {
+        function(context, VerbsLayout.CONTEXT_POLL_CQ, "poll_cq");
+        function(context, VerbsLayout.CONTEXT_REQ_NOTIFY_CQ, "req_notify_cq");
+        function(context, VerbsLayout.CONTEXT_POST_SRQ_RECV, "post_srq_recv");
+        function(context, VerbsLayout.CONTEXT_POST_SEND, "post_send");
+        function(context, VerbsLayout.CONTEXT_POST_RECV, "post_recv");
+    }
+
+    /** Address of a function. */
+    static long function(long context, int offset, String name) {
+        long address = UnsafeApi.getLong(context + offset);
+        if (address == 0) {
+            throw new VerbsUnavailableException(new Reason("ibv_context.ops." + name, "null", "a function",
+                "Use a driver library that belongs to the installed libibverbs"));
+        }
+        return address;
+    }
+
+    /**
      * Makes one object of each kind on a device and looks at what stands in it.
      *
      * @param verbs   library.
@@ -79,6 +103,7 @@ public final class VerbsSelfCheck {
      * @throws VerbsUnavailableException if something stands where it should not, or cannot be made.
      */
     public static void checkObjects(Ibverbs verbs, long context) {
+        checkFunctions(context);
         long domain = made("ibv_alloc_pd", verbs.allocateDomain(context));
         same("ibv_pd.context", UnsafeApi.getLong(domain + VerbsLayout.PD_CONTEXT), context);
         long memory = NativeMemory.allocate(PAGE_BYTES);

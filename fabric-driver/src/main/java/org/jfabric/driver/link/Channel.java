@@ -217,6 +217,15 @@ public abstract class Channel {
     }
 
     /**
+     * What the link knows besides the errno of {@link ChannelHandler#onDown}; looked at when the channel goes down.
+     *
+     * @return a code for {@code strerror}, see {@link org.jfabric.VerbsErrno}; 0 if there is none.
+     */
+    public int provErrno() {
+        return 0;
+    }
+
+    /**
      * Ends the channel; the handler is not called any more and the peer sees its end of it go down.
      *
      * @param errno reason told to the peer, a positive fabric errno.

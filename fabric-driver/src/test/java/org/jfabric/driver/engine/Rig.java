@@ -127,7 +127,8 @@ final class Rig {
                 }
 
                 @Override
-                public void onPeerDown(long clientId, long endpointId, long fiAddr, int errno, String peer) {
+                public void onPeerDown(
+                    long clientId, long endpointId, long fiAddr, int errno, int provErrno, String peer) {
                     peersDown.add(peer + ' ' + errno);
                 }
             });

@@ -9,6 +9,7 @@ import org.jfabric.ffi.Libc;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +36,11 @@ public final class FakeVerbs extends FakeDatagrams {
         private FakeQueuePair queuePair;
         private Id peer;
     }
+
+    /** Functions of the context that the product calls, by their offsets. */
+    static final Map<Integer, String> FUNCTIONS = Map.of(VerbsLayout.CONTEXT_POLL_CQ, "poll_cq",
+        VerbsLayout.CONTEXT_REQ_NOTIFY_CQ, "req_notify_cq", VerbsLayout.CONTEXT_POST_SRQ_RECV, "post_srq_recv",
+        VerbsLayout.CONTEXT_POST_SEND, "post_send", VerbsLayout.CONTEXT_POST_RECV, "post_recv");
 
     /** Calls that the product made, by C name, in order. */
     public final List<String> calls = new ArrayList<>();
@@ -63,7 +69,9 @@ public final class FakeVerbs extends FakeDatagrams {
     private final ArrayDeque<AsyncEvent> asyncEvents = new ArrayDeque<>();
     private final Map<Long, Id> ids = new HashMap<>();
     private final Map<Long, Long> registrations = new HashMap<>();
+    private final VerbsLibraries libraries = new VerbsLibraries(this, this);
     private int nextKey = 100;
+    private int domains;
 
     /**
      * A device with one address.
@@ -76,16 +84,17 @@ public final class FakeVerbs extends FakeDatagrams {
         this.network = network;
         this.host = host;
         UnsafeApi.putLong(context + VerbsLayout.CONTEXT_DEVICE, device);
+        FUNCTIONS.forEach((offset, name) -> UnsafeApi.putLong(context + offset, 1));
         NativeMemory.put(device + VerbsLayout.DEVICE_NAME, "fake0".getBytes());
     }
 
     /**
      * As bound libraries.
      *
-     * @return this, twice.
+     * @return this, twice; one process's, so the same always.
      */
     public VerbsLibraries libraries() {
-        return new VerbsLibraries(this, this);
+        return libraries;
     }
 
     /**
@@ -98,6 +107,31 @@ public final class FakeVerbs extends FakeDatagrams {
         ids.values().forEach(id -> left.add("id" + (id.queuePair == null ? "" : " with queue pair")));
         registrations.keySet().forEach(region -> left.add("registration"));
         return left;
+    }
+
+    /**
+     * What {@link #left()} says, and what is made once for a device or a link.
+     *
+     * @return for messages of tests; empty after the end of the process that uses the device.
+     */
+    public List<String> leftAtEnd() {
+        List<String> left = left();
+        channelFds.keySet().forEach(channel -> left.add("channel"));
+        left.addAll(Collections.nCopies(domains, "domain"));
+        return left;
+    }
+
+    /**
+     * The device's library has not brought a function.
+     *
+     * @param name as in the context's table.
+     */
+    public void lack(String name) {
+        FUNCTIONS.forEach((offset, known) -> {
+            if (known.equals(name)) {
+                UnsafeApi.putLong(context + offset, 0);
+            }
+        });
     }
 
     /**
@@ -162,6 +196,7 @@ public final class FakeVerbs extends FakeDatagrams {
 
     @Override
     public long allocateDomain(long of) {
+        domains++;
         long domain = NativeMemory.allocate(16);
         UnsafeApi.putLong(domain + VerbsLayout.PD_CONTEXT, of);
         return domain;
@@ -169,6 +204,11 @@ public final class FakeVerbs extends FakeDatagrams {
 
     @Override
     public int freeDomain(long domain) {
+        if (registrations.keySet().stream().anyMatch(
+            region -> UnsafeApi.getLong(region + VerbsLayout.MR_PD) == domain)) {
+            throw new AssertionError("the domain has registrations still");
+        }
+        domains--;
         NativeMemory.free(domain);
         return 0;
     }

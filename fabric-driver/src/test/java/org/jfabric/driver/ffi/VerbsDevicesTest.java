@@ -2,6 +2,8 @@ package org.jfabric.driver.ffi;
 
 import org.jfabric.Reason;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.List;
 
@@ -44,6 +46,15 @@ class VerbsDevicesTest {
     void shouldNameTheLimitOfLockedMemory() {
         assertEquals("locked memory: seen 65536 bytes, needed 1048576 bytes for each connection.",
             firstSentence(examine(65536)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"poll_cq", "req_notify_cq", "post_srq_recv", "post_send", "post_recv"})
+    void shouldNameTheFunctionThatTheDevicesLibraryLacks(String name) {
+        assertTrue(FakeVerbs.FUNCTIONS.containsValue(name));
+        fake.lack(name);
+        String text = examine(PINNED).getFirst().toString();
+        assertTrue(text.startsWith("ibv_context.ops." + name + ": seen null, needed a function."), text);
     }
 
     private static String firstSentence(List<Reason> reasons) {

@@ -229,7 +229,8 @@ public class EngineBenchmark {
         }
 
         @Override
-        public void onPeerDown(long clientId, long endpointId, long fiAddr, int errno, String address) {
+        public void onPeerDown(
+            long clientId, long endpointId, long fiAddr, int errno, int provErrno, String address) {
             throw new IllegalStateException("the peer went down with " + errno);
         }
     }

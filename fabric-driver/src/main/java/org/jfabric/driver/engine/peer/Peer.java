@@ -49,7 +49,6 @@ public final class Peer extends ChannelHandler {
     private final Acknowledgements acknowledgements = new Acknowledgements(this);
     private final HeldMessages held;
     private final PullList pulls = new PullList();
-
     private boolean scheduled;
     private Peer nextScheduled;
 
@@ -588,6 +587,7 @@ public final class Peer extends ChannelHandler {
     }
 
     void fail(int errno) {
+        context.onFailing(channel);
         state = DOWN;
         channel = null;
         pulls.clearControl();

@@ -3,6 +3,7 @@ package org.jfabric.driver.engine.peer;
 import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.engine.rx.Receiver;
 import org.jfabric.driver.engine.tx.Sender;
+import org.jfabric.driver.link.Channel;
 
 /**
  * What the peers of one endpoint need of it. Owner: progress agent.
@@ -60,6 +61,13 @@ public abstract class PeerContext {
      * @param peer without a place in the address vector and without stored messages.
      */
     public abstract void forget(Peer peer);
+
+    /**
+     * Operations of a peer are about to end with errors; {@link #onPeerDown} follows when they have.
+     *
+     * @param channel to the peer, or null.
+     */
+    public abstract void onFailing(Channel channel);
 
     /**
      * A peer is gone; for the application's eyes.

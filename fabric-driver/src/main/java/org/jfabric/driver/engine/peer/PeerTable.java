@@ -19,6 +19,7 @@ public final class PeerTable {
     private final List<Link> links;
     private final LocalEndpoint local;
     private final PeerContext context;
+    private final LinkFailure failure = new LinkFailure();
     private final PeerList known = new PeerList();
     private Peer[] byFiAddr = new Peer[16];
     /** Of a connection-oriented endpoint: everything goes there. */
@@ -37,6 +38,15 @@ public final class PeerTable {
         this.links = links;
         this.local = local;
         this.context = context;
+    }
+
+    /**
+     * What the link says of the failure that is being dealt with.
+     *
+     * @return the same object always.
+     */
+    public LinkFailure failure() {
+        return failure;
     }
 
     /**

@@ -7,6 +7,7 @@ import org.jfabric.Flags;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.complete.CompletionWriter;
 import org.jfabric.driver.engine.complete.CounterWriter;
+import org.jfabric.driver.engine.peer.LinkFailure;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
@@ -19,16 +20,19 @@ final class ReceiveEntries {
     private final CompletionWriter completions;
     private final int completionIndex;
     private final CounterWriter counter;
+    private final LinkFailure failure;
     private final boolean sources;
     private final boolean unknownSources;
 
     ReceiveEntries(
-        EndpointSettings settings, CompletionWriter completions, int completionIndex, CounterWriter counter) {
+        EndpointSettings settings, CompletionWriter completions, int completionIndex, CounterWriter counter,
+        LinkFailure failure) {
         this.sources = settings.reportsSource();
         this.unknownSources = settings.reportsUnknownSource();
         this.completions = completions;
         this.completionIndex = completionIndex;
         this.counter = counter;
+        this.failure = failure;
     }
 
     /** Operations end without entries. */
@@ -150,7 +154,7 @@ final class ReceiveEntries {
             }
             completions.error(
                 completionIndex, 0, buffer.context, Flags.MULTI_RECV, 0, 0, 0, 0, FabricAddress.ADDR_NOTAVAIL, 0,
-                errno, errno, null);
+                errno, failure.of(errno), null);
         }
     }
 
@@ -173,7 +177,7 @@ final class ReceiveEntries {
             source(operation),
             overflow,
             errno,
-            errno,
+            failure.of(errno),
             errData);
     }
 

@@ -72,7 +72,7 @@ public final class Receiver {
         int completionIndex,
         CounterWriter counter,
         CycleClock clock) {
-        this.entries = new ReceiveEntries(settings, completions, completionIndex, counter);
+        this.entries = new ReceiveEntries(settings, completions, completionIndex, counter, peers.failure());
         this.directed = settings.directedReceive();
         int parts = settings.slab() != null ? settings.slab().cells() : MultiReceives.parts(settings);
         this.pool = new ReceivePool(settings.rxSize(), parts, clock);

@@ -271,7 +271,7 @@ public final class Sender {
             -1L,
             0,
             errno,
-            errno,
+            peers.failure().of(errno),
             null);
     }
 

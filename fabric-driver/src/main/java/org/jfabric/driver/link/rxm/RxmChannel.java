@@ -461,6 +461,11 @@ final class RxmChannel extends ForeignChannel {
         }
     }
 
+    @Override
+    public int provErrno() {
+        return below == null ? 0 : below.provErrno();
+    }
+
     private void release() {
         state = CLOSED;
         segmenting.clear();

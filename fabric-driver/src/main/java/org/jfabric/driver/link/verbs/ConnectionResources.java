@@ -8,7 +8,6 @@ import org.jfabric.driver.ffi.SendRequests;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.VerbsLibraries;
 import org.jfabric.driver.link.PieceList;
-import org.jfabric.ffi.Libc;
 
 /**
  * What one connection holds of a device: memory, registration, a share of a completion queue, and the queue pair with
@@ -24,8 +23,7 @@ final class ConnectionResources {
     private final RdmaCm cm;
     private final VerbsSettings settings;
     private final long id;
-    private long memory;
-    private long memoryBytes;
+    private HugePages memory;
     private long registration;
     private CompletionQueue queue;
     private long queuePair;
@@ -49,23 +47,22 @@ final class ConnectionResources {
     void open(int index) {
         try {
             device.open();
-            memoryBytes = (settings.pinnedBytes() + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-            memory = VerbsDevice.checked("mmap of " + memoryBytes + " bytes", Libc.mmap(
-                memoryBytes, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_PRIVATE | Libc.MAP_ANONYMOUS, -1, 0));
+            long memoryBytes = (settings.pinnedBytes() + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+            memory = new HugePages(memoryBytes);
             registration = VerbsDevice.checked("ibv_reg_mr of " + memoryBytes + " bytes", verbs.register(
-                device.domain(), memory, memoryBytes, VerbsConstants.ACCESS_LOCAL_WRITE));
+                device.domain(), memory.address(), memoryBytes, VerbsConstants.ACCESS_LOCAL_WRITE));
             queue = device.reserve(settings.completions());
             int pieces = Math.min(PieceList.MAX_PIECES, device.attributes().maxPieces());
             RdmaCm.QueuePair made = createQueuePair(pieces);
             queuePair = VerbsDevice.checked("rdma_create_qp", made.pointer());
             long firstId = (long) index << Integer.SIZE;
             int key = verbs.localKey(registration);
-            long sendMemory = memory + (long) settings.receives() * settings.receiveBytes();
+            long sendMemory = memory.address() + (long) settings.receives() * settings.receiveBytes();
             sends = new SendQueue(device.path(), queuePair, new SendRequests(settings.sends(), pieces, firstId),
                 device.keys(), sendMemory, key, settings.sendBytes(), made.inlineBytes(), settings.signalEvery());
             receives = new ReceiveQueue(device.path(), queuePair, new ReceiveRequests(
-                settings.receives(), firstId | RECEIVE, memory, settings.receiveBytes(), key),
-                settings.receives(), memory, settings.receiveBytes());
+                settings.receives(), firstId | RECEIVE, memory.address(), settings.receiveBytes(), key),
+                settings.receives(), memory.address(), settings.receiveBytes());
             VerbsDevice.checked("ibv_post_recv", receives.postAll());
         } catch (RuntimeException | Error e) {
             close();
@@ -101,9 +98,8 @@ final class ConnectionResources {
             verbs.deregister(registration);
             registration = 0;
         }
-        if (memory > 0) {
-            Libc.munmap(memory, memoryBytes);
-            memory = 0;
+        if (memory != null) {
+            memory.close();
         }
     }
 

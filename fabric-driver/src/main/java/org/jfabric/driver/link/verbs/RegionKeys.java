@@ -20,7 +20,8 @@ import java.util.Map;
  * <p>A region is held by its registration, so that its pages stay mapped as long as the card knows them, and let go of
  * soon after it was closed.
  *
- * <p>Owner: progress agent.
+ * <p>Owner: progress agent; what was registered belongs to the resource thread, whose tasks run in order: when the last
+ * one gives everything back, none is under way any more.
  */
 final class RegionKeys {
     /** A registration, made or on its way. */
@@ -28,6 +29,7 @@ final class RegionKeys {
         private final RegisteredRegion region;
         private final long address;
         private final long length;
+        /** Resource thread. */
         private long registration;
         private boolean isReady;
         /** Why it could not be made; positive, 0 if it was. */
@@ -66,6 +68,7 @@ final class RegionKeys {
     private final Map<RegisteredRegion, Key> byRegion = new IdentityHashMap<>();
     private final List<Key> regions = new ArrayList<>();
     private final List<Key> temporary = new ArrayList<>();
+    private boolean isClosed;
 
     /**
      * No registrations.
@@ -181,10 +184,14 @@ final class RegionKeys {
             @Override
             protected void execute() {
                 result = verbs.register(device.domain(), key.address, key.length, access);
+                key.registration = Math.max(0, result);
             }
 
             @Override
             protected void onDone() {
+                if (isClosed) {
+                    return;
+                }
                 key.isReady = true;
                 if (result < 0) {
                     key.errno = (int) -result;
@@ -194,7 +201,6 @@ final class RegionKeys {
                         "Raise the limit of locked memory (ulimit -l) if it is " + FabricErrno.name(
                             FabricErrno.ENOMEM) + "."));
                 } else {
-                    key.registration = result;
                     key.local = verbs.localKey(result);
                     key.remote = verbs.remoteKey(result);
                 }
@@ -203,10 +209,12 @@ final class RegionKeys {
 
             @Override
             protected void onFailed(Throwable cause) {
-                key.isReady = true;
-                key.errno = FabricErrno.EIO;
                 services.onError(cause);
-                onReady.run();
+                if (!isClosed) {
+                    key.isReady = true;
+                    key.errno = FabricErrno.EIO;
+                    onReady.run();
+                }
             }
         });
     }
@@ -215,7 +223,7 @@ final class RegionKeys {
         services.submit(new ResourceTask() {
             @Override
             protected void execute() {
-                verbs.deregister(key.registration);
+                free(key);
             }
 
             @Override
@@ -233,21 +241,28 @@ final class RegionKeys {
         });
     }
 
-    /** The driver ends: gives everything back at once. */
+    /** The driver ends, and no transfer is left: the regions are let go of. {@link #free} has to follow. */
     void close() {
+        isClosed = true;
         for (Key key : regions) {
-            if (key.registration != 0) {
-                verbs.deregister(key.registration);
-            }
             key.region.release();
         }
-        for (Key key : temporary) {
-            if (key.registration != 0) {
-                verbs.deregister(key.registration);
-            }
+    }
+
+    /** Gives everything back, also what was asked for last. Resource thread, its last task for this device. */
+    void free() {
+        for (Key key : regions) {
+            free(key);
         }
-        regions.clear();
-        byRegion.clear();
-        temporary.clear();
+        for (Key key : temporary) {
+            free(key);
+        }
+    }
+
+    private void free(Key key) {
+        if (key.registration != 0) {
+            verbs.deregister(key.registration);
+            key.registration = 0;
+        }
     }
 }

@@ -84,6 +84,11 @@ final class VerbsChannel extends ForeignChannel {
     }
 
     @Override
+    public int provErrno() {
+        return connection.provErrno();
+    }
+
+    @Override
     public void close(int errno) {
         connection.close();
     }

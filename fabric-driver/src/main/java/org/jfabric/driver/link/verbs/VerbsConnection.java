@@ -3,6 +3,7 @@ package org.jfabric.driver.link.verbs;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.SocketName;
+import org.jfabric.VerbsErrno;
 import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.WorkCompletions;
@@ -49,12 +50,16 @@ final class VerbsConnection extends CmTarget {
     private final boolean isAsking;
     private final byte[] data;
     private ConnectionResources resources;
+    /** On its way on the resource thread. */
+    private ConnectionResources building;
     private boolean isFree;
     private int state;
     private long deadlineNs;
     /** Why it is about to end; 0 while nothing is wrong. */
     private int failure;
     private String reason;
+    /** What the device said of it, 0 if it said nothing. */
+    private int provErrno;
     /** In the list of those that are stepped in each poll. */
     boolean isActive;
 
@@ -118,26 +123,28 @@ final class VerbsConnection extends CmTarget {
     /** Makes the queue pair on the resource thread, then asks or answers. */
     void build() {
         state = BUILDING;
-        ConnectionResources building = new ConnectionResources(
+        ConnectionResources made = new ConnectionResources(
             link.device(cm.context(id)), link.libraries(), link.settings(), id);
+        building = made;
         link.services().submit(new ResourceTask() {
             @Override
             protected void execute() {
-                building.open(index);
-                if (link.isClosed()) {
-                    building.close();
-                }
+                made.open(index);
             }
 
             @Override
             protected void onDone() {
                 if (!link.isClosed()) {
-                    built(building);
+                    built();
                 }
             }
 
             @Override
             protected void onFailed(Throwable cause) {
+                if (link.isClosed()) {
+                    return;
+                }
+                building = null;
                 if (state == BUILDING) {
                     link.onError(cause);
                     fail(cause instanceof FabricException e ? e.errno() : FabricErrno.EIO, NO_DATA);
@@ -148,13 +155,14 @@ final class VerbsConnection extends CmTarget {
         });
     }
 
-    private void built(ConnectionResources building) {
+    private void built() {
         resources = building;
+        building = null;
         if (state != BUILDING) {
             release();
             return;
         }
-        building.device().poll(building.queue());
+        resources.device().poll(resources.queue());
         state = CONNECTING;
         byte[] wrapped = PrivateData.wrap(data);
         int result = isAsking ? cm.connect(id, wrapped) : cm.accept(id, wrapped);
@@ -253,6 +261,7 @@ final class VerbsConnection extends CmTarget {
         if (state != UP && state != LINGERING || failure != 0) {
             return;
         }
+        provErrno = VerbsErrno.ofCompletion(status, vendorError);
         String text = link.libraries().ibverbs().statusText(status);
         String what = (isReceive ? "a receive" : "a send") + " ended with \"" + text + "\" (status " + status
             + ", vendor's code 0x" + Integer.toHexString(vendorError) + ')';
@@ -341,6 +350,18 @@ final class VerbsConnection extends CmTarget {
         }
     }
 
+    /** It is over, because of an asynchronous event, if the number is one. */
+    void lost(int errno, String why, int event) {
+        if (state == UP && failure == 0 && event != VerbsDevice.NO_EVENT) {
+            provErrno = VerbsErrno.ofEvent(event);
+        }
+        lost(errno, why);
+    }
+
+    int provErrno() {
+        return provErrno;
+    }
+
     /** What has come is handed over, then the end is told; but at once if a send of ours waits to hear of it. */
     private int stepEnd(int limit) {
         ReceiveQueue receives = resources.receives();
@@ -408,10 +429,9 @@ final class VerbsConnection extends CmTarget {
 
     /** Gives everything back, on the resource thread. */
     private void release() {
-        boolean isBuilding = state == BUILDING;
         state = CLOSED;
         link.remove(this);
-        if (isBuilding) {
+        if (building != null) {
             // the task that makes the queue pair gives it back when it is done
             return;
         }
@@ -419,6 +439,10 @@ final class VerbsConnection extends CmTarget {
             resources.sends().release();
             resources.receives().release();
         }
+        freeLater();
+    }
+
+    private void freeLater() {
         link.services().submit(new ResourceTask() {
             @Override
             protected void execute() {
@@ -444,6 +468,9 @@ final class VerbsConnection extends CmTarget {
             return;
         }
         isFree = true;
+        if (building != null) {
+            building.close();
+        }
         if (resources != null) {
             resources.close();
         }
@@ -452,9 +479,13 @@ final class VerbsConnection extends CmTarget {
 
     /** The driver ends: at once, and nobody is told. */
     void closeNow() {
-        if (state == CLOSED) {
+        if (building != null) {
+            // behind the task that makes it
+            state = CLOSED;
+            freeLater();
+        } else if (state == CLOSED) {
             free();
-        } else if (state != BUILDING) {
+        } else {
             if (state >= UP) {
                 cm.disconnect(id);
             }

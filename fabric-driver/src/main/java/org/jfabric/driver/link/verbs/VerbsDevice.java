@@ -2,6 +2,7 @@ package org.jfabric.driver.link.verbs;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.driver.ffi.AsyncEvents;
 import org.jfabric.driver.ffi.Ibverbs;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.VerbsDataPath;
@@ -20,6 +21,9 @@ import java.util.List;
  * the progress agent.
  */
 final class VerbsDevice {
+    /** Found by a call and not told by an asynchronous event. */
+    static final int NO_EVENT = -1;
+
     private static final int POLL_BATCH = 32;
     /** Queues are shared, so they are made larger than one connection needs. */
     private static final int USUAL_COMPLETIONS = 4096;
@@ -35,7 +39,8 @@ final class VerbsDevice {
     private long domain;
     private long channel;
     private VerbsDataPath path;
-    private boolean isWatched;
+    /** What happens to it; null until there is a connection. */
+    private AsyncEvents.Feed events;
     private CompletionQueue[] polled = {};
 
     VerbsDevice(VerbsLink link, Ibverbs verbs, long context) {
@@ -125,13 +130,17 @@ final class VerbsDevice {
         }
         polled = Arrays.copyOf(polled, polled.length + 1);
         polled[polled.length - 1] = queue;
-        if (!isWatched) {
-            isWatched = true;
+        if (events == null) {
             link.descriptors().add(verbs.channelFd(channel), this::takeChannelEvents);
-            int fd = verbs.asyncFd(context);
-            if (fd >= 0) {
-                link.descriptors().add(fd, this::takeAsyncEvents);
-            }
+            events = link.libraries().asyncEvents().open(context);
+            watch(verbs.asyncFd(context));
+            watch(events.fd());
+        }
+    }
+
+    private void watch(int fd) {
+        if (fd >= 0) {
+            link.descriptors().add(fd, this::takeAsyncEvents);
         }
     }
 
@@ -141,7 +150,7 @@ final class VerbsDevice {
         for (CompletionQueue queue : polled) {
             int taken = path.poll(queue.pointer(), completions);
             if (taken < 0) {
-                link.onQueueLost(this, queue.pointer(), "cannot be polled");
+                link.onQueueLost(this, queue.pointer(), "cannot be polled", NO_EVENT);
             }
             for (int i = 0; i < taken; i++) {
                 link.onCompletion(completions, i);
@@ -171,13 +180,12 @@ final class VerbsDevice {
     }
 
     private void takeAsyncEvents() {
-        for (Ibverbs.AsyncEvent event = verbs.takeAsyncEvent(context); event != null;
-            event = verbs.takeAsyncEvent(context)) {
+        for (Ibverbs.AsyncEvent event = events.next(); event != null; event = events.next()) {
             String text = verbs.eventText(event.type());
             switch (event.type()) {
-                case VerbsConstants.EVENT_CQ_ERR -> link.onQueueLost(this, event.element(), text);
-                case VerbsConstants.EVENT_QP_FATAL -> link.onQueuePairLost(event.element(), text);
-                case VerbsConstants.EVENT_DEVICE_FATAL -> link.onDeviceLost(this, text);
+                case VerbsConstants.EVENT_CQ_ERR -> link.onQueueLost(this, event.element(), text, event.type());
+                case VerbsConstants.EVENT_QP_FATAL -> link.onQueuePairLost(event.element(), text, event.type());
+                case VerbsConstants.EVENT_DEVICE_FATAL -> link.onDeviceLost(this, text, event.type());
                 case VerbsConstants.EVENT_PORT_ERR, VerbsConstants.EVENT_PORT_ACTIVE ->
                     link.onError(FabricErrno.ENETDOWN, "port " + (int) event.element() + " of " + name() + ": " + text,
                         "Connections go on if it comes back in time.");
@@ -188,15 +196,18 @@ final class VerbsDevice {
         }
     }
 
-    /** The driver ends; no connection is left. */
-    void close() {
-        keys.close();
+    /** The driver ends; no connection is left. Resource thread. */
+    void free() {
+        keys.free();
         for (CompletionQueue queue : queues) {
             verbs.destroyCompletionQueue(queue.pointer());
         }
         if (isOpen) {
             verbs.destroyChannel(channel);
             verbs.freeDomain(domain);
+        }
+        if (events != null) {
+            events.close();
         }
         completions.close();
     }

@@ -16,6 +16,7 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.WatchedDescriptors;
+import org.jfabric.driver.resource.ResourceTask;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -30,7 +31,7 @@ import java.util.List;
  */
 final class VerbsLink extends Link {
     /** Polls between two looks at the descriptors: the price of one is that of several cycles without work. */
-    private static final int POLLS_PER_LOOK = 32;
+    private static final int POLLS_PER_LOOK = 128;
 
     private final LinkServices services;
     private final VerbsSettings settings;
@@ -193,26 +194,26 @@ final class VerbsLink extends Link {
         }
     }
 
-    void onQueueLost(VerbsDevice device, long queue, String text) {
+    void onQueueLost(VerbsDevice device, long queue, String text, int event) {
         for (VerbsConnection connection : connections.clone()) {
             if (connection != null && connection.uses(device, queue)) {
-                connection.lost(FabricErrno.EIO, "the completion queue is lost: " + text);
+                connection.lost(FabricErrno.EIO, "the completion queue is lost: " + text, event);
             }
         }
     }
 
-    void onQueuePairLost(long queuePair, String text) {
+    void onQueuePairLost(long queuePair, String text, int event) {
         for (VerbsConnection connection : connections.clone()) {
             if (connection != null && connection.queuePair() == queuePair) {
-                connection.lost(FabricErrno.EIO, "the queue pair is lost: " + text);
+                connection.lost(FabricErrno.EIO, "the queue pair is lost: " + text, event);
             }
         }
     }
 
-    void onDeviceLost(VerbsDevice device, String text) {
+    void onDeviceLost(VerbsDevice device, String text, int event) {
         for (VerbsConnection connection : connections.clone()) {
             if (connection != null && connection.uses(device, 0)) {
-                connection.lost(FabricErrno.ENODEV, "the device is lost: " + text);
+                connection.lost(FabricErrno.ENODEV, "the device is lost: " + text, event);
             }
         }
     }
@@ -319,6 +320,9 @@ final class VerbsLink extends Link {
 
     @Override
     public void close() {
+        if (isClosed) {
+            return;
+        }
         isClosed = true;
         news.clear();
         manager.close();
@@ -327,15 +331,43 @@ final class VerbsLink extends Link {
                 connection.closeNow();
             }
         }
-        for (VerbsDevice device : devices) {
-            device.close();
-        }
-        devices.clear();
+        byId.forEach((id, target) -> {
+            if (!(target instanceof VerbsConnection)) {
+                // a request that nobody has answered
+                libraries.cm().destroyId(id);
+            }
+        });
         byId.clear();
         descriptors.close();
+        // what the resource thread is making now, or has yet to make, must be there to be given back
+        services.submit(new ResourceTask() {
+            @Override
+            protected void execute() {
+                free();
+            }
+
+            @Override
+            protected void onDone() {
+                // nobody is left to be told
+            }
+
+            @Override
+            protected void onFailed(Throwable cause) {
+                services.onError(cause);
+            }
+        });
+        for (VerbsDevice device : devices) {
+            device.keys().close();
+        }
+    }
+
+    /** Gives the devices back; the last task of the resource thread for this link. */
+    private void free() {
+        for (VerbsDevice device : devices) {
+            device.free();
+        }
         if (cmChannel > 0) {
             libraries.cm().destroyEventChannel(cmChannel);
-            cmChannel = 0;
         }
     }
 }

@@ -61,7 +61,17 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
      * @return a provider.
      */
     public static VerbsLinkProvider ofMessages() {
-        return new VerbsLinkProvider(VerbsLibraries::system, VerbsSettings::ofMessages);
+        return ofMessages(VerbsLibraries::system);
+    }
+
+    /**
+     * The link for connected endpoints, over libraries of the caller's choice.
+     *
+     * @param system the libraries, or {@link VerbsUnavailableException}.
+     * @return a provider.
+     */
+    public static VerbsLinkProvider ofMessages(Supplier<VerbsLibraries> system) {
+        return new VerbsLinkProvider(system, VerbsSettings::ofMessages);
     }
 
     /**
@@ -70,7 +80,17 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
      * @return a provider.
      */
     public static VerbsLinkProvider ofPackets() {
-        return new VerbsLinkProvider(VerbsLibraries::system, VerbsSettings::ofPackets);
+        return ofPackets(VerbsLibraries::system);
+    }
+
+    /**
+     * The link under rxm, over libraries of the caller's choice.
+     *
+     * @param system the libraries, or {@link VerbsUnavailableException}.
+     * @return a provider.
+     */
+    public static VerbsLinkProvider ofPackets(Supplier<VerbsLibraries> system) {
+        return new VerbsLinkProvider(system, VerbsSettings::ofPackets);
     }
 
     @Override

@@ -78,7 +78,8 @@ final class ShmNode implements AutoCloseable {
             }
 
             @Override
-            public void onPeerDown(long clientId, long endpointId, long fiAddr, int errno, String address) {
+            public void onPeerDown(
+                long clientId, long endpointId, long fiAddr, int errno, int provErrno, String address) {
                 peersDown.add(address + ' ' + errno);
             }
 

@@ -3,15 +3,19 @@ package org.jfabric.driver.link.verbs;
 import org.agrona.UnsafeApi;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.VerbsErrno;
 import org.jfabric.driver.ffi.FakeVerbs;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.driver.resource.ResourceTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -51,7 +55,8 @@ class VerbsLinkTest {
             a.close();
             b.close();
             assertEquals(0, a.verbs.dataPath.queuePairs() + b.verbs.dataPath.queuePairs());
-            assertFalse(a.verbs.left().contains("registration"), a.verbs.left()::toString);
+            assertEquals(List.of(), a.verbs.leftAtEnd());
+            assertEquals(List.of(), b.verbs.leftAtEnd());
         }
     }
 
@@ -317,6 +322,7 @@ class VerbsLinkTest {
         assertEquals(List.of("connected", "up", "message", "down"), there.order);
         assertEquals(FabricErrno.ESHUTDOWN, there.downErrno);
         assertEquals(0, here.downErrno, "who closes is told nothing");
+        assertEquals(0, back.provErrno(), "no request of its own has failed");
         await(() -> a.verbs.dataPath.queuePairs() + b.verbs.dataPath.queuePairs() == 0);
     }
 
@@ -332,6 +338,7 @@ class VerbsLinkTest {
         assertEquals(List.of(), here.sent);
         String text = a.errors.getLast().getMessage();
         assertTrue(text.contains("status 12, vendor's code 0x81") && text.contains("10.0.0.2"), text);
+        assertEquals(VerbsErrno.ofCompletion(VerbsConstants.WC_RETRY_EXC_ERR, 0x81), channel.provErrno());
         await(() -> a.verbs.dataPath.queuePairs() == 0);
         assertEquals(0, a.verbs.dataPath.nextStatus);
     }
@@ -352,6 +359,7 @@ class VerbsLinkTest {
         await(() -> here.downErrno != 0);
         assertEquals(FabricErrno.EIO, here.downErrno);
         assertTrue(a.errors.getLast().getMessage().contains("event 1"), a.errors::toString);
+        assertEquals(VerbsErrno.ofEvent(VerbsConstants.EVENT_QP_FATAL), channel.provErrno());
     }
 
     @Test
@@ -362,6 +370,45 @@ class VerbsLinkTest {
         await(() -> here.downErrno != 0 && there.downErrno != 0);
         assertEquals(FabricErrno.EIO, here.downErrno);
         assertEquals(FabricErrno.ENODEV, there.downErrno);
+        assertEquals(VerbsErrno.ofEvent(VerbsConstants.EVENT_CQ_ERR), channel.provErrno());
+        assertEquals(VerbsErrno.ofEvent(VerbsConstants.EVENT_DEVICE_FATAL), back.provErrno());
+    }
+
+    /** Two drivers in one process share its context of the device. */
+    @Test
+    void shouldTellEveryLinkOfAProcessWhatHappensToItsDevice() {
+        connect();
+        try (VerbsNode twin = new VerbsNode(a.verbs, "10.0.0.1", VerbsSettings::ofMessages)) {
+            Told beside = new Told();
+            twin.link.connections().connect(twin.endpoint, b.address, HELLO, beside.connecting);
+            await(() -> twin.step() >= 0 && b.requests.size() == 2);
+            b.requests.getLast().accept(b.endpoint, WELCOME, new Told().connecting);
+            await(() -> twin.step() >= 0 && beside.ups == 1);
+            assertTrue(sleeps(a) && sleeps(twin));
+
+            a.verbs.happen(VerbsConstants.EVENT_PORT_ERR, 1);
+            await(() -> !a.errors.isEmpty());
+            assertFalse(twin.link.arm(), "the event that the other one took wakes this one");
+            await(() -> twin.step() >= 0 && !twin.errors.isEmpty());
+            assertTrue(twin.errors.getLast().getMessage().contains("port 1 of fake0"), twin.errors::toString);
+
+            a.verbs.happen(VerbsConstants.EVENT_DEVICE_FATAL, 0);
+            await(() -> twin.step() >= 0 && beside.downErrno != 0 && here.downErrno != 0);
+            assertEquals(FabricErrno.ENODEV, beside.downErrno);
+            assertEquals(FabricErrno.ENODEV, here.downErrno);
+            long told = a.errors.stream().filter(error -> error.getMessage().contains("the device is lost")).count();
+            assertEquals(1, told, a.errors::toString);
+        }
+    }
+
+    private static boolean sleeps(VerbsNode node) {
+        for (int i = 0; i < 1000; i++) {
+            if (node.link.arm()) {
+                return true;
+            }
+            node.step();
+        }
+        return false;
     }
 
     @Test
@@ -414,6 +461,16 @@ class VerbsLinkTest {
     }
 
     @Test
+    void shouldRefuseADeviceThatLacksAFunction() {
+        nodes();
+        a.verbs.lack("post_srq_recv");
+        request();
+        await(() -> here.failedErrno != 0);
+        assertTrue(a.errors.getLast().getMessage().contains("ibv_context.ops.post_srq_recv"), a.errors::toString);
+        assertEquals(0, a.verbs.dataPath.queuePairs());
+    }
+
+    @Test
     void shouldAskForLessInlineUntilTheDeviceTakesIt() {
         nodes();
         a.verbs.maxInline = 100;
@@ -421,6 +478,8 @@ class VerbsLinkTest {
         await(() -> a.verbs.calls.contains("rdma_create_qp inline 64"));
         assertTrue(a.verbs.calls.containsAll(
             Arrays.asList("rdma_create_qp inline 256", "rdma_create_qp inline 128")), a.verbs.calls::toString);
+        // it is never answered, and given back all the same
+        await(() -> b.requests.size() == 1);
     }
 
     @Test
@@ -438,6 +497,69 @@ class VerbsLinkTest {
         assertEquals(0, a.verbs.dataPath.queuePairs());
         assertEquals(1, a.verbs.left().size(), () -> "the listener is left: " + a.verbs.left());
         assertEquals(List.of(), here.order);
+    }
+
+    /** The resource thread has the task, has done it, or both and its result is not applied. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void shouldGiveBackARegistrationThatIsInFlightWhenTheDriverCloses(int tasksRun) {
+        connect();
+        List<String> released = new ArrayList<>();
+        TransmitOperation operation = new TransmitOperation(80, 0);
+        operation.flags = AWAITED;
+        operation.address = a.memory(8192, 1);
+        operation.length = 8192;
+        operation.region = a.region(operation.address, 8192, released);
+        assertEquals(-FabricErrno.EAGAIN, channel.send(operation, 0));
+        assertEquals(1, a.tasks.size());
+        List<ResourceTask> done = new ArrayList<>();
+        for (int i = 0; i < tasksRun; i++) {
+            done.add(a.runTask());
+        }
+        operation.region.close();
+        a.close();
+        done.forEach(ResourceTask::complete);
+        assertEquals(List.of(), a.verbs.leftAtEnd());
+        assertEquals(List.of("region"), released);
+        assertEquals(List.of(), a.errors);
+    }
+
+    /** A deregistration that is in flight is done, once, and before its domain goes. */
+    @Test
+    void shouldFinishADeregistrationThatIsInFlightWhenTheDriverCloses() {
+        connect();
+        List<String> released = new ArrayList<>();
+        TransmitOperation operation = new TransmitOperation(81, 0);
+        operation.flags = AWAITED;
+        operation.address = a.memory(8192, 1);
+        operation.length = 8192;
+        operation.region = a.region(operation.address, 8192, released);
+        channel.send(operation, 0);
+        await(() -> here.writables == 1);
+        operation.region.close();
+        a.holdsTasks = true;
+        await(() -> !a.tasks.isEmpty());
+        a.close();
+        assertEquals(List.of(), a.verbs.leftAtEnd());
+        assertEquals(List.of("region"), released);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void shouldGiveBackAConnectionThatIsBeingMadeWhenTheDriverCloses(int tasksRun) {
+        nodes();
+        await(() -> b.address != null);
+        request();
+        a.holdsTasks = true;
+        await(() -> a.tasks.size() == 1);
+        List<ResourceTask> done = new ArrayList<>();
+        for (int i = 0; i < tasksRun; i++) {
+            done.add(a.runTask());
+        }
+        a.close();
+        done.forEach(ResourceTask::complete);
+        assertEquals(List.of(), a.verbs.leftAtEnd());
+        assertEquals(0, a.verbs.dataPath.queuePairs());
     }
 
     @Test

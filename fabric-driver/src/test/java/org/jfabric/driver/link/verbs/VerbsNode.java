@@ -46,7 +46,8 @@ final class VerbsNode extends LinkServices implements AutoCloseable {
         this(new FakeVerbs(network, host), host, settings, options);
     }
 
-    private VerbsNode(FakeVerbs verbs, String host, Function<DriverConfig, VerbsSettings> settings,
+    /** Over a device that may be another node's too, as that of two drivers in one process. */
+    VerbsNode(FakeVerbs verbs, String host, Function<DriverConfig, VerbsSettings> settings,
         String... options) {
         this.verbs = verbs;
         DriverConfig.Builder builder = DriverConfig.builder().set("jfabric.verbs.maxMessageBytes", "8192");
@@ -80,16 +81,21 @@ final class VerbsNode extends LinkServices implements AutoCloseable {
 
     int step() {
         while (!tasks.isEmpty() && !holdsTasks) {
-            ResourceTask task = tasks.removeFirst();
-            task.run();
-            task.complete();
+            runTask().complete();
         }
         int work = 0;
         // whatever the link looks at only now and then
-        for (int i = 0; i < 40; i++) {
+        for (int i = 0; i < 160; i++) {
             work += link.poll(64);
         }
         return work;
+    }
+
+    /** The resource thread does what is next; its result is not applied yet. */
+    ResourceTask runTask() {
+        ResourceTask task = tasks.removeFirst();
+        task.run();
+        return task;
     }
 
     /** A send of memory without a region, as an injected one; the test's own pattern. */
@@ -136,7 +142,14 @@ final class VerbsNode extends LinkServices implements AutoCloseable {
     @Override
     public void close() {
         link.close();
+        // as a driver: the resource thread does what is left, then its results are looked at
+        ArrayDeque<ResourceTask> done = new ArrayDeque<>();
+        while (!tasks.isEmpty()) {
+            done.add(runTask());
+        }
+        done.forEach(ResourceTask::complete);
         allocated.forEach(UnsafeApi::freeMemory);
+        allocated.clear();
     }
 
     @Override

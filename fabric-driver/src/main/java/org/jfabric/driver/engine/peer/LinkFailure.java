@@ -1,0 +1,40 @@
+package org.jfabric.driver.engine.peer;
+
+import org.jfabric.driver.link.Channel;
+
+/**
+ * What the link says of a peer's failure besides the errno, while the operations of that peer end: the
+ * {@code prov_errno} of their entries. One for each endpoint; looked at for error entries only.
+ *
+ * <p>Owner: progress agent.
+ */
+public final class LinkFailure {
+    private int provErrno;
+
+    LinkFailure() {
+    }
+
+    /**
+     * Operations of a peer end from now on.
+     *
+     * @param channel to the peer, or null if there was none yet.
+     */
+    public void begin(Channel channel) {
+        provErrno = channel == null ? 0 : channel.provErrno();
+    }
+
+    /** They have ended. */
+    public void end() {
+        provErrno = 0;
+    }
+
+    /**
+     * The detail of an entry.
+     *
+     * @param errno of the entry.
+     * @return what the link said, else the errno.
+     */
+    public int of(int errno) {
+        return provErrno == 0 ? errno : provErrno;
+    }
+}
