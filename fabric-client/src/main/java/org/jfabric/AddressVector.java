@@ -160,8 +160,12 @@ public final class AddressVector implements Fid {
     public long insert(DirectBuffer rawAddress) {
         byte[] bytes = new byte[Codes.required(rawAddress, "rawAddress").capacity()];
         rawAddress.getBytes(0, bytes);
-        boolean isImage = domain.usesSocketNames() && !SocketName.isName(new String(bytes, StandardCharsets.US_ASCII));
-        return insert(isImage ? SocketName.ofBytes(bytes).toString() : new String(bytes, StandardCharsets.US_ASCII));
+        String text = new String(bytes, StandardCharsets.US_ASCII);
+        if (domain.info().epAttr().protocol() == Protocol.IB_UD && !IbUdName.isName(text)) {
+            return insert(IbUdName.ofBytes(bytes).toString());
+        }
+        boolean isImage = domain.usesSocketNames() && !SocketName.isName(text);
+        return insert(isImage ? SocketName.ofBytes(bytes).toString() : text);
     }
 
     /**

@@ -220,11 +220,12 @@ public final class SocketName implements Comparable<SocketName> {
             return IN_SCHEME + (address[0] & 0xff) + '.' + (address[1] & 0xff) + '.' + (address[2] & 0xff) + '.'
                 + (address[3] & 0xff) + ':' + port;
         }
-        return IN6_SCHEME + '[' + in6Text() + (scope == 0 ? "" : "%" + Integer.toUnsignedString(scope)) + "]:" + port;
+        return IN6_SCHEME + '[' + in6Text(address)
+            + (scope == 0 ? "" : "%" + Integer.toUnsignedString(scope)) + "]:" + port;
     }
 
     /** The longest run of two or more zero groups, the first of equals, is written as two colons. */
-    private String in6Text() {
+    static String in6Text(byte[] address) {
         ByteBuffer groups = ByteBuffer.wrap(address);
         int best = -1;
         int bestLength = 1;

@@ -10,6 +10,7 @@ import org.jfabric.driver.link.shm.ShmLinkProvider;
 import org.jfabric.driver.link.tcp.TcpLinkProvider;
 import org.jfabric.driver.link.udp.UdpLinkProvider;
 import org.jfabric.driver.link.verbs.VerbsLinkProvider;
+import org.jfabric.driver.link.verbsud.VerbsUdLinkProvider;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +21,8 @@ final class LinkProviders {
         new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(),
         new RxmLinkProvider(RxmLinkProvider.NAME, new TcpLinkProvider()), new UdpLinkProvider(),
         VerbsLinkProvider.ofMessages(),
-        new RxmLinkProvider(VerbsLinkProvider.RXM_NAME, VerbsLinkProvider.ofPackets()));
+        new RxmLinkProvider(VerbsLinkProvider.RXM_NAME, VerbsLinkProvider.ofPackets()),
+        new VerbsUdLinkProvider());
 
     private LinkProviders() {
     }

@@ -25,8 +25,8 @@ import picocli.CommandLine.Spec;
     description = {
         "Plays one side of libfabric's fi_pingpong; the other side is the C program or this one.",
         "Without SERVER it waits for a client. Both sides need the same -p, -e, -m, -S, -I and -c.",
-        "Providers: udp (-e dgram); net (-e rdm); tcp (-e msg, or -e rdm, which is rxm over tcp as in libfabric 1.17;"
-            + " what libfabric 2.x calls tcp with -e rdm is net here)."
+        "Providers: udp (-e dgram); verbs (-e msg, rdm or dgram); net (-e rdm); tcp (-e msg, or -e rdm, which is rxm"
+            + " over tcp as in libfabric 1.17; what libfabric 2.x calls tcp with -e rdm is net here)."
     })
 final class FiPingPongCommand implements Callable<Integer> {
     private static final int LARGEST_PORT = 0xffff;

@@ -18,6 +18,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.jfabric.AddressFormat;
 import org.jfabric.FabricException;
+import org.jfabric.IbUdName;
 import org.jfabric.SocketName;
 
 /**
@@ -128,10 +129,18 @@ final class FiPingPongControl implements AutoCloseable {
 
     /** Tells the address of our endpoint. */
     void sendName(String name) {
-        boolean isSocket = SocketName.isName(name);
-        SocketName socket = isSocket ? SocketName.parse(name) : null;
-        byte[] image = isSocket ? socket.toBytes() : text(name);
-        AddressFormat format = isSocket ? socket.format() : AddressFormat.ADDR_STR;
+        byte[] image;
+        AddressFormat format;
+        if (SocketName.isName(name)) {
+            image = SocketName.parse(name).toBytes();
+            format = SocketName.parse(name).format();
+        } else if (IbUdName.isName(name)) {
+            image = IbUdName.parse(name).toBytes();
+            format = AddressFormat.ADDR_IB_UD;
+        } else {
+            image = text(name);
+            format = AddressFormat.ADDR_STR;
+        }
         write(ByteBuffer.allocate(Integer.BYTES).putInt(image.length).array());
         write(ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.nativeOrder()).putInt(format.code()).array());
         write(image);
@@ -155,7 +164,8 @@ final class FiPingPongControl implements AutoCloseable {
             return new String(image, 0, end, StandardCharsets.US_ASCII);
         }
         try {
-            return SocketName.ofBytes(image).toString();
+            return format == AddressFormat.ADDR_IB_UD.code() ? IbUdName.ofBytes(image).toString()
+                : SocketName.ofBytes(image).toString();
         } catch (FabricException ex) {
             throw new ToolException("The other side's address has format " + format + " and " + length + " bytes ("
                 + ex.getMessage() + ").", ex);

@@ -50,7 +50,11 @@ record FiPingPongPlan(
             case "net" -> "tcp";
             case "tcp" -> type == EndpointType.RDM ? "rxm" : "tcp";
             case "tcp;ofi_rxm", "ofi_rxm;tcp", "ofi_rxm" -> "rxm";
-            case "verbs" -> type == EndpointType.RDM ? "verbsrxm" : "verbs";
+            case "verbs" -> switch (type) {
+                case RDM -> "verbsrxm";
+                case DGRAM -> "verbsud";
+                default -> "verbs";
+            };
             case "verbs;ofi_rxm", "ofi_rxm;verbs" -> "verbsrxm";
             default -> provider;
         };
@@ -68,6 +72,7 @@ record FiPingPongPlan(
             case "tcp" -> type == EndpointType.RDM ? Protocol.XNET : Protocol.SOCK_TCP;
             case "rxm", "verbsrxm" -> Protocol.RXM;
             case "verbs" -> Protocol.RDMA_CM_IB_RC;
+            case "verbsud" -> Protocol.IB_UD;
             case "udp" -> Protocol.UDP;
             default -> Protocol.UNSPEC;
         };

@@ -1,5 +1,6 @@
 package org.jfabric.driver.conductor;
 
+import org.jfabric.IbUdName;
 import org.jfabric.SocketName;
 import org.jfabric.driver.link.FabricName;
 import org.jfabric.ffi.Libc;
@@ -145,6 +146,9 @@ public final class ServiceNames {
         String address = content(directory, name + SUFFIX);
         if (SocketName.isName(address)) {
             return SocketName.parse(address).toString();
+        }
+        if (IbUdName.isName(address)) {
+            return IbUdName.parse(address).toString();
         }
         String endpoint = driver.equals(FabricName.driverOf(address)) ? FabricName.endpointOf(address) : null;
         return FabricName.of(driver, endpoint != null && FabricName.isValidPart(endpoint) ? endpoint : name);

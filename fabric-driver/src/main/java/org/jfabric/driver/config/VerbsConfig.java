@@ -82,10 +82,32 @@ public final class VerbsConfig {
         .why("Of so many sends whose end nobody waits for, as the packets of reliable datagrams, one asks the card for "
             + "a completion, and the last of those that go to the card together.");
 
+    /** {@code jfabric.verbs.datagramReceives}. */
+    public static final Option<Integer> DATAGRAM_RECEIVES = Option.count("jfabric.verbs.datagramReceives")
+        .defaultsTo(256)
+        .range(8, 16384)
+        .why("Receives that are kept posted for each endpoint of link verbsud, and for each group that it has joined; "
+            + "each is as long as the port's packets. Datagrams wait in three quarters of them until the application "
+            + "posts receives; what comes then is lost.");
+
+    /** {@code jfabric.verbs.gidIndex}. */
+    public static final Option<Integer> GID_INDEX = Option.count("jfabric.verbs.gidIndex")
+        .defaultsTo(0)
+        .range(0, 255)
+        .why("Which of a port's GIDs endpoints of link verbsud are named after, where neither a source address nor "
+            + "jfabric.verbs.interface says so. As FI_VERBS_GID_IDX of C programs.");
+
+    /** {@code jfabric.verbs.addressHandles}. */
+    public static final Option<Integer> ADDRESS_HANDLES = Option.count("jfabric.verbs.addressHandles")
+        .defaultsTo(1024)
+        .range(2, 65536)
+        .why("Ports of peers that each endpoint of link verbsud keeps a way to. Sends to more of them wait until the "
+            + "way to another one is given up.");
+
     static final OptionGroup GROUP = new OptionGroup(
         "verbs", "The verbs link: RDMA devices",
         List.of(INTERFACE, MAX_MESSAGE_BYTES, RECEIVES, PACKET_RECEIVES, SHARED_RECEIVES, SHARED_HOLD_LIMIT_NS,
-            SENDS, COPY_LIMIT_BYTES, INLINE_BYTES, SIGNAL_EVERY));
+            SENDS, COPY_LIMIT_BYTES, INLINE_BYTES, SIGNAL_EVERY, DATAGRAM_RECEIVES, GID_INDEX, ADDRESS_HANDLES));
 
     private final String networkInterface;
     private final int maxMessageBytes;
@@ -97,6 +119,9 @@ public final class VerbsConfig {
     private final int copyLimitBytes;
     private final int inlineBytes;
     private final int signalEvery;
+    private final int datagramReceives;
+    private final int gidIndex;
+    private final int addressHandles;
 
     VerbsConfig(ConfigSource source) {
         networkInterface = source.value(INTERFACE);
@@ -109,6 +134,9 @@ public final class VerbsConfig {
         copyLimitBytes = Math.toIntExact(source.value(COPY_LIMIT_BYTES));
         inlineBytes = source.value(INLINE_BYTES);
         signalEvery = source.value(SIGNAL_EVERY);
+        datagramReceives = source.value(DATAGRAM_RECEIVES);
+        gidIndex = source.value(GID_INDEX);
+        addressHandles = source.value(ADDRESS_HANDLES);
         source.check(2 * signalEvery <= sends, "too few of the sends ask for a completion", SIGNAL_EVERY, SENDS);
     }
 
@@ -200,5 +228,32 @@ public final class VerbsConfig {
      */
     public int signalEvery() {
         return signalEvery;
+    }
+
+    /**
+     * Receives kept posted for each endpoint of datagrams.
+     *
+     * @return count.
+     */
+    public int datagramReceives() {
+        return datagramReceives;
+    }
+
+    /**
+     * Which of a port's GIDs endpoints of datagrams have by default.
+     *
+     * @return index.
+     */
+    public int gidIndex() {
+        return gidIndex;
+    }
+
+    /**
+     * Ports that each endpoint of datagrams keeps a way to.
+     *
+     * @return count.
+     */
+    public int addressHandles() {
+        return addressHandles;
     }
 }

@@ -7,6 +7,9 @@ package org.jfabric.driver.ffi;
  * negative errno. All of them may be slow; any thread may call.
  */
 public interface Ibverbs {
+    /** Length of a GID. */
+    int GID_BYTES = 16;
+
     /**
      * Version of the library.
      *
@@ -111,6 +114,108 @@ public interface Ibverbs {
      * @return 0 or negative errno.
      */
     int deregister(long registration);
+
+    // ---- datagrams ----
+
+    /**
+     * {@code ibv_query_gid}.
+     *
+     * @param context open device.
+     * @param port    from 1.
+     * @param index   in the port's table.
+     * @return 16 bytes, null if there is none.
+     */
+    byte[] gid(long context, int port, int index);
+
+    /**
+     * {@code ibv_query_pkey} of the default partition.
+     *
+     * @param context open device.
+     * @param port    from 1.
+     * @return key in the byte order of the network, as libfabric's names have it; 0 if there is none.
+     */
+    short partitionKey(long context, int port);
+
+    /**
+     * {@code ibv_create_qp} of unreliable datagrams, with one queue for the completions of both directions.
+     *
+     * @param domain protection domain.
+     * @param queue  for completions.
+     * @param depths what it has to hold.
+     * @return queue pair, with what it got.
+     */
+    RdmaCm.QueuePair createDatagramQueuePair(long domain, long queue, RdmaCm.QueueDepths depths);
+
+    /**
+     * Has a queue pair of datagrams send and receive: {@code ibv_modify_qp}, three times.
+     *
+     * @param queuePair new.
+     * @param port      that it works on.
+     * @param key       Q_Key that datagrams to it must have.
+     * @return 0 or negative errno.
+     */
+    int startDatagrams(long queuePair, int port, int key);
+
+    /**
+     * Has a queue pair send again whose sends have failed: {@code ibv_modify_qp}.
+     *
+     * @param queuePair all sends of which have come back.
+     * @return 0 or negative errno.
+     */
+    int resumeSends(long queuePair);
+
+    /**
+     * Number of a queue pair, which peers send to and completions carry.
+     *
+     * @param queuePair pointer.
+     * @return 24 bits.
+     */
+    int queuePairNumber(long queuePair);
+
+    /**
+     * {@code ibv_destroy_qp}.
+     *
+     * @param queuePair in no group.
+     * @return 0 or negative errno.
+     */
+    int destroyDatagramQueuePair(long queuePair);
+
+    /**
+     * {@code ibv_create_ah}.
+     *
+     * @param domain protection domain.
+     * @param route  image of {@code struct ibv_ah_attr}, of {@link AddressRoute} or of a group.
+     * @return address handle, or negative errno.
+     */
+    long createAddressHandle(long domain, byte[] route);
+
+    /**
+     * {@code ibv_destroy_ah}.
+     *
+     * @param handle that no request uses any more.
+     * @return 0 or negative errno.
+     */
+    int destroyAddressHandle(long handle);
+
+    /**
+     * {@code ibv_attach_mcast}: what is sent to a group comes to a queue pair.
+     *
+     * @param queuePair of datagrams.
+     * @param route     of the group, see {@link RdmaCm.GroupEvent}.
+     * @return 0 or negative errno.
+     */
+    int attachGroup(long queuePair, byte[] route);
+
+    /**
+     * {@code ibv_detach_mcast}.
+     *
+     * @param queuePair attached.
+     * @param route     as it was attached.
+     * @return 0 or negative errno.
+     */
+    int detachGroup(long queuePair, byte[] route);
+
+    // ---- keys ----
 
     /**
      * Key of a registration in work requests of this side.
@@ -254,14 +359,6 @@ public interface Ibverbs {
     int destroySharedQueue(long sharedQueue);
 
     /**
-     * Number of a queue pair, which completions carry.
-     *
-     * @param queuePair pointer.
-     * @return number, of the device.
-     */
-    int queuePairNumber(long queuePair);
-
-    /**
      * A list of devices.
      *
      * @param pointer to the list.
@@ -294,8 +391,20 @@ public interface Ibverbs {
      * @param activeMtu       code of the largest packet.
      * @param maxMessageBytes longest message.
      * @param linkLayer       1 InfiniBand, 2 Ethernet.
+     * @param gids            places in the table of its GIDs.
+     * @param lid             of the port, 0 on Ethernet.
+     * @param managerLevel    service level of the subnet manager.
      */
-    record PortAttributes(int state, int activeMtu, long maxMessageBytes, int linkLayer) {
+    record PortAttributes(
+        int state, int activeMtu, long maxMessageBytes, int linkLayer, int gids, int lid, int managerLevel) {
+        /**
+         * Longest datagram.
+         *
+         * @return bytes of payload in one packet.
+         */
+        public int packetBytes() {
+            return 128 << activeMtu;
+        }
     }
 
     /**

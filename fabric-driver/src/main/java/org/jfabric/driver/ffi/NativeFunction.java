@@ -22,6 +22,8 @@ final class NativeFunction {
     static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     /** Every pointer, and {@code size_t}. */
     static final ValueLayout.OfLong POINTER = ValueLayout.JAVA_LONG;
+    /** {@code uint16_t}. */
+    static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT;
     /** {@code uint8_t}. */
     static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
 

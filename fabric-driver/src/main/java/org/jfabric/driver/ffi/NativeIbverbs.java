@@ -30,6 +30,7 @@ final class NativeIbverbs implements Ibverbs {
     private final NativeFunction deallocatePd;
     private final NativeFunction regMr;
     private final NativeFunction deregMr;
+    private final NativeDatagrams datagrams;
     private final NativeFunction createCompChannel;
     private final NativeFunction destroyCompChannel;
     private final NativeFunction getCqEvent;
@@ -58,6 +59,7 @@ final class NativeIbverbs implements Ibverbs {
         deallocatePd = NativeFunction.of(lookup, "ibv_dealloc_pd", INT, POINTER);
         regMr = NativeFunction.of(lookup, "ibv_reg_mr", POINTER, POINTER, POINTER, POINTER, INT);
         deregMr = NativeFunction.of(lookup, "ibv_dereg_mr", INT, POINTER);
+        datagrams = new NativeDatagrams(lookup);
         createCompChannel = NativeFunction.of(lookup, "ibv_create_comp_channel", POINTER, POINTER);
         destroyCompChannel = NativeFunction.of(lookup, "ibv_destroy_comp_channel", INT, POINTER);
         getCqEvent = NativeFunction.of(lookup, "ibv_get_cq_event", INT, POINTER, POINTER, POINTER);
@@ -153,7 +155,10 @@ final class NativeIbverbs implements Ibverbs {
                 UnsafeApi.getInt(at + VerbsLayout.PORT_ATTR_STATE),
                 UnsafeApi.getInt(at + VerbsLayout.PORT_ATTR_ACTIVE_MTU),
                 UnsafeApi.getInt(at + VerbsLayout.PORT_ATTR_MAX_MSG_SIZE) & 0xffff_ffffL,
-                UnsafeApi.getByte(at + VerbsLayout.PORT_ATTR_LINK_LAYER));
+                UnsafeApi.getByte(at + VerbsLayout.PORT_ATTR_LINK_LAYER),
+                UnsafeApi.getInt(at + VerbsLayout.PORT_ATTR_GID_TABLE_LENGTH),
+                UnsafeApi.getShort(at + VerbsLayout.PORT_ATTR_LID) & 0xffff,
+                UnsafeApi.getByte(at + VerbsLayout.PORT_ATTR_SM_SL));
         } finally {
             NativeMemory.free(at);
         }
@@ -177,6 +182,61 @@ final class NativeIbverbs implements Ibverbs {
     @Override
     public int deregister(long registration) {
         return deregMr.errnoStatus(registration);
+    }
+
+    @Override
+    public byte[] gid(long context, int port, int index) {
+        return datagrams.gid(context, port, index);
+    }
+
+    @Override
+    public short partitionKey(long context, int port) {
+        return datagrams.partitionKey(context, port);
+    }
+
+    @Override
+    public RdmaCm.QueuePair createDatagramQueuePair(long domain, long queue, RdmaCm.QueueDepths depths) {
+        return datagrams.createQueuePair(domain, queue, depths);
+    }
+
+    @Override
+    public int startDatagrams(long queuePair, int port, int key) {
+        return datagrams.start(queuePair, port, key);
+    }
+
+    @Override
+    public int resumeSends(long queuePair) {
+        return datagrams.resume(queuePair);
+    }
+
+    @Override
+    public int queuePairNumber(long queuePair) {
+        return UnsafeApi.getInt(queuePair + VerbsLayout.QP_NUMBER);
+    }
+
+    @Override
+    public int destroyDatagramQueuePair(long queuePair) {
+        return datagrams.destroyQueuePair(queuePair);
+    }
+
+    @Override
+    public long createAddressHandle(long domain, byte[] route) {
+        return datagrams.createAddressHandle(domain, route);
+    }
+
+    @Override
+    public int destroyAddressHandle(long handle) {
+        return datagrams.destroyAddressHandle(handle);
+    }
+
+    @Override
+    public int attachGroup(long queuePair, byte[] route) {
+        return datagrams.attach(queuePair, route);
+    }
+
+    @Override
+    public int detachGroup(long queuePair, byte[] route) {
+        return datagrams.detach(queuePair, route);
     }
 
     @Override
@@ -307,10 +367,5 @@ final class NativeIbverbs implements Ibverbs {
     @Override
     public int destroySharedQueue(long sharedQueue) {
         return destroySrq.errnoStatus(sharedQueue);
-    }
-
-    @Override
-    public int queuePairNumber(long queuePair) {
-        return UnsafeApi.getInt(queuePair + VerbsLayout.QP_NUMBER);
     }
 }

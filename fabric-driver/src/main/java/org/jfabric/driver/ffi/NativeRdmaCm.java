@@ -33,6 +33,8 @@ final class NativeRdmaCm implements RdmaCm {
     private final NativeFunction accept;
     private final NativeFunction reject;
     private final NativeFunction disconnect;
+    private final NativeFunction joinMulticast;
+    private final NativeFunction leaveMulticast;
     private final NativeFunction getCmEvent;
     private final NativeFunction ackCmEvent;
     private final NativeFunction eventText;
@@ -54,6 +56,8 @@ final class NativeRdmaCm implements RdmaCm {
         accept = NativeFunction.of(lookup, "rdma_accept", INT, POINTER, POINTER);
         reject = NativeFunction.of(lookup, "rdma_reject", INT, POINTER, POINTER, BYTE);
         disconnect = NativeFunction.of(lookup, "rdma_disconnect", INT, POINTER);
+        joinMulticast = NativeFunction.of(lookup, "rdma_join_multicast", INT, POINTER, POINTER, POINTER);
+        leaveMulticast = NativeFunction.of(lookup, "rdma_leave_multicast", INT, POINTER, POINTER);
         getCmEvent = NativeFunction.of(lookup, "rdma_get_cm_event", INT, POINTER, POINTER);
         ackCmEvent = NativeFunction.of(lookup, "rdma_ack_cm_event", INT, POINTER);
         eventText = NativeFunction.of(lookup, "rdma_event_str", POINTER, INT);
@@ -92,13 +96,69 @@ final class NativeRdmaCm implements RdmaCm {
 
     @Override
     public long createId(long channel) {
+        return createId(channel, VerbsConstants.PS_TCP);
+    }
+
+    private long createId(long channel, int portSpace) {
         long out = NativeMemory.allocate(Long.BYTES);
         try {
-            int result = createId.status(channel, out, 0, VerbsConstants.PS_TCP);
+            int result = createId.status(channel, out, 0, portSpace);
             return result < 0 ? result : UnsafeApi.getLong(out);
         } finally {
             NativeMemory.free(out);
         }
+    }
+
+    @Override
+    public long createDatagramId(long channel) {
+        return createId(channel, VerbsConstants.PS_UDP);
+    }
+
+    @Override
+    public int joinGroup(long id, byte[] group) {
+        long image = image(group);
+        try {
+            // the third argument comes back with the event, where nobody looks for it
+            return joinMulticast.status(id, image, 0);
+        } finally {
+            NativeMemory.free(image);
+        }
+    }
+
+    @Override
+    public int leaveGroup(long id, byte[] group) {
+        long image = image(group);
+        try {
+            return leaveMulticast.status(id, image);
+        } finally {
+            NativeMemory.free(image);
+        }
+    }
+
+    @Override
+    public GroupEvent takeGroupEvent(long channel) {
+        long out = NativeMemory.allocate(Long.BYTES);
+        try {
+            if (getCmEvent.status(channel, out) < 0) {
+                return null;
+            }
+            long event = UnsafeApi.getLong(out);
+            GroupEvent taken = new GroupEvent(
+                UnsafeApi.getInt(event + VerbsLayout.CM_EVENT_TYPE),
+                UnsafeApi.getInt(event + VerbsLayout.CM_EVENT_STATUS),
+                NativeMemory.bytes(event + VerbsLayout.CM_EVENT_GROUP_ROUTE, VerbsLayout.AH_ATTR_SIZE),
+                UnsafeApi.getInt(event + VerbsLayout.CM_EVENT_GROUP_QUEUE_PAIR),
+                UnsafeApi.getInt(event + VerbsLayout.CM_EVENT_GROUP_QKEY));
+            ackCmEvent.call(event);
+            return taken;
+        } finally {
+            NativeMemory.free(out);
+        }
+    }
+
+    @Override
+    public int port(long id) {
+        return UnsafeApi.getByte(id + VerbsLayout.CM_ID_PORT) & 0xff;
     }
 
     @Override

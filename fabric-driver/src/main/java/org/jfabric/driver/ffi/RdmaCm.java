@@ -46,6 +46,48 @@ public interface RdmaCm {
     long createId(long channel);
 
     /**
+     * {@code rdma_create_id} in the port space of datagrams.
+     *
+     * @param channel for its events.
+     * @return identifier, or negative errno.
+     */
+    long createDatagramId(long channel);
+
+    /**
+     * {@code rdma_join_multicast}; {@link VerbsConstants#CM_MULTICAST_JOIN} or an error follows.
+     *
+     * @param id    identifier of datagrams with an address, without queue pair.
+     * @param group image of the group's socket address.
+     * @return 0 or negative errno.
+     */
+    int joinGroup(long id, byte[] group);
+
+    /**
+     * {@code rdma_leave_multicast}.
+     *
+     * @param id    that has joined.
+     * @param group as it was joined.
+     * @return 0 or negative errno.
+     */
+    int leaveGroup(long id, byte[] group);
+
+    /**
+     * As {@link #takeEvent}, for channels of identifiers that join groups.
+     *
+     * @param channel of {@link #createEventChannel()}.
+     * @return what happened, or null if nothing did.
+     */
+    GroupEvent takeGroupEvent(long channel);
+
+    /**
+     * The port that an identifier is bound to.
+     *
+     * @param id with a device.
+     * @return from 1.
+     */
+    int port(long id);
+
+    /**
      * {@code rdma_destroy_id}; its queue pair has to be destroyed before.
      *
      * @param id identifier.
@@ -216,5 +258,17 @@ public interface RdmaCm {
      * @param data     private data as it is on the wire, padded with zeros.
      */
     record CmEvent(int type, int status, long id, long listenId, byte[] data) {
+    }
+
+    /**
+     * Something that happened to an identifier which joins a group.
+     *
+     * @param type      {@link VerbsConstants#CM_MULTICAST_JOIN} and others.
+     * @param status    0 or a negative errno.
+     * @param route     of the group, if it is joined: image of {@code struct ibv_ah_attr}.
+     * @param queuePair number that the group's datagrams are for.
+     * @param key       Q_Key of the group.
+     */
+    record GroupEvent(int type, int status, byte[] route, int queuePair, int key) {
     }
 }

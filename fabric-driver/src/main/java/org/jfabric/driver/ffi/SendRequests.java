@@ -95,6 +95,20 @@ public final class SendRequests {
     }
 
     /**
+     * Whom a datagram is for.
+     *
+     * @param index         of the request.
+     * @param addressHandle of {@link Ibverbs#createAddressHandle}.
+     * @param queuePair     number of the queue pair there.
+     * @param key           Q_Key that it has.
+     */
+    public void destination(int index, long addressHandle, int queuePair, int key) {
+        UnsafeApi.putLong(address(index) + VerbsLayout.SEND_ADDRESS_HANDLE, addressHandle);
+        UnsafeApi.putInt(address(index) + VerbsLayout.SEND_REMOTE_QUEUE_PAIR, queuePair);
+        UnsafeApi.putInt(address(index) + VerbsLayout.SEND_REMOTE_QKEY, key);
+    }
+
+    /**
      * A piece of memory.
      *
      * @param index  of the request.

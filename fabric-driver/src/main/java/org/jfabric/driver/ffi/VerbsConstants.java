@@ -9,6 +9,16 @@ public final class VerbsConstants {
 
     /** Queue pair: reliable connection. */
     public static final int QPT_RC = 2;
+    /** Queue pair: unreliable datagrams. */
+    public static final int QPT_UD = 4;
+    /** State of a queue pair: it takes receives. */
+    public static final int QPS_INIT = 1;
+    /** State of a queue pair: it receives. */
+    public static final int QPS_RTR = 2;
+    /** State of a queue pair: it sends, too. */
+    public static final int QPS_RTS = 3;
+    /** State of a queue pair: a send has failed, and those behind it come back; it receives. */
+    public static final int QPS_SQE = 5;
 
     /** Work request: message. */
     public static final int WR_SEND = 2;
@@ -24,6 +34,8 @@ public final class VerbsConstants {
 
     /** Completion: the operation has succeeded. */
     public static final int WC_SUCCESS = 0;
+    /** Completion: the message is longer than the memory, or than the port's packets. */
+    public static final int WC_LOC_LEN_ERR = 1;
     /** Completion: the queue pair was in error before the operation's turn came. */
     public static final int WC_WR_FLUSH_ERR = 5;
     /** Completion: the peer has refused the request, for instance no receive of that size. */
@@ -36,6 +48,8 @@ public final class VerbsConstants {
     public static final int WC_RECV = 128;
     /** Flag of a completion: it has an immediate word. */
     public static final int WC_WITH_IMM = 2;
+    /** Flag of a completion: the message has its route in front. */
+    public static final int WC_GRH = 1;
 
     /** Port state: messages flow. */
     public static final int PORT_ACTIVE = 4;
@@ -77,11 +91,32 @@ public final class VerbsConstants {
     public static final int CM_DISCONNECTED = 10;
     /** Connection event: the device is being taken away. */
     public static final int CM_DEVICE_REMOVAL = 11;
+    /** Connection event: a multicast group is joined. */
+    public static final int CM_MULTICAST_JOIN = 12;
+    /** Connection event: a multicast group cannot be joined, or is lost. */
+    public static final int CM_MULTICAST_ERROR = 13;
 
     /** Mask for a queue pair's change: the receiver-not-ready timer. */
     public static final int QP_MIN_RNR_TIMER = 0x8000;
+    /** Mask for a queue pair's change: the state. */
+    public static final int QP_STATE = 0x1;
+    /** Mask for a queue pair's change: the state that it is in. */
+    public static final int QP_CURRENT_STATE = 0x2;
+    /** Mask for a queue pair's change: place of the partition's key. */
+    public static final int QP_PKEY_INDEX = 0x10;
+    /** Mask for a queue pair's change: the port. */
+    public static final int QP_PORT = 0x20;
+    /** Mask for a queue pair's change: the key that datagrams to it must have. */
+    public static final int QP_QKEY = 0x40;
+    /** Mask for a queue pair's change: number of the first packet. */
+    public static final int QP_SQ_PSN = 0x10000;
     /** Port space of reliable connections by IP addresses. */
     public static final int PS_TCP = 0x106;
+    /** Port space of datagrams by IP addresses. */
+    public static final int PS_UDP = 0x111;
+
+    /** Link layer of a port: Ethernet, so that its GIDs are IP addresses (RoCE). */
+    public static final int LINK_LAYER_ETHERNET = 2;
 
     private VerbsConstants() {
     }

@@ -40,7 +40,10 @@ final class VerbsLayout {
     // struct ibv_port_attr
     static final int PORT_ATTR_STATE = 0;
     static final int PORT_ATTR_ACTIVE_MTU = 8;
+    static final int PORT_ATTR_GID_TABLE_LENGTH = 12;
     static final int PORT_ATTR_MAX_MSG_SIZE = 20;
+    static final int PORT_ATTR_LID = 34;
+    static final int PORT_ATTR_SM_SL = 40;
     static final int PORT_ATTR_LINK_LAYER = 46;
     static final int PORT_ATTR_SIZE = 52;
 
@@ -61,7 +64,9 @@ final class VerbsLayout {
     static final int CQ_ENTRIES = 28;
     static final int CQ_SIZE = 128;
     static final int QP_CONTEXT = 0;
+    static final int QP_PD = 16;
     static final int QP_NUMBER = 52;
+    static final int QP_STATE = 56;
     static final int QP_TYPE = 60;
     static final int QP_SIZE = 160;
 
@@ -84,8 +89,27 @@ final class VerbsLayout {
     static final int SRQ_INIT_SIZE = 24;
 
     // struct ibv_qp_attr
+    static final int QP_ATTR_STATE = 0;
+    static final int QP_ATTR_CURRENT_STATE = 4;
+    static final int QP_ATTR_QKEY = 16;
+    static final int QP_ATTR_SQ_PSN = 24;
+    static final int QP_ATTR_PKEY_INDEX = 120;
     static final int QP_ATTR_MIN_RNR_TIMER = 128;
+    static final int QP_ATTR_PORT = 129;
     static final int QP_ATTR_SIZE = 144;
+
+    // struct ibv_ah_attr, and what it is made into
+    static final int AH_ATTR_DESTINATION_GID = 0;
+    static final int AH_ATTR_SOURCE_GID_INDEX = 20;
+    static final int AH_ATTR_HOP_LIMIT = 21;
+    static final int AH_ATTR_DESTINATION_LID = 24;
+    static final int AH_ATTR_SL = 26;
+    static final int AH_ATTR_IS_GLOBAL = 29;
+    static final int AH_ATTR_PORT = 30;
+    static final int AH_ATTR_SIZE = 32;
+    static final int AH_CONTEXT = 0;
+    static final int AH_PD = 8;
+    static final int AH_SIZE = 24;
 
     // struct ibv_sge
     static final int SGE_ADDRESS = 0;
@@ -103,6 +127,9 @@ final class VerbsLayout {
     static final int SEND_IMMEDIATE = 36;
     static final int SEND_REMOTE_ADDRESS = 40;
     static final int SEND_RKEY = 48;
+    static final int SEND_ADDRESS_HANDLE = 40;
+    static final int SEND_REMOTE_QUEUE_PAIR = 48;
+    static final int SEND_REMOTE_QKEY = 52;
     static final int SEND_SIZE = 128;
 
     // struct ibv_recv_wr
@@ -120,6 +147,7 @@ final class VerbsLayout {
     static final int WC_LENGTH = 20;
     static final int WC_IMMEDIATE = 24;
     static final int WC_QP_NUMBER = 28;
+    static final int WC_SOURCE_QUEUE_PAIR = 32;
     static final int WC_FLAGS = 36;
     static final int WC_SIZE = 48;
 
@@ -148,6 +176,9 @@ final class VerbsLayout {
     static final int CM_EVENT_STATUS = 20;
     static final int CM_EVENT_DATA = 24;
     static final int CM_EVENT_DATA_LENGTH = 32;
+    static final int CM_EVENT_GROUP_ROUTE = 40;
+    static final int CM_EVENT_GROUP_QUEUE_PAIR = 72;
+    static final int CM_EVENT_GROUP_QKEY = 76;
     static final int CM_EVENT_SIZE = 80;
 
     // struct rdma_conn_param

@@ -16,6 +16,8 @@ public final class VerbsSelfCheck {
     private static final int PAGE_BYTES = 4096;
     private static final int MIN_ENTRIES = 4;
     private static final int MAX_EXTENDED_SIZE = 16384;
+    /** Numbers have 24 bits; 0 and 1 are those of the subnet's management. */
+    private static final int MAX_QUEUE_PAIR = 0xff_fffe;
 
     private VerbsSelfCheck() {
     }
@@ -39,6 +41,8 @@ public final class VerbsSelfCheck {
         named("rdma_cm_event_type 9", cm.eventText(VerbsConstants.CM_ESTABLISHED), "established");
         named("rdma_cm_event_type 10", cm.eventText(VerbsConstants.CM_DISCONNECTED), "disconnected");
         named("rdma_cm_event_type 11", cm.eventText(VerbsConstants.CM_DEVICE_REMOVAL), "device_removal");
+        named("rdma_cm_event_type 12", cm.eventText(VerbsConstants.CM_MULTICAST_JOIN), "multicast_join");
+        named("rdma_cm_event_type 13", cm.eventText(VerbsConstants.CM_MULTICAST_ERROR), "multicast_error");
     }
 
     private static void named(String constant, String seen, String needed) {
@@ -148,6 +152,36 @@ public final class VerbsSelfCheck {
             }
             cm.destroyEventChannel(channel);
         }
+    }
+
+    /**
+     * Looks at what stands in a queue pair of datagrams.
+     *
+     * @param verbs     library.
+     * @param context   opened device.
+     * @param domain    that it was made in.
+     * @param queuePair started.
+     * @throws VerbsUnavailableException if something stands where it should not.
+     */
+    public static void checkDatagrams(Ibverbs verbs, long context, long domain, long queuePair) {
+        same("ibv_qp.context", UnsafeApi.getLong(queuePair + VerbsLayout.QP_CONTEXT), context);
+        same("ibv_qp.pd", UnsafeApi.getLong(queuePair + VerbsLayout.QP_PD), domain);
+        same("ibv_qp.qp_type", UnsafeApi.getInt(queuePair + VerbsLayout.QP_TYPE), VerbsConstants.QPT_UD);
+        same("ibv_qp.state", UnsafeApi.getInt(queuePair + VerbsLayout.QP_STATE), VerbsConstants.QPS_RTS);
+        within("ibv_qp.qp_num", verbs.queuePairNumber(queuePair), 2, MAX_QUEUE_PAIR);
+    }
+
+    /**
+     * Looks at what stands in an address handle.
+     *
+     * @param context opened device.
+     * @param domain  that it was made in.
+     * @param handle  of {@link Ibverbs#createAddressHandle}.
+     * @throws VerbsUnavailableException if something stands where it should not.
+     */
+    public static void checkAddressHandle(long context, long domain, long handle) {
+        same("ibv_ah.context", UnsafeApi.getLong(handle + VerbsLayout.AH_CONTEXT), context);
+        same("ibv_ah.pd", UnsafeApi.getLong(handle + VerbsLayout.AH_PD), domain);
     }
 
     private static long made(String call, long result) {

@@ -117,6 +117,27 @@ public final class WorkCompletions {
         return UnsafeApi.getInt(at(index) + VerbsLayout.WC_QP_NUMBER);
     }
 
+    /**
+     * Whether a received datagram has its route in front: in the first 40 bytes of the receive, which are there in any
+     * case.
+     *
+     * @param index of the entry.
+     * @return true if they are valid.
+     */
+    public boolean hasRoute(int index) {
+        return (UnsafeApi.getInt(at(index) + VerbsLayout.WC_FLAGS) & VerbsConstants.WC_GRH) != 0;
+    }
+
+    /**
+     * Who has sent a datagram.
+     *
+     * @param index of the entry.
+     * @return number of the queue pair there.
+     */
+    public int sourceQueuePair(int index) {
+        return UnsafeApi.getInt(at(index) + VerbsLayout.WC_SOURCE_QUEUE_PAIR);
+    }
+
     /** Gives the memory back. */
     public void close() {
         NativeMemory.free(address);

@@ -67,7 +67,8 @@ public abstract class LinkProvider {
     /**
      * How endpoints of the link are called.
      *
-     * @return true for socket addresses ({@link org.jfabric.SocketName}), false for {@link FabricName}s.
+     * @return true for addresses of the operating system or of a card ({@link org.jfabric.SocketName},
+     *     {@link org.jfabric.IbUdName}), which {@link #bind} takes; false for {@link FabricName}s.
      */
     public boolean usesSocketNames() {
         return false;

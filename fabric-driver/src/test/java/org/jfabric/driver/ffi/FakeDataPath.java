@@ -15,7 +15,8 @@ import java.util.Map;
  */
 public final class FakeDataPath extends VerbsDataPath {
     private record Completion(
-        long id, int status, int opcode, int vendorError, int length, int flags, int immediate, int number) {
+        long id, int status, int opcode, int vendorError, int length, int flags, int immediate, int number,
+        int sourcePair) {
     }
 
     private record Memory(long address, long length, boolean isReadable) {
@@ -52,6 +53,7 @@ public final class FakeDataPath extends VerbsDataPath {
     /** Most entries that a queue has had. */
     public int mostCompletions;
 
+    final Map<Long, FakeDatagramPair> datagramPairs = new HashMap<>();
     final ArrayDeque<Long> notified = new ArrayDeque<>();
     private final Map<Long, Queue> queues = new HashMap<>();
     private final Map<Long, FakeQueuePair> queuePairs = new HashMap<>();
@@ -65,6 +67,7 @@ public final class FakeDataPath extends VerbsDataPath {
     public void release() {
         holdsSends = false;
         List.copyOf(queuePairs.values()).forEach(FakeQueuePair::move);
+        List.copyOf(datagramPairs.values()).forEach(FakeDatagramPair::move);
     }
 
     /**
@@ -88,6 +91,31 @@ public final class FakeDataPath extends VerbsDataPath {
     /** Queue pairs that exist. */
     public int queuePairs() {
         return queuePairs.size();
+    }
+
+    /**
+     * Puts the only queue pair of datagrams into the error state.
+     */
+    public void failDatagrams() {
+        datagramPairs.values().iterator().next().fail();
+    }
+
+    /**
+     * Receives that the only queue pair of datagrams has.
+     *
+     * @return count.
+     */
+    public int datagramReceives() {
+        return datagramPairs.values().iterator().next().receives.size();
+    }
+
+    /**
+     * Completion queues that exist.
+     *
+     * @return count.
+     */
+    public int queues() {
+        return queues.size();
     }
 
     void addQueue(long pointer, int capacity, int fd) {
@@ -132,16 +160,26 @@ public final class FakeDataPath extends VerbsDataPath {
     void complete(
         FakeQueuePair queuePair, long id, int status, int opcode, int vendorError, int length, int flags,
         int immediate) {
-        Queue queue = queues.get(queuePair.queue);
-        queue.entries.add(
-            new Completion(id, status, opcode, vendorError, length, flags, immediate, queuePair.number));
+        complete(queuePair.queue, new Completion(
+            id, status, opcode, vendorError, length, flags, immediate, queuePair.number, 0));
+    }
+
+    void complete(
+        long pointer, long id, int status, int opcode, int vendorError, int length, int flags, int immediate,
+        int sourcePair) {
+        complete(pointer, new Completion(id, status, opcode, vendorError, length, flags, immediate, 0, sourcePair));
+    }
+
+    private void complete(long pointer, Completion completion) {
+        Queue queue = queues.get(pointer);
+        queue.entries.add(completion);
         mostCompletions = Math.max(mostCompletions, queue.entries.size());
         if (queue.entries.size() > queue.capacity) {
             throw new AssertionError("a completion queue of " + queue.capacity + " entries has overrun");
         }
         if (queue.isArmed) {
             queue.isArmed = false;
-            notified.add(queuePair.queue);
+            notified.add(pointer);
             EventFd.write(queue.fd, 1);
         }
     }
@@ -191,9 +229,14 @@ public final class FakeDataPath extends VerbsDataPath {
             return -errno;
         }
         FakeQueuePair pair = queuePairs.get(queuePair);
+        FakeDatagramPair datagrams = datagramPairs.get(queuePair);
         int count = 0;
         for (long at = request; at != 0; at = UnsafeApi.getLong(at + VerbsLayout.SEND_NEXT)) {
             count++;
+            if (datagrams != null) {
+                datagrams.send(work(at, true), at);
+                continue;
+            }
             if (pair.sends.size() >= pair.maxSends) {
                 throw new AssertionError("a send queue of " + pair.maxSends + " requests has overrun");
             }
@@ -206,9 +249,17 @@ public final class FakeDataPath extends VerbsDataPath {
     @Override
     public int postReceive(long queuePair, long request) {
         FakeQueuePair pair = queuePairs.get(queuePair);
+        FakeDatagramPair datagrams = datagramPairs.get(queuePair);
         int count = 0;
         for (long at = request; at != 0; at = UnsafeApi.getLong(at + VerbsLayout.RECV_NEXT)) {
             count++;
+            if (datagrams != null) {
+                if (datagrams.receives.size() >= datagrams.maxReceives) {
+                    throw new AssertionError("a receive queue of " + datagrams.maxReceives + " has overrun");
+                }
+                datagrams.receives.add(work(at, false));
+                continue;
+            }
             if (pair.receives.size() >= pair.maxReceives) {
                 throw new AssertionError("a receive queue of " + pair.maxReceives + " requests has overrun");
             }
@@ -246,6 +297,7 @@ public final class FakeDataPath extends VerbsDataPath {
             UnsafeApi.putInt(at + VerbsLayout.WC_IMMEDIATE, Integer.reverseBytes(entry.immediate()));
             UnsafeApi.putInt(at + VerbsLayout.WC_FLAGS, entry.flags());
             UnsafeApi.putInt(at + VerbsLayout.WC_QP_NUMBER, entry.number());
+            UnsafeApi.putInt(at + VerbsLayout.WC_SOURCE_QUEUE_PAIR, entry.sourcePair());
         }
         return count;
     }

@@ -19,11 +19,12 @@ import java.util.Map;
  * where the product reads them. Devices of one {@link Network} reach each other. What a real card does by itself
  * happens inside of the calls, at once, but for what a test holds back.
  */
-public final class FakeVerbs implements Ibverbs, RdmaCm {
+public final class FakeVerbs extends FakeDatagrams {
     /** What connects devices: the listening identifiers by port. */
     public static final class Network {
         private final Map<Integer, Id> listening = new HashMap<>();
         private int nextPort = 20000;
+        private final Net datagrams = new Net();
     }
 
     private static final class Id {
@@ -79,6 +80,7 @@ public final class FakeVerbs implements Ibverbs, RdmaCm {
      * @param host    number.
      */
     public FakeVerbs(Network network, String host) {
+        super(network.datagrams, host);
         this.network = network;
         this.host = host;
         UnsafeApi.putLong(context + VerbsLayout.CONTEXT_DEVICE, device);
@@ -170,11 +172,13 @@ public final class FakeVerbs implements Ibverbs, RdmaCm {
 
     @Override
     public long openDevice(long of) {
+        opened(1);
         return context;
     }
 
     @Override
     public int closeDevice(long of) {
+        opened(-1);
         return 0;
     }
 
@@ -190,7 +194,7 @@ public final class FakeVerbs implements Ibverbs, RdmaCm {
 
     @Override
     public PortAttributes queryPort(long of, int port) {
-        return new PortAttributes(portState, 5, 1L << 31, 2);
+        return new PortAttributes(portState, 5, 1L << 31, 2, 2, 0, 0);
     }
 
     @Override
@@ -337,6 +341,11 @@ public final class FakeVerbs implements Ibverbs, RdmaCm {
     }
 
     @Override
+    FakeDataPath datagramPath() {
+        return dataPath;
+    }
+
+    @Override
     public VerbsDataPath dataPath(long of) {
         return dataPath;
     }
@@ -350,11 +359,6 @@ public final class FakeVerbs implements Ibverbs, RdmaCm {
     @Override
     public int destroySharedQueue(long sharedQueue) {
         return dataPath.shared.destroy(sharedQueue);
-    }
-
-    @Override
-    public int queuePairNumber(long queuePair) {
-        return UnsafeApi.getInt(queuePair + VerbsLayout.QP_NUMBER);
     }
 
     // ---- librdmacm ----

@@ -2,11 +2,12 @@ package org.jfabric.driver.conductor.command;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.IbUdName;
 import org.jfabric.SocketName;
 import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.HostNames;
 
-/** Whether a text is an address, of our own wire or of a socket. Stateless; any thread. */
+/** Whether a text is an address: of our own wire, of a socket, of a queue pair. Stateless; any thread. */
 final class AddressCheck {
     private AddressCheck() {
     }
@@ -18,7 +19,7 @@ final class AddressCheck {
      * @throws FabricException {@code FI_EINVAL}.
      */
     static void require(String address) {
-        if (SocketName.isName(address) || HostNames.isHost(address)) {
+        if (SocketName.isName(address) || HostNames.isHost(address) || IbUdName.isName(address)) {
             return;
         }
         String driver = FabricName.driverOf(address);

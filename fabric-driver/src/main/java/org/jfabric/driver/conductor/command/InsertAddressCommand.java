@@ -3,6 +3,7 @@ package org.jfabric.driver.conductor.command;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Flags;
+import org.jfabric.IbUdName;
 import org.jfabric.SocketName;
 import org.jfabric.driver.conductor.AddressVectorResource;
 import org.jfabric.driver.conductor.ClientSession;
@@ -100,6 +101,10 @@ public final class InsertAddressCommand extends Command {
         if (SocketName.isName(address)) {
             // one text for each address, because peers are known by it
             resolved = SocketName.parse(address).toString();
+            return;
+        }
+        if (IbUdName.isName(address)) {
+            resolved = IbUdName.parse(address).toString();
             return;
         }
         if (HostNames.isHost(address)) {

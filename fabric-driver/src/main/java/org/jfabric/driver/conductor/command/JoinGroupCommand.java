@@ -98,9 +98,9 @@ public final class JoinGroupCommand extends Command {
             throw new FabricException(FabricErrno.EINVAL,
                 wanted + " is no multicast address", "Name a group, for example 239.1.1.1.");
         }
-        SocketName own = SocketName.parse(bound.address());
-        // members that name no port receive where they receive everything else
-        group = wanted.port() == 0 ? wanted.withPort(own.port()) : wanted;
+        // members that name no port receive where they receive everything else; queue pairs have no ports
+        group = wanted.port() == 0 && SocketName.isName(bound.address())
+            ? wanted.withPort(SocketName.parse(bound.address()).port()) : wanted;
         if ((flags & DIRECTIONS) != Flags.SEND) {
             background(() -> opened = bound.join(group));
         }

@@ -6,7 +6,7 @@ import org.jfabric.Flags;
 import org.jfabric.SocketName;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
-import org.jfabric.driver.link.ForeignChannel;
+import org.jfabric.driver.link.DatagramChannel;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.ffi.MessageVector;
 
@@ -15,52 +15,45 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A remote socket address as one endpoint sees it. There is no connection: the channel is up as soon as it is made, and
- * nothing tells when the other side goes.
+ * A remote socket address as one endpoint sees it.
  *
  * <p>Owner: progress agent.
  */
-final class UdpChannel extends ForeignChannel {
-    /** Credit is a matter of our own wire: as much as one grant can say, renewed when half of it is spent. */
-    private static final int GRANT = Integer.MAX_VALUE;
-    private static final long RENEW_BYTES = 1L << 29;
+final class UdpChannel extends DatagramChannel {
     /** What a message without header cannot carry, and levels that nobody here can tell. */
     private static final long NOT_CARRIED = Flags.TAGGED | Flags.REMOTE_CQ_DATA | Flags.FENCE
         | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE;
-    /** Upper bound of what the engine counts for a message beyond its length. */
-    private static final int COST_BYTES = 128;
 
-    final long keyHigh;
-    final long keyLow;
-    final long keyRest;
-    final boolean isGroup;
     private final UdpEndpoint endpoint;
     private final MemorySegment name;
     private final long nameAddress;
     private final int nameLength;
-    private boolean closed;
-    /** Credit that is left. */
-    private long creditBytes;
-    /** Renewed so far; grants are counted in 32 bits, which run over. */
-    private int renewedBytes;
 
     /** Of messages that nobody in the address vector has sent. */
     static UdpChannel ofStrangers(ChannelLimits limits, ChannelHandler handler, UdpEndpoint endpoint) {
-        return new UdpChannel(limits, handler, endpoint, null);
+        return new UdpChannel(limits, handler, endpoint, null, image(null));
     }
 
     UdpChannel(ChannelLimits limits, ChannelHandler handler, UdpEndpoint endpoint, SocketName remote) {
-        super(limits, handler);
+        this(limits, handler, endpoint, remote, image(remote));
+    }
+
+    private UdpChannel(
+        ChannelLimits limits, ChannelHandler handler, UdpEndpoint endpoint, SocketName remote, MemorySegment name) {
+        super(limits, handler, keyHigh(name.address()), keyLow(name.address()), keyRest(name.address()),
+            remote != null && remote.inetAddress().isMulticastAddress(), NOT_CARRIED);
         this.endpoint = endpoint;
-        name = Arena.ofAuto().allocate(MessageVector.NAME_BYTES, Long.BYTES);
+        this.name = name;
         nameAddress = name.address();
+        nameLength = remote == null ? 0 : remote.toBytes().length;
+    }
+
+    /** The name as the kernel reads it; all zero for none. */
+    private static MemorySegment image(SocketName remote) {
+        MemorySegment name = Arena.ofAuto().allocate(MessageVector.NAME_BYTES, Long.BYTES);
         byte[] image = remote == null ? new byte[0] : remote.toBytes();
         MemorySegment.copy(MemorySegment.ofArray(image), 0, name, 0, image.length);
-        nameLength = image.length;
-        isGroup = remote != null && remote.inetAddress().isMulticastAddress();
-        keyHigh = keyHigh(nameAddress);
-        keyLow = keyLow(nameAddress);
-        keyRest = keyRest(nameAddress);
+        return name;
     }
 
     /** Whether a socket address in memory is of IPv6. */
@@ -96,41 +89,14 @@ final class UdpChannel extends ForeignChannel {
         return nameLength;
     }
 
-    boolean isClosed() {
-        return closed;
-    }
-
-    /** The engine may use it now. */
-    void up() {
-        handler().onOpening();
-        handler().onGrant(GRANT);
-        creditBytes = GRANT;
-        handler().onUp(this);
-    }
-
-    /** A message of ours has left, or not. */
-    void onSent(long operation, long lengthBytes, int errno) {
-        creditBytes -= lengthBytes + COST_BYTES;
-        if (creditBytes < RENEW_BYTES) {
-            creditBytes += RENEW_BYTES;
-            renewedBytes += (int) RENEW_BYTES;
-            handler().onGrant(GRANT + renewedBytes);
-        }
-        handler().onSent(operation, errno);
-    }
-
     @Override
     public int send(TransmitOperation operation, int grant) {
-        if ((operation.flags & NOT_CARRIED) != 0) {
-            return -FabricErrno.EOPNOTSUPP;
+        int refusal = refusal(operation);
+        if (refusal != 0 || nameLength == 0) {
+            return refusal == 0 ? -FabricErrno.EINVAL : refusal;
         }
-        if (nameLength == 0 || (operation.flags & Flags.MULTICAST) != 0 && !isGroup) {
-            return -FabricErrno.EINVAL;
-        }
-        // the engine must not hear of new credit inside of its own call, so the message that brings it waits for a poll
-        if ((operation.flags & Flags.TRANSMIT_COMPLETE) == 0 && creditBytes - operation.length >= RENEW_BYTES
-            && endpoint.sendNow(this, operation)) {
-            creditBytes -= operation.length + COST_BYTES;
+        if (mayEndNow(operation) && endpoint.sendNow(this, operation)) {
+            endedNow(operation);
             return DONE;
         }
         endpoint.add(this, operation);
@@ -138,8 +104,7 @@ final class UdpChannel extends ForeignChannel {
     }
 
     @Override
-    public void close(int errno) {
-        closed = true;
+    protected void onClosed() {
         endpoint.remove(this);
     }
 

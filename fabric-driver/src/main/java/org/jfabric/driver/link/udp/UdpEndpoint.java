@@ -5,6 +5,9 @@ import org.jfabric.Flags;
 import org.jfabric.SocketName;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.DatagramChannel;
+import org.jfabric.driver.link.DatagramQueue;
+import org.jfabric.driver.link.DatagramSources;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PieceList;
@@ -41,17 +44,14 @@ final class UdpEndpoint {
     private final LinkServices services;
     private final ChannelLimits limits;
     private final MessageVector outgoing;
-    private final UdpSources sources = new UdpSources();
+    private final DatagramSources sources = new DatagramSources();
     private final Map<String, UdpChannel> byAddress = new HashMap<>();
     private final List<UdpChannel> openings = new ArrayList<>();
     private final UdpChannel strangers;
     /** One object, so that falling asleep allocates nothing. */
     private final Runnable onArrival = () -> emptyPolls = 0;
 
-    private TransmitOperation[] waiting = new TransmitOperation[64];
-    private UdpChannel[] waitingFor = new UdpChannel[64];
-    private long head;
-    private long tail;
+    private final DatagramQueue waiting = new DatagramQueue();
     /** A message has left since the last poll: what follows is put together. */
     private boolean wroteInCycle;
     /** Datagrams to be asked for. */
@@ -100,7 +100,7 @@ final class UdpEndpoint {
      * @return false if it has to wait for the next poll, which also says why the kernel does not take it.
      */
     boolean sendNow(UdpChannel channel, TransmitOperation operation) {
-        if (wroteInCycle || head != tail || (operation.flags & Flags.MORE) != 0) {
+        if (wroteInCycle || !waiting.isEmpty() || (operation.flags & Flags.MORE) != 0) {
             return false;
         }
         describe(0, channel, operation);
@@ -111,14 +111,7 @@ final class UdpEndpoint {
 
     /** A message begins to wait for the next poll. */
     void add(UdpChannel channel, TransmitOperation operation) {
-        int mask = waiting.length - 1;
-        if (tail - head > mask) {
-            grow();
-            mask = waiting.length - 1;
-        }
-        waiting[(int) tail & mask] = operation;
-        waitingFor[(int) tail & mask] = channel;
-        tail++;
+        waiting.add(channel, operation);
     }
 
     /** A channel is closed; messages for it that wait end with the endpoint's own records. */
@@ -130,7 +123,7 @@ final class UdpEndpoint {
 
     int poll(UdpReceiver receiver, int limit) {
         int work = openings.isEmpty() ? 0 : openAll();
-        if (head != tail) {
+        if (!waiting.isEmpty()) {
             work += flush();
         }
         wroteInCycle = false;
@@ -194,7 +187,7 @@ final class UdpEndpoint {
     int flush() {
         int work = 0;
         emptyPolls = 0;
-        while (head != tail) {
+        while (!waiting.isEmpty()) {
             int count = gather();
             if (count == 0) {
                 break;
@@ -214,7 +207,7 @@ final class UdpEndpoint {
 
     /** Whether the thread may sleep; arriving datagrams wake it if somebody waits for them. */
     boolean arm() {
-        if (head != tail || !openings.isEmpty()) {
+        if (!waiting.isEmpty() || !openings.isEmpty()) {
             return false;
         }
         if (local.postedReceives() == 0) {
@@ -228,7 +221,7 @@ final class UdpEndpoint {
     }
 
     void close() {
-        head = tail;
+        waiting.clear();
         port.close(services);
         for (UdpPort group : groups) {
             group.close(services);
@@ -257,17 +250,11 @@ final class UdpEndpoint {
 
     /** Describes the oldest messages to the kernel; those of closed channels are dropped. */
     private int gather() {
-        int mask = waiting.length - 1;
-        while (head != tail && waitingFor[(int) head & mask].isClosed()) {
-            drop();
-        }
+        waiting.dropClosed();
         int count = 0;
-        for (long at = head; at != tail && count < outgoing.capacity(); at++) {
-            UdpChannel channel = waitingFor[(int) at & mask];
-            if (channel.isClosed()) {
-                break;
-            }
-            describe(count++, channel, waiting[(int) at & mask]);
+        while (count < outgoing.capacity() && count < waiting.size() && !waiting.channel(count).isClosed()) {
+            describe(count, (UdpChannel) waiting.channel(count), waiting.operation(count));
+            count++;
         }
         return count;
     }
@@ -287,34 +274,10 @@ final class UdpEndpoint {
     }
 
     private void end(int errno) {
-        int index = (int) head & waiting.length - 1;
-        TransmitOperation operation = waiting[index];
-        UdpChannel channel = waitingFor[index];
+        TransmitOperation operation = waiting.operation(0);
+        DatagramChannel channel = waiting.channel(0);
         // before it is told: if the entry cannot be written the operation must not be ended once more
-        drop();
+        waiting.drop();
         channel.onSent(operation.id(), operation.length, errno);
-    }
-
-    private void drop() {
-        int index = (int) head & waiting.length - 1;
-        waiting[index] = null;
-        waitingFor[index] = null;
-        head++;
-    }
-
-    private void grow() {
-        int count = (int) (tail - head);
-        TransmitOperation[] operations = new TransmitOperation[waiting.length * 2];
-        UdpChannel[] channels = new UdpChannel[waiting.length * 2];
-        for (int i = 0; i < count; i++) {
-            int from = (int) (head + i) & waiting.length - 1;
-            operations[i] = waiting[from];
-            channels[i] = waitingFor[from];
-        }
-        Arrays.fill(waiting, null);
-        waiting = operations;
-        waitingFor = channels;
-        head = 0;
-        tail = count;
     }
 }

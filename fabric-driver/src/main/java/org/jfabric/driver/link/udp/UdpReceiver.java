@@ -1,5 +1,7 @@
 package org.jfabric.driver.link.udp;
 
+import org.jfabric.driver.link.DatagramChannel;
+import org.jfabric.driver.link.DatagramSources;
 import org.jfabric.ffi.MessageVector;
 
 import java.lang.foreign.Arena;
@@ -38,14 +40,14 @@ final class UdpReceiver {
      * @param limit     datagrams at most.
      * @return datagrams taken.
      */
-    int receive(UdpPort port, UdpSources sources, UdpChannel strangers, long flags, int limit) {
+    int receive(UdpPort port, DatagramSources sources, UdpChannel strangers, long flags, int limit) {
         MessageVector taken = incoming;
         int count = port.receive(taken, Math.min(limit, taken.capacity()));
         for (int i = 0; i < count; i++) {
             long name = taken.nameAddress(i);
             // the kernel stores how long the name is in the same place
             taken.nameLength(i, MessageVector.NAME_BYTES);
-            UdpChannel channel = sources.find(
+            DatagramChannel channel = sources.find(
                 UdpChannel.keyHigh(name), UdpChannel.keyLow(name), UdpChannel.keyRest(name));
             (channel == null ? strangers : channel).handler().onMessage(
                 flags, 0, 0, taken.pieceAddress(i, 0), taken.transferred(i));

@@ -1,23 +1,34 @@
-package org.jfabric.driver.link.udp;
+package org.jfabric.driver.link;
 
 /**
- * The channels of one endpoint by the socket address of their remote end: a lookup for each datagram, without an
+ * The channels of one endpoint for datagrams by the key of their remote end: a lookup for each datagram, without an
  * object. Open addressing in a table that is at most half full.
  *
  * <p>Owner: progress agent.
  */
-final class UdpSources {
+public final class DatagramSources {
     private static final long MIX = 0x9E37_79B9_7F4A_7C15L;
 
-    private UdpChannel[] table = new UdpChannel[16];
+    private DatagramChannel[] table = new DatagramChannel[16];
     private int size;
 
-    /** The channel of a socket address, or null. */
-    UdpChannel find(long high, long low, long rest) {
-        UdpChannel[] all = table;
+    /** No channels. */
+    public DatagramSources() {
+    }
+
+    /**
+     * The channel of a sender.
+     *
+     * @param high first part of its key.
+     * @param low  second part of its key.
+     * @param rest third part of its key.
+     * @return channel, or null.
+     */
+    public DatagramChannel find(long high, long low, long rest) {
+        DatagramChannel[] all = table;
         int mask = all.length - 1;
         for (int i = hash(high, low, rest) & mask; all[i] != null; i = i + 1 & mask) {
-            UdpChannel channel = all[i];
+            DatagramChannel channel = all[i];
             if (channel.keyLow == low && channel.keyRest == rest && channel.keyHigh == high) {
                 return channel;
             }
@@ -25,8 +36,12 @@ final class UdpSources {
         return null;
     }
 
-    /** Adds a channel; one with the same address is replaced. */
-    void put(UdpChannel channel) {
+    /**
+     * Adds a channel; one with the same key is replaced.
+     *
+     * @param channel with its key.
+     */
+    public void put(DatagramChannel channel) {
         remove(channel.keyHigh, channel.keyLow, channel.keyRest);
         if (2 * ++size > table.length) {
             grow();
@@ -34,15 +49,19 @@ final class UdpSources {
         place(channel);
     }
 
-    /** Removes a channel, if it is the one with its address. */
-    void remove(UdpChannel channel) {
+    /**
+     * Removes a channel, if it is the one with its key.
+     *
+     * @param channel with its key.
+     */
+    public void remove(DatagramChannel channel) {
         if (find(channel.keyHigh, channel.keyLow, channel.keyRest) == channel) {
             remove(channel.keyHigh, channel.keyLow, channel.keyRest);
         }
     }
 
     private void remove(long high, long low, long rest) {
-        UdpChannel found = find(high, low, rest);
+        DatagramChannel found = find(high, low, rest);
         if (found == null) {
             return;
         }
@@ -55,23 +74,23 @@ final class UdpSources {
         table[hole] = null;
         // those behind it may have been displaced by it
         for (int i = hole + 1 & mask; table[i] != null; i = i + 1 & mask) {
-            UdpChannel displaced = table[i];
+            DatagramChannel displaced = table[i];
             table[i] = null;
             place(displaced);
         }
     }
 
     private void grow() {
-        UdpChannel[] old = table;
-        table = new UdpChannel[old.length * 2];
-        for (UdpChannel channel : old) {
+        DatagramChannel[] old = table;
+        table = new DatagramChannel[old.length * 2];
+        for (DatagramChannel channel : old) {
             if (channel != null) {
                 place(channel);
             }
         }
     }
 
-    private void place(UdpChannel channel) {
+    private void place(DatagramChannel channel) {
         int mask = table.length - 1;
         int i = hash(channel.keyHigh, channel.keyLow, channel.keyRest) & mask;
         while (table[i] != null) {

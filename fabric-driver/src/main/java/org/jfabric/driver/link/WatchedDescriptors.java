@@ -1,6 +1,5 @@
-package org.jfabric.driver.link.verbs;
+package org.jfabric.driver.link;
 
-import org.jfabric.driver.link.LinkServices;
 import org.jfabric.ffi.Epoll;
 
 import java.util.ArrayList;
@@ -12,7 +11,7 @@ import java.util.List;
  *
  * <p>Owner: progress agent.
  */
-final class WatchedDescriptors {
+public final class WatchedDescriptors {
     private static final int MAX_EVENTS = 16;
 
     private final LinkServices services;
@@ -20,12 +19,22 @@ final class WatchedDescriptors {
     private Epoll epoll;
     private boolean sleptOn;
 
-    WatchedDescriptors(LinkServices services) {
+    /**
+     * None yet.
+     *
+     * @param services of the driver.
+     */
+    public WatchedDescriptors(LinkServices services) {
         this.services = services;
     }
 
-    /** Watches a descriptor until the link is closed. */
-    void add(int fd, Runnable handler) {
+    /**
+     * Watches a descriptor.
+     *
+     * @param fd      until {@link #close()}.
+     * @param handler told when it is readable.
+     */
+    public void add(int fd, Runnable handler) {
         if (epoll == null) {
             epoll = new Epoll(MAX_EVENTS);
         }
@@ -33,8 +42,12 @@ final class WatchedDescriptors {
         handlers.add(handler);
     }
 
-    /** Has those told that are readable; how many there were. */
-    int poll() {
+    /**
+     * Has those told that are readable.
+     *
+     * @return how many there were.
+     */
+    public int poll() {
         if (epoll == null) {
             return 0;
         }
@@ -46,7 +59,7 @@ final class WatchedDescriptors {
     }
 
     /** Wakes the driver's thread when one becomes readable from now on. */
-    void arm() {
+    public void arm() {
         if (epoll == null) {
             return;
         }
@@ -59,7 +72,8 @@ final class WatchedDescriptors {
         }
     }
 
-    void close() {
+    /** Ends watching; the descriptors stay open. */
+    public void close() {
         if (epoll == null) {
             return;
         }

@@ -1,0 +1,59 @@
+# Datagrams of queue pairs: ourselves, the program of C with the GID of each kind, and multicast groups.
+
+# datagrams SERVER CLIENT OPTIONS...: each side on a device of its own, by the GIDs that GIDS names: of IPv4, or the
+# first of the table, which is the link-local one.
+datagrams() {
+    local server=$1 client=$2 status=0 pid here=10.0.0.1 there=10.0.0.2
+    shift 2
+    set -- -p verbs -e dgram -c -I $ITERATIONS "$@"
+    export FI_VERBS_GID_IDX=1
+    if [ "$GIDS" = link-local ]; then
+        export FI_VERBS_GID_IDX=0
+        here=fe80::ff:fe00:1
+        there=fe80::ff:fe00:2
+    fi
+    if [ "$server" = ours ]; then
+        fabric fi-pingpong "$@" -v --timeout 60 --bind $here > /tmp/server.log 2>&1 &
+        pid=$!
+        for _ in $(seq 200); do listens && break; sleep 0.5; done
+    else
+        fi_pingpong "$@" -d rxe0-dgram > /tmp/server.log 2>&1 &
+        pid=$!
+        sleep 1
+    fi
+    if [ "$client" = ours ]; then
+        fabric fi-pingpong "$@" -v --timeout 60 --bind $there 10.0.0.1 || status=1
+    else
+        timeout 120 fi_pingpong "$@" -d rxe1-dgram 10.0.0.1 || status=1
+    fi
+    wait $pid || status=1
+    echo "server:"
+    cat /tmp/server.log
+    grep -q "^4k " /tmp/server.log || status=1
+    return $status
+}
+
+GIDS=IPv4
+check "UD, $GIDS: ours with ours" datagrams ours ours
+for GIDS in IPv4 link-local; do
+    check "UD, $GIDS: our server, fi_pingpong as client" datagrams ours theirs
+    check "UD, $GIDS: fi_pingpong as server, our client" datagrams theirs ours
+done
+
+# Endpoints of two drivers, and groups with mckey of rdmacm-utils as the other member, by the tests of the project.
+queue_pair_tests() {
+    local target status
+    target=$(dirname "$jar")
+    java -XX:+UseSerialGC -ea -Xmx1g --add-opens java.base/jdk.internal.misc=ALL-UNNAMED \
+        --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
+        -Djfabric.test.ud.hosts=10.0.0.1,10.0.0.2 \
+        -cp "$target/test-classes:$target/classes:$target/suite/*" org.junit.platform.console.ConsoleLauncher execute \
+        --disable-banner --disable-ansi-colors --details=tree \
+        --select-class org.jfabric.driver.conformance.QueuePairDatagramTest > /tmp/suite.log 2>&1
+    status=$?
+    cat /tmp/suite.log
+    grep -E 'tests (successful|failed|skipped|aborted)' /tmp/suite.log > /tmp/figures
+    return $status
+}
+
+check "UD: endpoints and multicast groups" queue_pair_tests

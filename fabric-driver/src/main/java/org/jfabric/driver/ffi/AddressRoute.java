@@ -1,0 +1,59 @@
+package org.jfabric.driver.ffi;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/** The way to a port: images of {@code struct ibv_ah_attr}, which address handles are made of. Stateless. */
+public final class AddressRoute {
+    /** As libfabric's verbs provider has it. */
+    private static final byte HOP_LIMIT = 64;
+
+    private AddressRoute() {
+    }
+
+    /**
+     * The way to a port that is known by what libfabric's names of datagram endpoints hold.
+     *
+     * @param gid      of the other port, 16 bytes; all zero where its LID is enough.
+     * @param lid      of the other port, 0 on Ethernet.
+     * @param level    service level.
+     * @param port     of this side.
+     * @param gidIndex of this side's GID.
+     * @return image.
+     */
+    public static byte[] of(byte[] gid, int lid, int level, int port, int gidIndex) {
+        ByteBuffer image = ByteBuffer.allocate(VerbsLayout.AH_ATTR_SIZE).order(ByteOrder.nativeOrder());
+        if (!Arrays.equals(gid, new byte[gid.length])) {
+            image.put(VerbsLayout.AH_ATTR_DESTINATION_GID, gid);
+            image.put(VerbsLayout.AH_ATTR_SOURCE_GID_INDEX, (byte) gidIndex);
+            image.put(VerbsLayout.AH_ATTR_HOP_LIMIT, HOP_LIMIT);
+            image.put(VerbsLayout.AH_ATTR_IS_GLOBAL, (byte) 1);
+        }
+        image.putShort(VerbsLayout.AH_ATTR_DESTINATION_LID, (short) lid);
+        image.put(VerbsLayout.AH_ATTR_SL, (byte) level);
+        image.put(VerbsLayout.AH_ATTR_PORT, (byte) port);
+        return image.array();
+    }
+
+    /**
+     * Where a way leads to.
+     *
+     * @param route image.
+     * @return GID, 16 bytes.
+     */
+    public static byte[] gid(byte[] route) {
+        return Arrays.copyOf(route, Ibverbs.GID_BYTES);
+    }
+
+    /**
+     * Where a way leads to within the subnet.
+     *
+     * @param route image.
+     * @return LID, 0 on Ethernet.
+     */
+    public static int lid(byte[] route) {
+        return ByteBuffer.wrap(route).order(ByteOrder.nativeOrder())
+            .getShort(VerbsLayout.AH_ATTR_DESTINATION_LID) & 0xffff;
+    }
+}

@@ -1,0 +1,134 @@
+package org.jfabric.driver.link.verbsud;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.Flags;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.Placement;
+import org.jfabric.driver.link.RemotePayload;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** The engine's side of one address: keeps what it is told. */
+final class UdTold extends ChannelHandler {
+    final String address;
+    final List<byte[]> messages = new ArrayList<>();
+    final List<Long> flags = new ArrayList<>();
+    final List<Long> data = new ArrayList<>();
+    final List<Long> sent = new ArrayList<>();
+    final List<Integer> errnos = new ArrayList<>();
+    Channel channel;
+    private final UdNode owner;
+
+    UdTold(UdNode owner, String address) {
+        this.owner = owner;
+        this.address = address;
+    }
+
+    @Override
+    public int onOpening() {
+        return 0;
+    }
+
+    @Override
+    public void onUp(Channel up) {
+        channel = up;
+    }
+
+    @Override
+    public void onGrant(int grant) {
+        // credit is no matter of this test
+    }
+
+    @Override
+    public void onMessage(long messageFlags, long tag, long cqData, long at, int length) {
+        byte[] bytes = new byte[length];
+        for (int i = 0; i < length; i++) {
+            bytes[i] = UnsafeApi.getByte(at + i);
+        }
+        messages.add(bytes);
+        flags.add(messageFlags);
+        data.add((messageFlags & Flags.REMOTE_CQ_DATA) != 0 ? cqData : -1);
+        owner.posted--;
+    }
+
+    @Override
+    public void onSent(long operation, int errno) {
+        sent.add(operation);
+        errnos.add(errno);
+        owner.ended.add(operation);
+    }
+
+    // ---- what this wire does not have ----
+
+    @Override
+    public void onDown(int errno) {
+        throw notHere();
+    }
+
+    @Override
+    public void onWritable() {
+        throw notHere();
+    }
+
+    @Override
+    public void onMessageToAcknowledge(
+        long operation, long messageFlags, long tag, long cqData, long at, int length) {
+        throw notHere();
+    }
+
+    @Override
+    public void onAcknowledged(long operation, long levels, int errno) {
+        throw notHere();
+    }
+
+    @Override
+    public void onAnnounce(long messageFlags, long tag, long cqData, RemotePayload source) {
+        throw notHere();
+    }
+
+    @Override
+    public void onSegmentsRequested(long operation, long sink, long length) {
+        throw notHere();
+    }
+
+    @Override
+    public void onSegment(long sink, long offset, long at, int length) {
+        throw notHere();
+    }
+
+    @Override
+    public void onPulled(long operation, int errno) {
+        throw notHere();
+    }
+
+    @Override
+    public void onFinished(long operation, int errno) {
+        throw notHere();
+    }
+
+    @Override
+    public boolean canStore(long length) {
+        throw notHere();
+    }
+
+    @Override
+    public void place(long messageFlags, long tag, long cqData, long length, Placement placement) {
+        throw notHere();
+    }
+
+    @Override
+    public void onPlaced(Placement placement) {
+        throw notHere();
+    }
+
+    @Override
+    public void onAborted(Placement placement, int errno) {
+        throw notHere();
+    }
+
+    private static AssertionError notHere() {
+        return new AssertionError("this wire has no such frame");
+    }
+}
