@@ -41,19 +41,5 @@ for GIDS in IPv4 link-local; do
 done
 
 # Endpoints of two drivers, and groups with mckey of rdmacm-utils as the other member, by the tests of the project.
-queue_pair_tests() {
-    local target status
-    target=$(dirname "$jar")
-    java -XX:+UseSerialGC -ea -Xmx1g --add-opens java.base/jdk.internal.misc=ALL-UNNAMED \
-        --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
-        -Djfabric.test.ud.hosts=10.0.0.1,10.0.0.2 \
-        -cp "$target/test-classes:$target/classes:$target/suite/*" org.junit.platform.console.ConsoleLauncher execute \
-        --disable-banner --disable-ansi-colors --details=tree \
-        --select-class org.jfabric.driver.conformance.QueuePairDatagramTest > /tmp/suite.log 2>&1
-    status=$?
-    cat /tmp/suite.log
-    grep -E 'tests (successful|failed|skipped|aborted)' /tmp/suite.log > /tmp/figures
-    return $status
-}
-
-check "UD: endpoints and multicast groups" queue_pair_tests
+check "UD: endpoints and multicast groups" junit -Djfabric.test.ud.hosts=10.0.0.1,10.0.0.2 \
+    --select-class=org.jfabric.driver.conformance.QueuePairDatagramTest

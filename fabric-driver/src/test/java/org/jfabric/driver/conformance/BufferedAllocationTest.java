@@ -36,7 +36,6 @@ import java.util.function.LongSupplier;
  * engine and link too, nor on a driver's own thread.
  */
 @Tag("conformance")
-@Tag("link")
 @Timeout(300)
 class BufferedAllocationTest implements CompletionHandler {
     /** The link is the daemon's: what a client of it allocates is shown by the others, in much less time. */
@@ -62,6 +61,7 @@ class BufferedAllocationTest implements CompletionHandler {
         threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = Setup.class, names = NETWORK_DAEMON, mode = EnumSource.Mode.EXCLUDE)
     void shouldAllocateNothingOnTheCallingThread(Setup setup) {
@@ -73,6 +73,7 @@ class BufferedAllocationTest implements CompletionHandler {
         }
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = Setup.class, names = NETWORK_DAEMON, mode = EnumSource.Mode.EXCLUDE)
     void shouldAllocateNothingInADomainThatKeepsThreadsApart(Setup setup) {

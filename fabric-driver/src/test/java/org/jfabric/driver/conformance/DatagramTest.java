@@ -31,7 +31,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Unreliable endpoints: messages are datagrams, whole or not there at all. */
 @Tag("conformance")
-@Tag("link")
 @Timeout(120)
 class DatagramTest {
     private static final long ANY = FabricAddress.ADDR_UNSPEC;

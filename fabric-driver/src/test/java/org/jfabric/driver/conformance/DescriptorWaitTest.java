@@ -37,7 +37,6 @@ import java.nio.file.Path;
 
 /** Completion queues with a descriptor as wait object, where the driver has threads of its own. */
 @Tag("conformance")
-@Tag("link")
 @Timeout(120)
 class DescriptorWaitTest {
     private static final int DEADLINE_MS = 20_000;

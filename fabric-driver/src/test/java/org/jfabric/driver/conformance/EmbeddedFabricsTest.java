@@ -35,7 +35,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** An application that embeds its driver: several fabrics, memory of its own, and memory of any length. */
 @Tag("conformance")
-@Tag("link")
 @Timeout(120)
 class EmbeddedFabricsTest {
     private static final long ANY = -1L;
@@ -92,6 +91,7 @@ class EmbeddedFabricsTest {
         }
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "SHM_EMBEDDED"})
     void shouldSendMemoryOfTheApplication(Setup setup) {
@@ -122,6 +122,7 @@ class EmbeddedFabricsTest {
 
     @Tag("slow")
     @Timeout(400)
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "SHM_EMBEDDED"})
     void shouldCarryBytesBeyondTwoGibibytes(Setup setup) throws IOException {

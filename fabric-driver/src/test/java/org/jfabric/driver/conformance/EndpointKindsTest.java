@@ -21,7 +21,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 /** Connection-oriented and connectionless endpoints, reliable ones and others, beside each other in one driver. */
 @Tag("conformance")
-@Tag("link")
 @Timeout(120)
 class EndpointKindsTest {
     private static final long ANY = FabricAddress.ADDR_UNSPEC;

@@ -42,7 +42,6 @@ import java.util.function.LongSupplier;
  * runs engine and link too, nor on a driver's own thread.
  */
 @Tag("conformance")
-@Tag("link")
 @Timeout(300)
 class MessageAllocationTest implements CompletionHandler {
     /** The link is the daemon's: what a client of it allocates is shown by the others, in much less time. */
@@ -77,6 +76,7 @@ class MessageAllocationTest implements CompletionHandler {
         threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = Setup.class, names = NETWORK_DAEMON, mode = EnumSource.Mode.EXCLUDE)
     void shouldAllocateNothingOnTheCallingThread(Setup setup) {
@@ -87,6 +87,7 @@ class MessageAllocationTest implements CompletionHandler {
         }
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = Setup.class, names = NETWORK_DAEMON, mode = EnumSource.Mode.EXCLUDE)
     void shouldAllocateNothingForMessagesOfSeveralPieces(Setup setup) {
@@ -98,6 +99,7 @@ class MessageAllocationTest implements CompletionHandler {
         }
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = Setup.class, names = NETWORK_DAEMON, mode = EnumSource.Mode.EXCLUDE)
     void shouldAllocateNothingInADomainThatKeepsThreadsApart(Setup setup) {
@@ -110,6 +112,7 @@ class MessageAllocationTest implements CompletionHandler {
         }
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = Setup.class, names = NETWORK_DAEMON, mode = EnumSource.Mode.EXCLUDE)
     void shouldAllocateNothingWhenOneBufferTakesManyMessages(Setup setup) {

@@ -31,7 +31,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Groups of receivers, on the loopback interface. */
 @Tag("conformance")
-@Tag("link")
 @Timeout(120)
 class MulticastTest {
     private static final long ANY = FabricAddress.ADDR_UNSPEC;

@@ -4,11 +4,14 @@ import java.util.List;
 
 /**
  * The link of networks that tests run over: tcp on this machine's loopback interface, or the one that a run is for,
- * {@code -Djfabric.test.link}, on the interface {@code -Djfabric.test.interface}.
+ * {@code -Djfabric.test.link}, on the interface {@code -Djfabric.test.interface}; with embedded drivers only if
+ * {@code -Djfabric.test.mode} says {@code embedded}.
  */
 final class Network {
     /** Whether this run is for a certain link. */
     static final boolean IS_CHOSEN = System.getProperty("jfabric.test.link") != null;
+    /** Whether this run leaves out processes for drivers. */
+    static final boolean IS_EMBEDDED = "embedded".equals(System.getProperty("jfabric.test.mode"));
     /** Name of the link of reliable datagrams. */
     static final String LINK = System.getProperty("jfabric.test.link", "tcp");
     /** What drivers are told, as NAME=VALUE. */

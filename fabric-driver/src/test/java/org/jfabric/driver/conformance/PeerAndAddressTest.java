@@ -34,7 +34,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Peers that go, names that are found, and levels that are not given. */
 @Tag("conformance")
-@Tag("link")
 @Timeout(180)
 class PeerAndAddressTest {
     private static final long ANY = -1L;
@@ -178,6 +177,7 @@ class PeerAndAddressTest {
         }
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldSayHowManySendsWereNotDrainedAtClose(Setup setup) {
@@ -260,6 +260,7 @@ class PeerAndAddressTest {
             DriverConfig.builder().directory(directory).threadingMode(ThreadingMode.INVOKER).build());
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldDrainWhatWasSubmittedBeforeItCloses(Setup setup) {
@@ -283,6 +284,7 @@ class PeerAndAddressTest {
         }
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldUseANumberOfTheTableAgainForAnotherAddress(Setup setup) {
@@ -314,6 +316,7 @@ class PeerAndAddressTest {
         }
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldFindAnEndpointByItsServiceAndFreeTheNameAtItsClose(Setup setup) {

@@ -30,6 +30,7 @@ public enum Setup {
     /** Skips what other runs show, if this one is for a certain link. */
     void assumeWanted() {
         assumeTrue(!Network.IS_CHOSEN || isForeign(), () -> "this run is for link " + Network.LINK);
+        assumeTrue(!Network.IS_EMBEDDED || !daemon, "this run is for embedded drivers");
     }
 
     /** The link of connected endpoints, over which the one of reliable datagrams may go. */

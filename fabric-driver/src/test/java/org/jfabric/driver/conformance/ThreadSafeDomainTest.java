@@ -36,7 +36,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Domains whose objects several threads use at a time. */
 @Tag("conformance")
-@Tag("link")
 @Timeout(180)
 class ThreadSafeDomainTest {
     private static final long ANY = -1L;
@@ -56,6 +55,7 @@ class ThreadSafeDomainTest {
         void run() throws Exception;
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     @Requirement("REF-013")
@@ -86,6 +86,7 @@ class ThreadSafeDomainTest {
         }
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldLetHandlersPostAndMakeControlCallsWhileOthersDoTheSame(Setup setup) throws Exception {
@@ -127,6 +128,7 @@ class ThreadSafeDomainTest {
         }
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldCloseUnderThreadsThatPostAndRead(Setup setup) throws Exception {
@@ -212,6 +214,7 @@ class ThreadSafeDomainTest {
         }
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldNotWaitForAReaderThatIsInAHandler(Setup setup) throws Exception {
@@ -304,6 +307,7 @@ class ThreadSafeDomainTest {
             DriverConfig.builder().directory(directory).threadingMode(ThreadingMode.INVOKER).build());
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldGrantTheThreadingLevelAskedForAndKeepUnlikeDomainsApart(Setup setup) {
@@ -337,6 +341,7 @@ class ThreadSafeDomainTest {
         }
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldStillFindTwoThreadsInADomainOfOne(Setup setup) throws Exception {
