@@ -140,6 +140,7 @@ class BadInputTest {
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldEndWithAnEntryWhatNamesMemoryThatIsNotRegistered(Setup setup) {
+        setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
             MemoryRegion region = pair.a.domain.allocate(4096);

@@ -33,7 +33,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The code of docs/connections.md: it compiles, it runs, and the page shows it as it is here. */
 @Tag("conformance")
-@Tag("link")
 @Timeout(120)
 class ConnectionExampleTest {
     private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);

@@ -62,6 +62,7 @@ final class ConnectionSide {
     ConnectionSide(FabricPair pair, FabricNode node, Info hints) {
         this.pair = pair;
         this.node = node;
+        pair.setup.assumeCarried(hints);
         info = node.fabric.info(hints).matches().stream()
             .filter(match -> match.linkName().equals(pair.setup.connectedLink())).findFirst()
             .orElseThrow(() -> new AssertionError(node.fabric.info(hints).explain()));

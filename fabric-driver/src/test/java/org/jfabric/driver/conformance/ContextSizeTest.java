@@ -57,6 +57,7 @@ class ContextSizeTest {
     @EnumSource(Setup.class)
     @Requirement({"TX-041", "TX-042", "TAG-071"})
     void shouldTakeAtLeastAsManySendsWithALargerContextAndSayWhenItIsFull(Setup setup) {
+        setup.assumeDeliveryLevel();
         int before = 0;
         for (int size : new int[] {4, 200}) {
             Info hints = hints();

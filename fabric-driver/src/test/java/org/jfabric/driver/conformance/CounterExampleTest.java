@@ -29,7 +29,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** The code of docs/counters.md: it compiles, it runs, and the page shows it as it is here. */
 @Tag("conformance")
-@Tag("link")
 @Timeout(120)
 class CounterExampleTest {
     private static final int LENGTH = 64;
@@ -82,6 +81,7 @@ class CounterExampleTest {
         said.add(text);
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     @Requirement({"EP-161", "REF-035"})

@@ -46,6 +46,7 @@ class DiscoveryTest {
     @EnumSource(Setup.class)
     @Requirement({"EP-124", "EP-130", "EP-163"})
     void shouldOfferConcreteValuesThatMeetTheHints(Setup setup) {
+        setup.assumeNoDevice();
         try (FabricPair pair = new FabricPair(setup)) {
             assertFalse(pair.a.fabric.info(null).matches().isEmpty());
             Info hints = new Info().caps(Flags.TAGGED | Flags.SEND).mode(-1L);
@@ -149,6 +150,7 @@ class DiscoveryTest {
     @EnumSource(Setup.class)
     @Requirement({"EP-127", "EP-129", "SOCK-016"})
     void shouldNotOfferProtocolsOfCardsNorSocketEndpoints(Setup setup) {
+        setup.assumeNoDevice();
         try (FabricPair pair = new FabricPair(setup)) {
             for (Protocol protocol : Protocol.values()) {
                 // that of the tcp link, which every driver has

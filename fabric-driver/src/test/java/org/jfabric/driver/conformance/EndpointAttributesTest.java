@@ -65,6 +65,7 @@ class EndpointAttributesTest {
     @EnumSource(Setup.class)
     @Requirement({"EP-128", "SOCK-002"})
     void shouldKnowProtocolsAndTypesThatNoLinkHas(Setup setup) {
+        setup.assumeNoDevice();
         assertEquals(5, Protocol.UDP.code());
         assertEquals(6, Protocol.SOCK_TCP.code());
         assertEquals(11, Protocol.RXM.code());

@@ -32,7 +32,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The code of docs/event-queues.md: it compiles, it runs, and the page shows it as it is here. */
 @Tag("conformance")
-@Tag("link")
 @Timeout(120)
 class EventQueueExampleTest {
     private final List<String> said = new ArrayList<>();
@@ -108,6 +107,7 @@ class EventQueueExampleTest {
         said.add(text);
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldRunAsThePageSays(Setup setup) {

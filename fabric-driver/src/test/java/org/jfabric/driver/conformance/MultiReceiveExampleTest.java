@@ -32,7 +32,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The code of docs/multi-receive.md: it compiles, it runs, and the page shows it as it is here. */
 @Tag("conformance")
-@Tag("link")
 @Timeout(120)
 class MultiReceiveExampleTest {
 
@@ -102,6 +101,7 @@ class MultiReceiveExampleTest {
         said.add(text);
     }
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(Setup.class)
     void shouldRunAsThePageSays(Setup setup) {

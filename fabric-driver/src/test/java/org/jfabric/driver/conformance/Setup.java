@@ -3,6 +3,7 @@ package org.jfabric.driver.conformance;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import org.jfabric.Flags;
+import org.jfabric.Info;
 
 /** Where the two endpoints of a conformance test live. */
 public enum Setup {
@@ -89,6 +90,22 @@ public enum Setup {
     /** Skips a test of what rxm's wire cannot tell of: the delivery of a message. */
     void assumeDeliveryLevel() {
         assumeTrue(hasDeliveryLevel(), "the rxm protocol cannot tell of a delivery: the level is refused");
+    }
+
+    /** Skips a test of connected endpoints with tags, where a message is nothing but its bytes. */
+    void assumeCarried(Info connected) {
+        assumeTrue(!connectedLink().equals("verbs") || (connected.caps() & Flags.TAGGED) == 0,
+            "messages of connected endpoints over verbs have no tags");
+    }
+
+    /** Skips a test of sends that wait for the peer before they have begun. */
+    void assumeSendsWait() {
+        assumeTrue(hasDeliveryLevel(), "over rxm every long message is announced at once, so that all have begun");
+    }
+
+    /** Skips a test of what is not there without RDMA devices. */
+    void assumeNoDevice() {
+        assumeTrue(!link.startsWith("verbs"), "the drivers have RDMA devices here");
     }
 
     /** Skips a test of a level that only our own wire can tell of. */

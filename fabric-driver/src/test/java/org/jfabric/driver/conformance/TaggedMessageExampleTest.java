@@ -21,7 +21,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** The code of docs/tagged-messages.md: it compiles, it runs, and the page shows it as it is here. */
 @Tag("conformance")
-@Tag("link")
 @Timeout(120)
 class TaggedMessageExampleTest {
 
@@ -99,6 +98,7 @@ class TaggedMessageExampleTest {
     }
     // end of example
 
+    @Tag("link")
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "SHM_DAEMON"})
     void shouldMatchPeekAndDiscard(Setup setup) {

@@ -137,6 +137,11 @@ final class RxmCredits extends ForeignChannel {
     }
 
     @Override
+    public int provErrno() {
+        return below.provErrno();
+    }
+
+    @Override
     public void close(int errno) {
         below.close(errno);
     }
