@@ -337,7 +337,7 @@ public final class Domain implements Fid {
     /** Whether the addresses of its endpoints are those of sockets, not names within drivers. */
     boolean usesSocketNames() {
         return switch (info.epAttr().protocol()) {
-            case UDP, SOCK_TCP, XNET, RXM, RXM_TCP -> true;
+            case UDP, SOCK_TCP, XNET, RXM, RXM_TCP, RDMA_CM_IB_RC -> true;
             default -> false;
         };
     }

@@ -161,7 +161,7 @@ public final class ChildJvm implements AutoCloseable {
      * The command line of a child.
      *
      * @param arguments of {@link FabricTool}.
-     * @return java, flags, class path, main class, arguments.
+     * @return java, flags, then the jar or class path and main class, arguments.
      */
     static List<String> command(List<String> arguments) {
         List<String> command = new ArrayList<>();
@@ -173,14 +173,27 @@ public final class ChildJvm implements AutoCloseable {
                 command.add(flag);
             }
         }
-        // Of a runnable jar, java takes these from the manifest; of a class path it does not.
-        command.add(ADD_OPENS);
-        command.add(NATIVE_ACCESS);
-        command.add("-cp");
-        command.add(System.getProperty("java.class.path"));
-        command.add(FabricTool.class.getName());
+        String classPath = System.getProperty("java.class.path");
+        // Like this process itself: an archive of classes among its flags fits no other way of starting.
+        if (isRunnableJar(classPath)) {
+            command.add("-jar");
+            command.add(classPath);
+        } else {
+            // Of a runnable jar, java takes these from the manifest; of a class path it does not.
+            command.add(ADD_OPENS);
+            command.add(NATIVE_ACCESS);
+            command.add("-cp");
+            command.add(classPath);
+            command.add(FabricTool.class.getName());
+        }
         command.addAll(arguments);
         return command;
+    }
+
+    /** Of a jar that is run as such, java names the jar where it else names the main class. */
+    private static boolean isRunnableJar(String classPath) {
+        String started = System.getProperty("sun.java.command", "");
+        return !classPath.isEmpty() && (started + ' ').startsWith(classPath + ' ');
     }
 
     private void read(String mark, BlockingQueue<Line> lines) {

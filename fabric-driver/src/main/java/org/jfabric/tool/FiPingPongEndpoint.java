@@ -153,7 +153,10 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
     /** Lets the driver go on. */
     void cycle() {
         int polled = queue.poll(this, POLL_LIMIT);
-        if (polled < 0 && polled != -FabricErrno.EAGAIN) {
+        if (polled == -FabricErrno.EAGAIN) {
+            // whoever shares the core, if only as its second thread, has it for a moment
+            Thread.onSpinWait();
+        } else if (polled < 0) {
             throw new ToolException(failure(polled));
         }
     }

@@ -66,6 +66,8 @@ public abstract class SocketLinkProvider extends ReliableLinkProvider {
     @Override
     protected Info offer(Info hints, String driverName, DriverConfig config) {
         Info offer = super.offer(hints, driverName, config);
+        // an endpoint opened by the offer is bound where the application asked for
+        offer.srcAddr(hints.srcAddr()).destAddr(hints.destAddr());
         offer.caps(offer.caps() | Flags.REMOTE_COMM).addrFormat(format(hints));
         offer.txAttr().opFlags(Flags.INJECT_COMPLETE);
         offer.domainAttr().caps(Flags.LOCAL_COMM | Flags.REMOTE_COMM);

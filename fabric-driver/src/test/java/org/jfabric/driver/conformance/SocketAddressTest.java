@@ -155,6 +155,20 @@ class SocketAddressTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"tcp", "rxm"})
+    void shouldBindAnEndpointOfAnOfferToTheSourceThatWasAskedFor(String link) {
+        Fabric fabric = launch(link, "any", "NATIVE");
+        Info hints = new Info().linkName(link).srcAddr(SocketName.ofHost("127.0.0.9", "0"))
+            .destAddr(SocketName.ofHost("127.0.0.7", "4711"));
+
+        Info offer = fabric.info(hints).best();
+
+        FabricNode node = new FabricNode(fabric, link, offer, 64, 0, driver::cycle);
+        assertEquals("127.0.0.9", SocketName.parse(node.endpoint.name()).inetAddress().getHostAddress());
+        assertEquals(hints.destAddr(), offer.destAddr());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tcp", "rxm"})
     void shouldSayWhichInterfaceIsMissing(String link) {
         Fabric fabric = launch(link, "eth77", "NATIVE");
         Info info = fabric.info(new Info().linkName(link)).best();
