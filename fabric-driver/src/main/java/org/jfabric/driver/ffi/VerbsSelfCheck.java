@@ -4,6 +4,8 @@ import org.agrona.UnsafeApi;
 import org.jfabric.FabricErrno;
 import org.jfabric.Reason;
 
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Locale;
 
 /**
@@ -104,27 +106,37 @@ public final class VerbsSelfCheck {
      */
     public static void checkObjects(Ibverbs verbs, long context) {
         checkFunctions(context);
+        // also where something is not as expected all is given back, the last first
+        Deque<Runnable> undo = new ArrayDeque<>();
+        try {
+            checkObjects(verbs, context, undo);
+        } finally {
+            undo.forEach(Runnable::run);
+        }
+    }
+
+    private static void checkObjects(Ibverbs verbs, long context, Deque<Runnable> undo) {
         long domain = made("ibv_alloc_pd", verbs.allocateDomain(context));
+        undo.push(() -> verbs.freeDomain(domain));
         same("ibv_pd.context", UnsafeApi.getLong(domain + VerbsLayout.PD_CONTEXT), context);
         long memory = NativeMemory.allocate(PAGE_BYTES);
+        undo.push(() -> NativeMemory.free(memory));
         long region = made("ibv_reg_mr", verbs.register(
             domain, memory, PAGE_BYTES, VerbsConstants.ACCESS_LOCAL_WRITE | VerbsConstants.ACCESS_REMOTE_READ));
+        undo.push(() -> verbs.deregister(region));
         same("ibv_mr.context", UnsafeApi.getLong(region + VerbsLayout.MR_CONTEXT), context);
         same("ibv_mr.pd", UnsafeApi.getLong(region + VerbsLayout.MR_PD), domain);
         same("ibv_mr.addr", UnsafeApi.getLong(region + VerbsLayout.MR_ADDRESS), memory);
         same("ibv_mr.length", UnsafeApi.getLong(region + VerbsLayout.MR_LENGTH), (long) PAGE_BYTES);
         long channel = made("ibv_create_comp_channel", verbs.createChannel(context));
+        undo.push(() -> verbs.destroyChannel(channel));
         same("ibv_comp_channel.context", UnsafeApi.getLong(channel + VerbsLayout.CHANNEL_CONTEXT), context);
         within("ibv_comp_channel.fd", verbs.channelFd(channel), 0, Integer.MAX_VALUE);
         long queue = made("ibv_create_cq", verbs.createCompletionQueue(context, MIN_ENTRIES, channel));
+        undo.push(() -> verbs.destroyCompletionQueue(queue));
         same("ibv_cq.context", UnsafeApi.getLong(queue + VerbsLayout.CQ_CONTEXT), context);
         same("ibv_cq.channel", UnsafeApi.getLong(queue + VerbsLayout.CQ_CHANNEL), channel);
         within("ibv_cq.cqe", UnsafeApi.getInt(queue + VerbsLayout.CQ_ENTRIES), MIN_ENTRIES, 1 << 30);
-        verbs.destroyCompletionQueue(queue);
-        verbs.destroyChannel(channel);
-        verbs.deregister(region);
-        verbs.freeDomain(domain);
-        NativeMemory.free(memory);
     }
 
     /**

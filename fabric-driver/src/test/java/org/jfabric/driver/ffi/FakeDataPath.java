@@ -46,6 +46,8 @@ public final class FakeDataPath extends VerbsDataPath {
     public int nextVendorError;
     /** What the next post answers, if not 0: a positive errno. */
     public int nextPostErrno;
+    /** What a queue pair has when it is destroyed stays behind as entries of its completion queue, as with rxe. */
+    public boolean leavesEntries;
     /** How often a message of a peer has found no receive. */
     public int notReady;
     /** The shared receive queues. */
@@ -151,6 +153,9 @@ public final class FakeDataPath extends VerbsDataPath {
     }
 
     void destroyQueuePair(FakeQueuePair queuePair) {
+        if (leavesEntries) {
+            queuePair.fail();
+        }
         queuePairs.remove(queuePair.pointer);
         if (queuePair.shared != null) {
             queuePair.shared.remove(queuePair);

@@ -54,6 +54,10 @@ public final class FakeVerbs extends FakeDatagrams {
     public int registerErrno;
     /** What making a completion queue answers, if not 0: a positive errno. */
     public int completionQueueErrno;
+    /** So many attempts to make a channel of completions are refused, after those that are not. */
+    public int refusedChannels;
+    /** Attempts that are not refused before. */
+    public int channelsBefore;
     /** State of the one port. */
     public int portState = VerbsConstants.PORT_ACTIVE;
     /** Whether there is a device at all. */
@@ -257,6 +261,9 @@ public final class FakeVerbs extends FakeDatagrams {
 
     @Override
     public long createChannel(long of) {
+        if (--channelsBefore < 0 && refusedChannels-- > 0) {
+            return -FabricErrno.EMFILE;
+        }
         long channel = NativeMemory.allocate(VerbsLayout.CHANNEL_SIZE);
         int fd = EventFd.create();
         UnsafeApi.putLong(channel + VerbsLayout.CHANNEL_CONTEXT, of);

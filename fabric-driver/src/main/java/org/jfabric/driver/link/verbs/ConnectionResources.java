@@ -38,10 +38,10 @@ final class ConnectionResources {
     /**
      * Makes everything.
      *
-     * @param index of the connection, in the upper half of its work requests' numbers.
+     * @param number of the connection, the upper half of those of its work requests.
      * @throws org.jfabric.FabricException what could not be made; the rest has been given back.
      */
-    void open(int index) {
+    void open(int number) {
         try {
             device.open();
             memory = new PinnedMemory(verbs, device.domain(), settings.pinnedBytes());
@@ -49,7 +49,7 @@ final class ConnectionResources {
             int pieces = Math.min(PieceList.MAX_PIECES, device.attributes().maxPieces());
             RdmaCm.QueuePair made = createQueuePair(pieces);
             queuePair = VerbsDevice.checked("rdma_create_qp", made.pointer());
-            long firstId = (long) index << Integer.SIZE;
+            long firstId = (long) number << Integer.SIZE;
             long sendMemory = memory.address() + (long) settings.receives() * settings.receiveBytes();
             sends = new SendQueue(device.path(), queuePair, new SendRequests(settings.sends(), pieces, firstId),
                 device.keys(), sendMemory, memory.key(), settings.sendBytes(), made.inlineBytes(),

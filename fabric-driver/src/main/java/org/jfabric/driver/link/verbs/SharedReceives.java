@@ -18,8 +18,8 @@ import org.jfabric.driver.ffi.WorkCompletions;
  * <p>Opened and closed on the resource thread, else owned by the progress agent.
  */
 final class SharedReceives {
-    /** In the upper half of the numbers of their work requests, where others have the place of their connection. */
-    static final int INDEX = Integer.MAX_VALUE;
+    /** In the upper half of the numbers of their work requests, where others have that of their connection. */
+    static final int NUMBER = Integer.MAX_VALUE;
 
     /** Of the slots, so many are too few for all peers. */
     private static final int FEW = 8;
@@ -70,7 +70,7 @@ final class SharedReceives {
                 verbs.createSharedQueue(device.domain(), count));
             int bytes = settings.receiveBytes();
             slots = new Slots(device.path(), queue, new ReceiveRequests(count,
-                (long) INDEX << Integer.SIZE | ConnectionResources.RECEIVE, memory.address(), bytes, memory.key()),
+                (long) NUMBER << Integer.SIZE | ConnectionResources.RECEIVE, memory.address(), bytes, memory.key()),
                 count, memory, bytes);
             VerbsDevice.checked("ibv_post_srq_recv", slots.postAll());
         } catch (RuntimeException | Error e) {

@@ -50,7 +50,7 @@ final class VerbsConnection extends CmTarget {
     private final RdmaCm cm;
     private final VerbsChannel channel;
     private final long id;
-    private final int index;
+    private final int number;
     private final boolean isAsking;
     private final byte[] data;
     private ConnectionResources resources;
@@ -82,7 +82,7 @@ final class VerbsConnection extends CmTarget {
         this.id = id;
         this.isAsking = isAsking;
         this.data = data;
-        this.index = link.add(this);
+        this.number = link.add(this);
         this.channel = new VerbsChannel(this, link.limits(), handler);
     }
 
@@ -90,8 +90,8 @@ final class VerbsConnection extends CmTarget {
         return channel;
     }
 
-    int index() {
-        return index;
+    int number() {
+        return number;
     }
 
     long id() {
@@ -135,7 +135,7 @@ final class VerbsConnection extends CmTarget {
         link.services().submit(new ResourceTask() {
             @Override
             protected void execute() {
-                made.open(index);
+                made.open(number);
             }
 
             @Override
@@ -247,22 +247,22 @@ final class VerbsConnection extends CmTarget {
 
     /** A work request has ended. */
     void onCompletion(WorkCompletions completions, int entry) {
-        int number = (int) completions.id(entry);
+        int request = (int) completions.id(entry);
         int status = completions.status(entry);
-        boolean isReceive = (number & ConnectionResources.RECEIVE) != 0;
+        boolean isReceive = (request & ConnectionResources.RECEIVE) != 0;
         link.activate(this);
         if (status != VerbsConstants.WC_SUCCESS) {
             if (isReceive) {
-                resources.receives().flushed(number & ~ConnectionResources.RECEIVE);
+                resources.receives().flushed(request & ~ConnectionResources.RECEIVE);
             } else {
-                resources.sends().failed(number);
+                resources.sends().failed(request);
             }
             onFailure(isReceive, status, completions.vendorError(entry));
         } else if (isReceive) {
-            resources.receives().completed(number & ~ConnectionResources.RECEIVE, completions.length(entry),
+            resources.receives().completed(request & ~ConnectionResources.RECEIVE, completions.length(entry),
                 completions.hasImmediate(entry), completions.immediate(entry));
         } else {
-            resources.sends().completed(number, channel.handler());
+            resources.sends().completed(request, channel.handler());
         }
     }
 

@@ -62,19 +62,23 @@ final class VerbsDevice {
         path = verbs.dataPath(context);
         attributes = verbs.queryDevice(context);
         domain = checked("ibv_alloc_pd", verbs.allocateDomain(context));
-        channel = checked("ibv_create_comp_channel", verbs.createChannel(context));
-        if (link.settings().sharedReceives() != 0) {
-            openShared();
+        try {
+            openChannel();
+        } catch (RuntimeException | Error e) {
+            verbs.freeDomain(domain);
+            throw e;
         }
         isOpen = true;
     }
 
-    private void openShared() {
+    private void openChannel() {
+        channel = checked("ibv_create_comp_channel", verbs.createChannel(context));
         try {
-            shared = new SharedReceives(link, this, link.settings());
+            if (link.settings().sharedReceives() != 0) {
+                shared = new SharedReceives(link, this, link.settings());
+            }
         } catch (RuntimeException | Error e) {
             verbs.destroyChannel(channel);
-            verbs.freeDomain(domain);
             throw e;
         }
     }

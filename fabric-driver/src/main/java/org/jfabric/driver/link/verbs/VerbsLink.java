@@ -32,6 +32,9 @@ import java.util.List;
 final class VerbsLink extends Link {
     /** Polls between two looks at the descriptors: the price of one is that of several cycles without work. */
     private static final int POLLS_PER_LOOK = 128;
+    /** Bits of a connection's number that are its place; those above tell it from who had the place before. */
+    private static final int PLACE_BITS = 20;
+    private static final int PLACE_MASK = (1 << PLACE_BITS) - 1;
 
     private final LinkServices services;
     private final VerbsSettings settings;
@@ -45,6 +48,7 @@ final class VerbsLink extends Link {
     private final ArrayDeque<Runnable> news = new ArrayDeque<>();
     private final List<VerbsConnection> active = new ArrayList<>();
     private VerbsConnection[] connections = new VerbsConnection[16];
+    private int added;
     private long cmChannel;
     private int pollsToLook;
     private volatile boolean isClosed;
@@ -187,11 +191,13 @@ final class VerbsLink extends Link {
     }
 
     void onCompletion(VerbsDevice device, WorkCompletions completions, int entry) {
-        int index = (int) (completions.id(entry) >>> Integer.SIZE);
-        VerbsConnection connection = index < connections.length ? connections[index] : null;
-        if (connection != null) {
+        int number = (int) (completions.id(entry) >>> Integer.SIZE);
+        int place = number & PLACE_MASK;
+        VerbsConnection connection = place < connections.length ? connections[place] : null;
+        // not every device takes the entries of a queue pair that is gone out of the completion queue
+        if (connection != null && connection.number() == number) {
             connection.onCompletion(completions, entry);
-        } else if (index == SharedReceives.INDEX) {
+        } else if (number == SharedReceives.NUMBER) {
             device.shared().onCompletion(completions, entry);
         }
     }
@@ -291,17 +297,18 @@ final class VerbsLink extends Link {
         return device;
     }
 
-    /** A place for a connection, which is the upper half of its work requests' numbers. */
+    /** A number for a connection, which is the upper half of those of its work requests. */
     int add(VerbsConnection connection) {
-        int index = 0;
-        while (index < connections.length && connections[index] != null) {
-            index++;
+        int place = 0;
+        while (place < connections.length && connections[place] != null) {
+            place++;
         }
-        if (index == connections.length) {
-            connections = Arrays.copyOf(connections, 2 * index);
+        if (place == connections.length) {
+            connections = Arrays.copyOf(connections, 2 * place);
         }
-        connections[index] = connection;
-        return index;
+        connections[place] = connection;
+        added++;
+        return (added << PLACE_BITS | place) & Integer.MAX_VALUE;
     }
 
     /** Its identifier is gone; its place is kept until nothing of it can come any more. */
@@ -311,7 +318,7 @@ final class VerbsLink extends Link {
 
     /** Its place may be taken. */
     void free(VerbsConnection connection) {
-        connections[connection.index()] = null;
+        connections[connection.number() & PLACE_MASK] = null;
     }
 
     void activate(VerbsConnection connection) {
