@@ -13,7 +13,7 @@ with_credits() {
     status=$?
     after=$(not_ready)
     echo "messages that found no receive: $before before, $after after"
-    [ $status -eq 0 ] && [ "$before" = "$after" ]
+    [ $status -eq 0 ] && [ -n "$before" ] && [ "$before" = "$after" ]
 }
 
 # with_shared USE_SRX SERVER CLIENT LAST OPTIONS...: receives shared by us, and by the program of C if USE_SRX is 1

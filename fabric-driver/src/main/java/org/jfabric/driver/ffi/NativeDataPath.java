@@ -24,8 +24,8 @@ final class NativeDataPath extends VerbsDataPath {
     private final MemorySegment postSharedReceive;
     private final MemorySegment pollQueue;
     private final MemorySegment requestNotify;
-    /** Where a failed post says which request it was; as long-lived as the device. */
-    private final long bad = NativeMemory.allocate(Long.BYTES);
+    /** Where a failed post says which request it was; nobody reads it, so all have the same. */
+    private static final long BAD = NativeMemory.allocate(Long.BYTES);
 
     NativeDataPath(long context) {
         postSend = function(context, VerbsLayout.CONTEXT_POST_SEND, "post_send");
@@ -42,7 +42,7 @@ final class NativeDataPath extends VerbsDataPath {
     @Override
     public int postSend(long queuePair, long request) {
         try {
-            return negated((int) post$mh.invokeExact(postSend, queuePair, request, bad));
+            return negated((int) post$mh.invokeExact(postSend, queuePair, request, BAD));
         } catch (Throwable thrown) {
             throw NativeFunction.unexpected(thrown);
         }
@@ -51,7 +51,7 @@ final class NativeDataPath extends VerbsDataPath {
     @Override
     public int postReceive(long queuePair, long request) {
         try {
-            return negated((int) post$mh.invokeExact(postReceive, queuePair, request, bad));
+            return negated((int) post$mh.invokeExact(postReceive, queuePair, request, BAD));
         } catch (Throwable thrown) {
             throw NativeFunction.unexpected(thrown);
         }
@@ -60,7 +60,7 @@ final class NativeDataPath extends VerbsDataPath {
     @Override
     public int postSharedReceive(long sharedQueue, long request) {
         try {
-            return negated((int) post$mh.invokeExact(postSharedReceive, sharedQueue, request, bad));
+            return negated((int) post$mh.invokeExact(postSharedReceive, sharedQueue, request, BAD));
         } catch (Throwable thrown) {
             throw NativeFunction.unexpected(thrown);
         }

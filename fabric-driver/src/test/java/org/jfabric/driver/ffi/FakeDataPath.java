@@ -95,6 +95,11 @@ public final class FakeDataPath extends VerbsDataPath {
         return queuePairs.size();
     }
 
+    /** Puts the only queue pair into the error state: everything comes back. */
+    public void failQueuePair() {
+        queuePairs.values().iterator().next().fail();
+    }
+
     /**
      * Puts the only queue pair of datagrams into the error state.
      */

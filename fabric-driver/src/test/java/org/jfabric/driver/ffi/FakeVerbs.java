@@ -56,6 +56,8 @@ public final class FakeVerbs extends FakeDatagrams {
     public int completionQueueErrno;
     /** So many attempts to make a channel of completions are refused, after those that are not. */
     public int refusedChannels;
+    /** So many attempts to make an identifier of the connection manager are refused. */
+    public int refusedIds;
     /** Attempts that are not refused before. */
     public int channelsBefore;
     /** State of the one port. */
@@ -392,6 +394,10 @@ public final class FakeVerbs extends FakeDatagrams {
 
     @Override
     public long createId(long channel) {
+        if (refusedIds > 0) {
+            refusedIds--;
+            return -FabricErrno.ENOMEM;
+        }
         Id id = new Id();
         id.owner = this;
         id.pointer = NativeMemory.allocate(VerbsLayout.CM_ID_SIZE);

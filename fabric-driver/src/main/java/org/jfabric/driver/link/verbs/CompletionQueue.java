@@ -11,6 +11,10 @@ final class CompletionQueue {
     private int reserved;
     /** The card tells of the next completion. */
     boolean isArmed;
+    /** The last poll took as many as it could. */
+    boolean mayHaveMore;
+    /** The card uses it no more; written by the progress agent, read when a connection is made. */
+    volatile boolean isLost;
 
     CompletionQueue(long pointer, int capacity) {
         this.pointer = pointer;

@@ -24,6 +24,8 @@ final class ConnectionResources {
     private PinnedMemory memory;
     private CompletionQueue queue;
     private long queuePair;
+    private SendRequests sendRequests;
+    private ReceiveRequests receiveRequests;
     private SendQueue sends;
     private ReceiveQueue receives;
 
@@ -51,9 +53,9 @@ final class ConnectionResources {
             queuePair = VerbsDevice.checked("rdma_create_qp", made.pointer());
             long firstId = (long) number << Integer.SIZE;
             long sendMemory = memory.address() + (long) settings.receives() * settings.receiveBytes();
-            sends = new SendQueue(device.path(), queuePair, new SendRequests(settings.sends(), pieces, firstId),
-                device.keys(), sendMemory, memory.key(), settings.sendBytes(), made.inlineBytes(),
-                settings.signalEvery());
+            sendRequests = new SendRequests(settings.sends(), pieces, firstId);
+            sends = new SendQueue(device.path(), queuePair, sendRequests, device.keys(), sendMemory, memory.key(),
+                settings.sendBytes(), made.inlineBytes(), settings.signalEvery());
             receives = device.shared() == null ? openReceives(firstId | RECEIVE)
                 : new ReceiveQueue(device.shared().slots(), true);
         } catch (RuntimeException | Error e) {
@@ -65,8 +67,9 @@ final class ConnectionResources {
     private ReceiveQueue openReceives(long firstId) {
         int count = settings.receives();
         int bytes = settings.receiveBytes();
-        ReceiveSlots slots = new OwnSlots(device.path(), queuePair,
-            new ReceiveRequests(count, firstId, memory.address(), bytes, memory.key()), count, memory.address(), bytes);
+        receiveRequests = new ReceiveRequests(count, firstId, memory.address(), bytes, memory.key());
+        ReceiveSlots slots = new OwnSlots(
+            device.path(), queuePair, receiveRequests, count, memory.address(), bytes);
         VerbsDevice.checked("ibv_post_recv", slots.postAll());
         return new ReceiveQueue(slots, false);
     }
@@ -95,6 +98,14 @@ final class ConnectionResources {
         if (queue != null) {
             queue.release(settings.completions());
             queue = null;
+        }
+        if (sendRequests != null) {
+            sendRequests.close();
+            sendRequests = null;
+        }
+        if (receiveRequests != null) {
+            receiveRequests.close();
+            receiveRequests = null;
         }
         if (memory != null) {
             memory.close();

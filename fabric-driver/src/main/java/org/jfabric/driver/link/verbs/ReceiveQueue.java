@@ -207,10 +207,4 @@ final class ReceiveQueue {
         first = ReceiveSlots.NONE;
         held = 0;
     }
-
-    void release() {
-        if (!isShared) {
-            slots.close();
-        }
-    }
 }

@@ -29,6 +29,9 @@ final class RegionKeys {
         private final RegisteredRegion region;
         private final long address;
         private final long length;
+        /** Whose transfers it is for, if it is for one transfer. */
+        private final Object owner;
+        private boolean isGivenUp;
         /** Resource thread. */
         private long registration;
         private boolean isReady;
@@ -37,7 +40,8 @@ final class RegionKeys {
         private int local;
         private int remote;
 
-        private Key(RegisteredRegion region, long address, long length) {
+        private Key(RegisteredRegion region, long address, long length, Object owner) {
+            this.owner = owner;
             this.region = region;
             this.address = address;
             this.length = length;
@@ -93,7 +97,7 @@ final class RegionKeys {
         Key key = byRegion.get(region);
         if (key == null) {
             region.retain();
-            key = new Key(region, region.address(), region.lengthBytes());
+            key = new Key(region, region.address(), region.lengthBytes(), null);
             byRegion.put(region, key);
             regions.add(key);
             register(key, VerbsConstants.ACCESS_LOCAL_WRITE | (exposes ? VerbsConstants.ACCESS_REMOTE_READ : 0));
@@ -104,10 +108,13 @@ final class RegionKeys {
     /**
      * A registration that covers memory whose region is not known.
      *
+     * @param owner   for whose transfer, until {@link #giveUp}.
+     * @param address native.
+     * @param length  in bytes.
      * @return it, perhaps with {@link Key#errno()}; null if one is being made for this memory, to be given back by
      *     {@link #give}.
      */
-    Key covering(long address, long length) {
+    Key covering(Object owner, long address, long length) {
         for (int i = 0; i < regions.size(); i++) {
             Key key = regions.get(i);
             if (key.isReady && key.errno == 0 && !key.region.isClosed() && key.covers(address, length)) {
@@ -116,11 +123,11 @@ final class RegionKeys {
         }
         for (int i = 0; i < temporary.size(); i++) {
             Key key = temporary.get(i);
-            if (key.address == address && key.length == length) {
+            if (key.owner == owner && !key.isGivenUp && key.address == address && key.length == length) {
                 return answer(key);
             }
         }
-        Key key = new Key(null, address, length);
+        Key key = new Key(null, address, length, owner);
         temporary.add(key);
         register(key, VerbsConstants.ACCESS_LOCAL_WRITE);
         return null;
@@ -133,13 +140,21 @@ final class RegionKeys {
         }
     }
 
-    /** A transfer that had asked for memory will not happen. */
-    void giveUp(long address, long length) {
+    /** What an owner has asked for and not used will not be used: memory can be another's at that address soon. */
+    void giveUp(Object owner) {
         for (Key key : List.copyOf(temporary)) {
-            if (key.isReady && key.address == address && key.length == length) {
-                give(key);
+            if (key.owner == owner) {
+                key.isGivenUp = true;
+                if (key.isReady) {
+                    give(key);
+                }
             }
         }
+    }
+
+    /** Whether no region is registered. */
+    boolean isEmpty() {
+        return regions.isEmpty();
     }
 
     private Key answer(Key key) {
@@ -193,6 +208,10 @@ final class RegionKeys {
                     return;
                 }
                 key.isReady = true;
+                if (key.isGivenUp) {
+                    give(key);
+                    return;
+                }
                 if (result < 0) {
                     key.errno = (int) -result;
                     services.onError(new FabricException(key.errno,

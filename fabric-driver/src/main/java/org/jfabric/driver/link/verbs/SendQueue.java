@@ -194,7 +194,7 @@ final class SendQueue {
         RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
         RegionKeys.Key single = null;
         if (destPieces == null) {
-            single = destRegion == null ? keys.covering(destAddress, length) : keys.of(destRegion);
+            single = destRegion == null ? keys.covering(this, destAddress, length) : keys.of(destRegion);
             if (single == null) {
                 return -FabricErrno.EAGAIN;
             }
@@ -209,6 +209,9 @@ final class SendQueue {
         }
         int parts = parts(source, destPieces, length);
         if (parts > requests.count()) {
+            if (single != null) {
+                keys.give(single);
+            }
             return -FabricErrno.EOPNOTSUPP;
         }
         if (!hasRoom(parts)) {
@@ -371,11 +374,11 @@ final class SendQueue {
         return failure;
     }
 
-    /** The connection is over: what was registered for reads that did not end is given back. */
+    /** The connection is over: what was registered for reads that did not end, or not begin, is given back. */
     void release() {
         for (int i = 0; i < temporary.length; i++) {
             giveBack(i);
         }
-        requests.close();
+        keys.giveUp(this);
     }
 }

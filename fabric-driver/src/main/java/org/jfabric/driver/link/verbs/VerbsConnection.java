@@ -66,6 +66,9 @@ final class VerbsConnection extends CmTarget {
     private String reason;
     /** What the device said of it, 0 if it said nothing. */
     private int provErrno;
+    /** Why the card has given requests back, if it has; an event may say more. */
+    private String flushReason;
+    private int stepsFlushed;
     /** In the list of those that are stepped in each poll. */
     boolean isActive;
 
@@ -247,6 +250,10 @@ final class VerbsConnection extends CmTarget {
 
     /** A work request has ended. */
     void onCompletion(WorkCompletions completions, int entry) {
+        if (state == CLOSED) {
+            // its queues are being given back
+            return;
+        }
         int request = (int) completions.id(entry);
         int status = completions.status(entry);
         boolean isReceive = (request & ConnectionResources.RECEIVE) != 0;
@@ -275,8 +282,11 @@ final class VerbsConnection extends CmTarget {
         String what = (isReceive ? "a receive" : "a send") + " ended with \"" + text + "\" (status " + status
             + ", vendor's code 0x" + Integer.toHexString(vendorError) + ')';
         switch (status) {
-            // the peer is going, and its end will be told; or ours was found by an event
-            case VerbsConstants.WC_WR_FLUSH_ERR -> lost(FabricErrno.ECONNRESET, null);
+            // the card has put the queue pair into error, and an event may say why
+            case VerbsConstants.WC_WR_FLUSH_ERR -> {
+                flushReason = flushReason == null ? what : flushReason;
+                link.lookSoon();
+            }
             case VerbsConstants.WC_RETRY_EXC_ERR -> lost(FabricErrno.ECONNRESET, what + ": its card does not answer");
             case VerbsConstants.WC_REM_INV_REQ_ERR ->
                 lost(FabricErrno.EMSGSIZE, what + ": it has no receive for a message of that length");
@@ -295,6 +305,10 @@ final class VerbsConnection extends CmTarget {
     }
 
     private int stepUp(int limit) {
+        if (flushReason != null && stepsFlushed++ > 0) {
+            lost(FabricErrno.ECONNRESET, flushReason);
+            return 1;
+        }
         ReceiveQueue receives = resources.receives();
         SendQueue sends = resources.sends();
         boolean wasEmpty = receives.isEmpty();
@@ -320,7 +334,8 @@ final class VerbsConnection extends CmTarget {
     /** Whether it has to be stepped again. */
     boolean hasWork() {
         return switch (state) {
-            case UP -> failure != 0 || !resources.receives().isEmpty() || resources.receives().hasFree()
+            case UP -> failure != 0 || flushReason != null
+                || !resources.receives().isEmpty() || resources.receives().hasFree()
                 || resources.sends().hasWork();
             case LINGERING, DRAINING -> true;
             default -> false;
@@ -378,10 +393,14 @@ final class VerbsConnection extends CmTarget {
         if (state != UP) {
             return 1;
         }
-        boolean waits = drained == ReceiveQueue.PAUSED || drained == ReceiveQueue.MORE;
-        if (waits && failure == FabricErrno.ESHUTDOWN && resources.sends().outstanding() == 0
-            && !resources.sends().hasFailed()) {
-            return drained == ReceiveQueue.MORE ? 1 : 0;
+        if (failure == FabricErrno.ESHUTDOWN && !resources.sends().hasFailed()) {
+            if (drained == ReceiveQueue.MORE || resources.queue().mayHaveMore) {
+                // what came before is handed over whole
+                return 1;
+            }
+            if (drained == ReceiveQueue.PAUSED && resources.sends().outstanding() == 0) {
+                return 0;
+            }
         }
         if (reason != null) {
             link.onError(FabricErrno.EIO, "peer " + peerName() + ": " + reason,
@@ -499,7 +518,6 @@ final class VerbsConnection extends CmTarget {
         if (resources != null) {
             resources.sends().release();
             resources.receives().stop();
-            resources.receives().release();
             if (resources.device().shared() != null) {
                 resources.device().shared().remove(this);
             }
@@ -518,7 +536,9 @@ final class VerbsConnection extends CmTarget {
         if (resources != null) {
             resources.close();
         }
-        cm.destroyId(id);
+        if (id > 0) {
+            cm.destroyId(id);
+        }
     }
 
     /** The driver ends: at once, and nobody is told. */

@@ -60,7 +60,15 @@ final class VerbsConnections extends ConnectionManager {
     @Override
     public Listener listen(BoundAddress bound, byte[] authKey, int backlog, ListenerHandler handler) {
         VerbsListener listener = new VerbsListener(handler);
-        link.later(() -> listener.begin((VerbsAddress) bound));
+        if (link.isUsable()) {
+            link.later(() -> listener.begin((VerbsAddress) bound));
+        } else {
+            // the driver could not use the connection manager when it began, even if it could now
+            link.later(() -> {
+                bound.close();
+                listener.fail(FabricErrno.ENODEV);
+            });
+        }
         return listener;
     }
 

@@ -86,7 +86,7 @@ final class VerbsDevice {
     /** A queue with room for one connection more. */
     CompletionQueue reserve(int entries) {
         for (CompletionQueue queue : queues) {
-            if (queue.reserve(entries)) {
+            if (!queue.isLost && queue.reserve(entries)) {
                 return queue;
             }
         }
@@ -174,9 +174,13 @@ final class VerbsDevice {
     int poll() {
         int work = 0;
         for (CompletionQueue queue : polled) {
+            if (queue.isLost) {
+                continue;
+            }
             int taken = path.poll(queue.pointer(), completions);
+            queue.mayHaveMore = taken == completions.capacity();
             if (taken < 0) {
-                link.onQueueLost(this, queue.pointer(), "cannot be polled", NO_EVENT);
+                lose(queue.pointer(), "cannot be polled", NO_EVENT);
             }
             for (int i = 0; i < taken; i++) {
                 link.onCompletion(this, completions, i);
@@ -186,10 +190,20 @@ final class VerbsDevice {
         return shared == null || events == null ? work : work + shared.poll(work == 0);
     }
 
+    private void lose(long pointer, String text, int event) {
+        for (CompletionQueue queue : polled) {
+            if (queue.pointer() == pointer) {
+                queue.isLost = true;
+                queue.mayHaveMore = false;
+            }
+        }
+        link.onQueueLost(this, pointer, text, event);
+    }
+
     /** Has the card tell of completions; what came before is found by the poll that has to follow. */
     void arm() {
         for (CompletionQueue queue : polled) {
-            if (!queue.isArmed) {
+            if (!queue.isArmed && !queue.isLost) {
                 queue.isArmed = path.arm(queue.pointer()) == 0;
             }
         }
@@ -209,7 +223,7 @@ final class VerbsDevice {
         for (Ibverbs.AsyncEvent event = events.next(); event != null; event = events.next()) {
             String text = verbs.eventText(event.type());
             switch (event.type()) {
-                case VerbsConstants.EVENT_CQ_ERR -> link.onQueueLost(this, event.element(), text, event.type());
+                case VerbsConstants.EVENT_CQ_ERR -> lose(event.element(), text, event.type());
                 case VerbsConstants.EVENT_QP_FATAL -> link.onQueuePairLost(event.element(), text, event.type());
                 case VerbsConstants.EVENT_QP_LAST_WQE_REACHED -> link.onLastReceive(event.element());
                 case VerbsConstants.EVENT_SRQ_ERR, VerbsConstants.EVENT_DEVICE_FATAL ->

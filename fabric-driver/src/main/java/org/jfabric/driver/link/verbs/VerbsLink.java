@@ -112,7 +112,7 @@ final class VerbsLink extends Link {
     @Override
     public int poll(int limit) {
         if (byId.isEmpty() && news.isEmpty() && active.isEmpty()) {
-            return 0;
+            return sweepIdle();
         }
         int work = 0;
         for (int i = news.size(); i > 0; i--) {
@@ -127,6 +127,16 @@ final class VerbsLink extends Link {
             work += devices.get(i).poll();
         }
         return work + step(limit);
+    }
+
+    /** Without a connection: regions that were used are given back when they are closed. */
+    private int sweepIdle() {
+        int work = 0;
+        for (int i = 0; i < devices.size(); i++) {
+            RegionKeys keys = devices.get(i).keys();
+            work += keys.isEmpty() ? 0 : keys.sweep();
+        }
+        return work;
     }
 
     private int step(int limit) {
@@ -272,6 +282,11 @@ final class VerbsLink extends Link {
 
     boolean isClosed() {
         return isClosed;
+    }
+
+    /** The next poll looks at the descriptors. */
+    void lookSoon() {
+        pollsToLook = 0;
     }
 
     void later(Runnable task) {

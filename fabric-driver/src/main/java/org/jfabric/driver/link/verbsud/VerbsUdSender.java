@@ -238,6 +238,7 @@ final class VerbsUdSender {
         while (head != tail) {
             end(errno);
         }
+        posted = tail;
     }
 
     void release() {

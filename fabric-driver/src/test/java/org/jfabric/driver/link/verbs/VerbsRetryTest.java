@@ -1,8 +1,12 @@
 package org.jfabric.driver.link.verbs;
 
+import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.VerbsErrno;
 import org.jfabric.driver.ffi.FakeVerbs;
+import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.TransmitOperation;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -10,13 +14,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Connections that could not be made, and those that come after them. */
+/** Connections that could not be made or that the card has ended, and those that come after them. */
 @Timeout(60)
 class VerbsRetryTest {
     private static final byte[] DATA = "data".getBytes(StandardCharsets.US_ASCII);
@@ -27,6 +32,7 @@ class VerbsRetryTest {
     private final VerbsNode b = new VerbsNode(network, "10.0.0.2", VerbsSettings::ofMessages);
     private final Told there = new Told();
     private Told here;
+    private Channel channel;
 
     @AfterEach
     void close() {
@@ -50,7 +56,7 @@ class VerbsRetryTest {
     private void request() {
         here = new Told();
         await(() -> b.address != null);
-        a.link.connections().connect(a.endpoint, b.address, DATA, here.connecting);
+        channel = a.link.connections().connect(a.endpoint, b.address, DATA, here.connecting);
     }
 
     /** The first channel is that of the check at start, the second the device's own. */
@@ -89,5 +95,93 @@ class VerbsRetryTest {
         assertEquals(List.of(), a.errors);
         // only the receive of the message is posted again: none of the others was taken for one that came back
         assertEquals(receives + 1, a.verbs.dataPath.receiveBatches.stream().mapToInt(Integer::intValue).sum());
+    }
+
+    private void connected() {
+        int before = b.requests.size();
+        request();
+        await(() -> b.requests.size() > before);
+        b.requests.getLast().accept(b.endpoint, DATA, there.connecting);
+        await(() -> here.ups == 1 && there.ups == 1);
+    }
+
+    @Test
+    void shouldTellThatThereIsNoIdentifierForAConnection() {
+        await(() -> b.address != null);
+        a.verbs.refusedIds = 1;
+        request();
+        await(() -> here.failedErrno != 0);
+        assertEquals(FabricErrno.ENOMEM, here.failedErrno);
+        connected();
+    }
+
+    @Test
+    void shouldNotLookAtWhatComesForAConnectionThatWasClosedWhileItWasMade() {
+        request();
+        await(() -> b.requests.size() == 1);
+        Channel back = b.requests.getFirst().accept(b.endpoint, DATA, there.connecting);
+        // b's side is made, and a's is up and sends, before b has looked for its own event
+        while (here.ups == 0) {
+            while (!b.tasks.isEmpty()) {
+                b.runTask().complete();
+            }
+            a.step();
+        }
+        assertEquals(0, there.ups);
+        channel.send(a.operation(AWAITED, 100, 1), 0);
+        back.close(0);
+        await(() -> b.verbs.dataPath.queuePairs() == 0);
+        assertEquals(0, there.messages.size());
+        assertEquals(List.of(), b.errors);
+    }
+
+    @Test
+    void shouldSayWhatTheDeviceSaysOfAQueuePairWhoseRequestsCameBackFirst() {
+        connected();
+        a.verbs.dataPath.failQueuePair();
+        a.verbs.happen(VerbsConstants.EVENT_QP_FATAL, a.verbs.dataPath.queuePair());
+        await(() -> here.downErrno != 0);
+        assertEquals(FabricErrno.EIO, here.downErrno);
+        assertEquals(VerbsErrno.ofEvent(VerbsConstants.EVENT_QP_FATAL), channel.provErrno());
+        assertTrue(a.errors.getLast().getMessage().contains("the queue pair is lost"), a.errors::toString);
+    }
+
+    @Test
+    void shouldEndAConnectionWhoseRequestsCameBackWithoutAnEvent() {
+        connected();
+        a.verbs.dataPath.failQueuePair();
+        await(() -> here.downErrno != 0);
+        assertEquals(FabricErrno.ECONNRESET, here.downErrno);
+        assertEquals(1, a.errors.size(), a.errors::toString);
+    }
+
+    @Test
+    void shouldMakeTheNextConnectionWithAnotherCompletionQueueThanTheLostOne() {
+        connected();
+        a.verbs.happen(VerbsConstants.EVENT_CQ_ERR, a.verbs.dataPath.queue());
+        await(() -> here.downErrno != 0 && there.downErrno != 0 && a.verbs.dataPath.queuePairs() == 0
+            && b.verbs.dataPath.queuePairs() == 0);
+        there.ups = 0;
+        assertEquals(1, a.verbs.dataPath.queues());
+        connected();
+        assertEquals(2, a.verbs.dataPath.queues());
+        channel.send(a.operation(AWAITED, 100, 1), 0);
+        await(() -> !here.sent.isEmpty() && !there.messages.isEmpty());
+    }
+
+    @Test
+    void shouldGiveARegionBackWhoseLastConnectionIsGone() {
+        connected();
+        List<String> released = new ArrayList<>();
+        TransmitOperation operation = a.operation(AWAITED, 8192, 5);
+        operation.region = a.region(operation.address, 8192, released);
+        channel.send(operation, 0);
+        await(() -> here.writables == 1);
+        channel.close(0);
+        a.listener.close();
+        await(() -> a.verbs.dataPath.queuePairs() == 0);
+        operation.region.close();
+        await(() -> !released.isEmpty());
+        assertTrue(a.verbs.calls.contains("ibv_dereg_mr"), a.verbs.calls::toString);
     }
 }
