@@ -5,20 +5,26 @@ server_pid() {
     pgrep -f -- "fi-pingpong.*--bind" | head -n 1
 }
 
+packets() {
+    cat /sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts
+}
+
 # killed REASON SECONDS OPTIONS...: the client, in the middle of many messages, has to end by itself and say why. Then both
 # devices are as good as before.
 killed() {
-    local server client status reason=$1 timeout=$2
+    local server client status before reason=$1 timeout=$2
     shift 2
+    before=$(packets)
     fabric fi-pingpong "$@" -S 64 -I 1000000 --timeout 300 --bind 10.0.0.1 > /tmp/server.log 2>&1 &
     server=$!
     for _ in $(seq 200); do listens && break; sleep 0.5; done
     fabric fi-pingpong "$@" -S 64 -I 1000000 --timeout $timeout --bind 10.0.0.2 10.0.0.1 > /tmp/client.log 2>&1 &
     client=$!
-    # the port is closed when the client has come; drivers and queue pairs are made then, and messages go to and fro,
-    # many more than can be exchanged in that time
-    for _ in $(seq 100); do listens || break; sleep 0.5; done
-    sleep 15
+    # until messages go to and fro, many more than can be exchanged in that time
+    for _ in $(seq 300); do
+        [ $(($(packets) - before)) -lt 500 ] || break
+        sleep 0.2
+    done
     kill -9 "$(server_pid)" || return 1
     wait $server
     wait $client

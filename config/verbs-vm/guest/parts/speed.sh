@@ -3,7 +3,7 @@
 
 readonly LIMIT=$SPEED_LIMIT
 # So many that the JVM's compiler is done in the first of them; fewer where both processors are one.
-readonly ROUNDS=$([ "$LIMIT" -eq 110 ] && echo 3000 || echo 50000)
+readonly ROUNDS=$([ "$LIMIT" -eq 110 ] && echo 3000 || echo 20000)
 readonly TRIES=2
 
 # Time of one transfer in microseconds, as both programs print it in their last line but one column.

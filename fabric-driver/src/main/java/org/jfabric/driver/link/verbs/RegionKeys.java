@@ -152,11 +152,6 @@ final class RegionKeys {
         }
     }
 
-    /** Whether no region is registered. */
-    boolean isEmpty() {
-        return regions.isEmpty();
-    }
-
     private Key answer(Key key) {
         if (!key.isReady) {
             return null;

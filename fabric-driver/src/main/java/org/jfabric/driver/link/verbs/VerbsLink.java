@@ -112,15 +112,14 @@ final class VerbsLink extends Link {
     @Override
     public int poll(int limit) {
         if (byId.isEmpty() && news.isEmpty() && active.isEmpty()) {
-            return sweepIdle();
+            return isTimeToLook() ? sweep() : 0;
         }
         int work = 0;
         for (int i = news.size(); i > 0; i--) {
             news.removeFirst().run();
             work++;
         }
-        if (--pollsToLook < 0) {
-            pollsToLook = POLLS_PER_LOOK;
+        if (isTimeToLook()) {
             work += look();
         }
         for (int i = 0; i < devices.size(); i++) {
@@ -129,12 +128,19 @@ final class VerbsLink extends Link {
         return work + step(limit);
     }
 
-    /** Without a connection: regions that were used are given back when they are closed. */
-    private int sweepIdle() {
+    private boolean isTimeToLook() {
+        if (--pollsToLook >= 0) {
+            return false;
+        }
+        pollsToLook = POLLS_PER_LOOK;
+        return true;
+    }
+
+    /** Regions that were used are given back when they are closed, also where no connection is left. */
+    private int sweep() {
         int work = 0;
         for (int i = 0; i < devices.size(); i++) {
-            RegionKeys keys = devices.get(i).keys();
-            work += keys.isEmpty() ? 0 : keys.sweep();
+            work += devices.get(i).keys().sweep();
         }
         return work;
     }
@@ -158,11 +164,7 @@ final class VerbsLink extends Link {
 
     /** What need not be looked at in each poll. */
     private int look() {
-        int work = descriptors.poll();
-        for (int i = 0; i < devices.size(); i++) {
-            work += devices.get(i).keys().sweep();
-        }
-        return work;
+        return descriptors.poll() + sweep();
     }
 
     @Override
