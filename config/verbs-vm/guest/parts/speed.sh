@@ -39,7 +39,7 @@ beside() {
         ours=$(half_round_trip ours "$@")
         cat /tmp/client.log
         echo "ours $ours us, theirs $theirs us"
-        [ -n "$ours" ] && [ -n "$theirs" ] || return 1
+        [ -n "$ours" ] && [ -n "$theirs" ] || { cat /tmp/server.log; return 1; }
         least_ours=$(printf '%s\n' $least_ours "$ours" | sort -g | head -n 1)
         least_theirs=$(printf '%s\n' $least_theirs "$theirs" | sort -g | head -n 1)
     done
