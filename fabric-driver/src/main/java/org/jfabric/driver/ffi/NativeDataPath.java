@@ -19,13 +19,14 @@ final class NativeDataPath extends VerbsDataPath {
     private static final MethodHandle notify$mh = NativeFunction.unbound(FunctionDescriptor.of(
         NativeFunction.INT, NativeFunction.POINTER, NativeFunction.INT));
 
+    /** Where a failed post says which request it was; nobody reads it, so all have the same. */
+    private static final long BAD = NativeMemory.allocate(Long.BYTES);
+
     private final MemorySegment postSend;
     private final MemorySegment postReceive;
     private final MemorySegment postSharedReceive;
     private final MemorySegment pollQueue;
     private final MemorySegment requestNotify;
-    /** Where a failed post says which request it was; nobody reads it, so all have the same. */
-    private static final long BAD = NativeMemory.allocate(Long.BYTES);
 
     NativeDataPath(long context) {
         postSend = function(context, VerbsLayout.CONTEXT_POST_SEND, "post_send");

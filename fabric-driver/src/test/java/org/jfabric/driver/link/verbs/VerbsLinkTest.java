@@ -61,14 +61,7 @@ class VerbsLinkTest {
     }
 
     private void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + 20_000_000_000L;
-        while (!condition.getAsBoolean()) {
-            assertTrue(System.nanoTime() - deadline < 0, () -> "not reached; errors " + a.errors + b.errors
-                + " here " + here.order + " there " + (there == null ? "" : there.order) + a.verbs.calls);
-            if (a.step() + b.step() == 0) {
-                Thread.yield();
-            }
-        }
+        VerbsNode.await(a, b, () -> " here " + here.order + " there " + (there == null ? "" : there.order), condition);
     }
 
     private void request() {

@@ -20,7 +20,11 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A verbs link over a device in memory, stepped by the test. */
 final class VerbsNode extends LinkServices implements AutoCloseable {
@@ -77,6 +81,18 @@ final class VerbsNode extends LinkServices implements AutoCloseable {
                 return !isFull;
             }
         });
+    }
+
+    /** Steps two of them until something is so; what is told if it never is. */
+    static void await(VerbsNode a, VerbsNode b, Supplier<String> told, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + 20_000_000_000L;
+        while (!condition.getAsBoolean()) {
+            assertTrue(System.nanoTime() - deadline < 0,
+                () -> "not reached; errors " + a.errors + b.errors + told.get() + a.verbs.calls);
+            if (a.step() + b.step() == 0) {
+                Thread.yield();
+            }
+        }
     }
 
     int step() {
