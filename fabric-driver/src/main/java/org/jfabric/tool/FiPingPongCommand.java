@@ -1,6 +1,8 @@
 package org.jfabric.tool;
 
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -54,7 +56,9 @@ final class FiPingPongCommand implements Callable<Integer> {
     private int iterations;
 
     @Option(names = "-S", paramLabel = "BYTES",
-        description = "One size, or all. Default: 64, 256, 1024, 4096, 65536, 1048576.")
+        description = "One size, several with commas between them (the C program takes one), or all. One that is given"
+            + " twice is measured twice: the second time everything is warm."
+            + " Default: 64, 256, 1024, 4096, 65536, 1048576.")
     private String size;
 
     @Option(names = "-c", description = "Write contents and compare them.")
@@ -97,7 +101,7 @@ final class FiPingPongCommand implements Callable<Integer> {
         boolean isClient = server != null;
         try (FiPingPongControl control = isClient ? FiPingPongControl.connect(server, serverPort, ownPort)
                 : FiPingPongControl.accept(ownPort == 0 ? FiPingPongControl.PORT : ownPort, ipv6);
-            TemporaryDirectory directory = TemporaryDirectory.create(plan.sizes().getLast())) {
+            TemporaryDirectory directory = TemporaryDirectory.create(Collections.max(plan.sizes()))) {
             run(plan, isClient, control, directory);
         }
         return 0;
@@ -161,14 +165,17 @@ final class FiPingPongCommand implements Callable<Integer> {
         if (size.equals("all")) {
             return FiPingPongPlan.allSizes();
         }
-        try {
-            long bytes = Long.parseLong(size);
-            inRange("-S", bytes, 0, FiPingPongPlan.allSizes().getLast());
-            return List.of(bytes);
-        } catch (NumberFormatException ex) {
-            throw new ParameterException(
-                spec.commandLine(), "Invalid value for option '-S': \"" + size + "\" is neither a number nor all", ex);
+        List<Long> sizes = new ArrayList<>();
+        for (String one : size.split(",", -1)) {
+            try {
+                sizes.add(Long.parseLong(one));
+            } catch (NumberFormatException ex) {
+                throw new ParameterException(spec.commandLine(),
+                    "Invalid value for option '-S': \"" + one + "\" is neither a number nor all", ex);
+            }
+            inRange("-S", sizes.getLast(), 0, FiPingPongPlan.allSizes().getLast());
         }
+        return sizes;
     }
 
     private void oneOf(String option, String value, List<String> allowed) {

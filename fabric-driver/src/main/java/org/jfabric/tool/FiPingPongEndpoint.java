@@ -3,6 +3,7 @@ package org.jfabric.tool;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
+import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
 import org.jfabric.AddressVectorAttr;
 import org.jfabric.Completion;
@@ -48,6 +49,7 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
     private final Info info;
     private final MemoryRegion receiveRegion;
     private final MemoryRegion sendRegion;
+    private final UnsafeBuffer sendBuffer;
     /** Without connection, else null. */
     private final AddressVector addresses;
     /** With connection, else null. */
@@ -72,6 +74,7 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         long longest = Math.min(info.epAttr().maxMsgSize(), plan.sizes().stream().mapToLong(s -> s).max().orElse(0));
         receiveRegion = domain.allocate(Math.max(LEAST_BYTES, longest));
         sendRegion = domain.allocate(Math.max(LEAST_BYTES, longest));
+        sendBuffer = sendRegion.buffer();
         queue = domain.openCompletionQueue(new CompletionQueueAttr().size(2 * QUEUE_SIZE));
         if (plan.type() == EndpointType.MSG) {
             addresses = null;
@@ -166,15 +169,26 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         if (contents != null) {
             contents.fill(sendRegion.segment(), sizeBytes);
         }
-        if (sizeBytes < endpoint.injectSize()) {
-            post(() -> tagged ? endpoint.tinject(sendRegion.buffer(), 0, (int) sizeBytes, peer, FiPingPongPlan.TAG)
-                : endpoint.inject(sendRegion.buffer(), 0, (int) sizeBytes, peer));
-            return;
+        boolean injects = sizeBytes < endpoint.injectSize();
+        int result;
+        while ((result = injects ? postInject((int) sizeBytes) : postSend(sizeBytes)) == -FabricErrno.EAGAIN) {
+            cycle();
         }
-        post(() -> tagged ? endpoint.tsend(sendRegion.address(), sizeBytes, peer, FiPingPongPlan.TAG, SEND)
-            : endpoint.send(sendRegion.address(), sizeBytes, peer, SEND));
-        sendsPosted++;
-        await(false);
+        check(result);
+        if (!injects) {
+            sendsPosted++;
+            await(false);
+        }
+    }
+
+    private int postInject(int sizeBytes) {
+        return tagged ? endpoint.tinject(sendBuffer, 0, sizeBytes, peer, FiPingPongPlan.TAG)
+            : endpoint.inject(sendBuffer, 0, sizeBytes, peer);
+    }
+
+    private int postSend(long sizeBytes) {
+        return tagged ? endpoint.tsend(sendRegion.address(), sizeBytes, peer, FiPingPongPlan.TAG, SEND)
+            : endpoint.send(sendRegion.address(), sizeBytes, peer, SEND);
     }
 
     /** Waits for the next message and posts the receive of the one after it. */
@@ -196,14 +210,18 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
     /** Tells the end to the other side and waits for its own. */
     void finish() {
         for (int i = 0; i < LAST.length; i++) {
-            sendRegion.buffer().putByte(i, LAST[i]);
+            sendBuffer.putByte(i, LAST[i]);
         }
         // rxm cannot tell whether its peer has a message
         long level = info.epAttr().protocol() == Protocol.RXM ? Flags.INJECT_COMPLETE : Flags.TRANSMIT_COMPLETE;
         long flags = level | Flags.COMPLETION;
-        post(() -> tagged
+        int result;
+        while ((result = tagged
             ? endpoint.tsendmsg(sendRegion.address(), LAST.length, peer, FiPingPongPlan.TAG, 0, SEND, flags)
-            : endpoint.sendmsg(sendRegion.address(), LAST.length, peer, 0, SEND, flags));
+            : endpoint.sendmsg(sendRegion.address(), LAST.length, peer, 0, SEND, flags)) == -FabricErrno.EAGAIN) {
+            cycle();
+        }
+        check(result);
         sendsPosted++;
         receivesAwaited++;
         await(true);
@@ -234,22 +252,18 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         return String.valueOf(endpoint);
     }
 
-    /** A call of the data path. */
-    private interface Call {
-        int post();
-    }
-
     private void postReceive() {
-        post(() -> tagged ? endpoint.trecv(receiveRegion.address(), receiveRegion.lengthBytes(),
-            FiPingPongPlan.anySource(), FiPingPongPlan.TAG, 0, RECEIVE)
-            : endpoint.recv(receiveRegion.address(), receiveRegion.lengthBytes(), FiPingPongPlan.anySource(), RECEIVE));
-    }
-
-    private void post(Call call) {
         int result;
-        while ((result = call.post()) == -FabricErrno.EAGAIN) {
+        while ((result = tagged ? endpoint.trecv(receiveRegion.address(), receiveRegion.lengthBytes(),
+            FiPingPongPlan.anySource(), FiPingPongPlan.TAG, 0, RECEIVE)
+            : endpoint.recv(receiveRegion.address(), receiveRegion.lengthBytes(), FiPingPongPlan.anySource(),
+                RECEIVE)) == -FabricErrno.EAGAIN) {
             cycle();
         }
+        check(result);
+    }
+
+    private static void check(int result) {
         if (result < 0) {
             throw new ToolException("A message could not be posted: " + FabricErrno.name(-result) + '.');
         }
