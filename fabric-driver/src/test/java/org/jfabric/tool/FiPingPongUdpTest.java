@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,6 +42,21 @@ class FiPingPongUdpTest {
     }
 
     @Test
+    void shouldMeasureSeveralSizesInTheirOrder() throws Exception {
+        String port = Integer.toString(LibfabricPingPong.freePort());
+        CompletableFuture<ToolRun> server = CompletableFuture.supplyAsync(() -> ToolRun.of(
+            "fi-pingpong", "-p", "udp", "-e", "dgram", "-c", "-I", "20", "-S", "256,64,256", "-B", port));
+        ToolRun client = ToolRun.of(
+            "fi-pingpong", "-p", "udp", "-e", "dgram", "-c", "-I", "20", "-S", "256,64,256", "-P", port, "127.0.0.1");
+        for (ToolRun side : List.of(client, server.get(60, TimeUnit.SECONDS))) {
+            assertEquals(0, side.status(), side.err());
+            // the first line names the columns
+            assertEquals(List.of("256", "64", "256"),
+                side.out().lines().skip(1).map(line -> line.substring(0, line.indexOf(' '))).toList(), side.out());
+        }
+    }
+
+    @Test
     void shouldSayWhereNobodyAnswers() {
         ToolRun run = ToolRun.of("fi-pingpong", "-P", "1", "127.0.0.1");
         assertEquals(1, run.status());
@@ -51,6 +68,8 @@ class FiPingPongUdpTest {
         assertEquals(2, ToolRun.of("fi-pingpong", "-e", "stream").status());
         assertEquals(2, ToolRun.of("fi-pingpong", "-m", "rma").status());
         assertEquals(2, ToolRun.of("fi-pingpong", "-S", "many").status());
+        assertEquals(2, ToolRun.of("fi-pingpong", "-S", "64,").status());
+        assertEquals(2, ToolRun.of("fi-pingpong", "-S", "64,-1").status());
         assertEquals(2, ToolRun.of("fi-pingpong", "-I", "0").status());
     }
 }
