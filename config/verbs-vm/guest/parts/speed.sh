@@ -7,7 +7,7 @@ readonly ROUNDS=$([ "$LIMIT" -eq 110 ] && echo 3000 || echo 20000)
 # Of both programs the least counts: what emulation adds to some is no property of a program. Ours does them one after
 # the other, and one before: what its compiler does meanwhile is no part of a half round trip.
 readonly TRIES=4
-readonly SIZES=64,64,64,64,64
+readonly SIZES=64$(printf ',64%.0s' $(seq $TRIES))
 
 # Each call of a method that was not inlined leaves the page of guest code that the emulator has linked together, which
 # is paid for once more each time. Where the first compiler is alone it shall inline what the second one would.

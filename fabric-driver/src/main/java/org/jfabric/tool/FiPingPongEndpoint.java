@@ -171,10 +171,9 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         }
         boolean injects = sizeBytes < endpoint.injectSize();
         int result;
-        while ((result = injects ? postInject((int) sizeBytes) : postSend(sizeBytes)) == -FabricErrno.EAGAIN) {
-            cycle();
-        }
-        check(result);
+        do {
+            result = injects ? postInject((int) sizeBytes) : postSend(sizeBytes);
+        } while (isToBeRepeated(result));
         if (!injects) {
             sendsPosted++;
             await(false);
@@ -216,12 +215,11 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         long level = info.epAttr().protocol() == Protocol.RXM ? Flags.INJECT_COMPLETE : Flags.TRANSMIT_COMPLETE;
         long flags = level | Flags.COMPLETION;
         int result;
-        while ((result = tagged
-            ? endpoint.tsendmsg(sendRegion.address(), LAST.length, peer, FiPingPongPlan.TAG, 0, SEND, flags)
-            : endpoint.sendmsg(sendRegion.address(), LAST.length, peer, 0, SEND, flags)) == -FabricErrno.EAGAIN) {
-            cycle();
-        }
-        check(result);
+        do {
+            result = tagged
+                ? endpoint.tsendmsg(sendRegion.address(), LAST.length, peer, FiPingPongPlan.TAG, 0, SEND, flags)
+                : endpoint.sendmsg(sendRegion.address(), LAST.length, peer, 0, SEND, flags);
+        } while (isToBeRepeated(result));
         sendsPosted++;
         receivesAwaited++;
         await(true);
@@ -254,19 +252,24 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
 
     private void postReceive() {
         int result;
-        while ((result = tagged ? endpoint.trecv(receiveRegion.address(), receiveRegion.lengthBytes(),
-            FiPingPongPlan.anySource(), FiPingPongPlan.TAG, 0, RECEIVE)
-            : endpoint.recv(receiveRegion.address(), receiveRegion.lengthBytes(), FiPingPongPlan.anySource(),
-                RECEIVE)) == -FabricErrno.EAGAIN) {
-            cycle();
-        }
-        check(result);
+        do {
+            result = tagged ? endpoint.trecv(receiveRegion.address(), receiveRegion.lengthBytes(),
+                FiPingPongPlan.anySource(), FiPingPongPlan.TAG, 0, RECEIVE)
+                : endpoint.recv(receiveRegion.address(), receiveRegion.lengthBytes(), FiPingPongPlan.anySource(),
+                    RECEIVE);
+        } while (isToBeRepeated(result));
     }
 
-    private static void check(int result) {
+    /** Whether a call found no room, which the driver has made meanwhile or will soon make. */
+    private boolean isToBeRepeated(int result) {
+        if (result == -FabricErrno.EAGAIN) {
+            cycle();
+            return true;
+        }
         if (result < 0) {
             throw new ToolException("A message could not be posted: " + FabricErrno.name(-result) + '.');
         }
+        return false;
     }
 
     private void await(boolean receive) {
