@@ -17,7 +17,7 @@ killed() {
     before=$(packets)
     fabric fi-pingpong "$@" -S 64 -I 1000000 --timeout 300 --bind 10.0.0.1 > /tmp/server.log 2>&1 &
     server=$!
-    for _ in $(seq 200); do listens && break; sleep 0.5; done
+    await_server ours $server
     fabric fi-pingpong "$@" -S 64 -I 1000000 --timeout $timeout --bind 10.0.0.2 10.0.0.1 > /tmp/client.log 2>&1 &
     client=$!
     # until messages go to and fro, many more than can be exchanged in that time

@@ -15,7 +15,7 @@ datagrams() {
     if [ "$server" = ours ]; then
         fabric fi-pingpong "$@" -v --timeout 60 --bind $here > /tmp/server.log 2>&1 &
         pid=$!
-        for _ in $(seq 200); do listens && break; sleep 0.5; done
+        await_server "$client" $pid
     else
         fi_pingpong "$@" -d rxe0-dgram > /tmp/server.log 2>&1 &
         pid=$!
