@@ -3,9 +3,10 @@
 
 readonly LIMIT=$SPEED_LIMIT
 # Of both programs the least counts: how quick the emulator is with the same instructions depends on where it has put
-# what it made of them, which changes each time it throws that away. So there are many short tries, of ours in one
-# process after the other size, and one before them: what its compiler does meanwhile is no part of a half round trip.
-# Those of the program of C need a process each, and differ less. One thread is too slow for many.
+# what it made of them, which changes each time it throws that away, and on what else this host does. So there are many
+# short tries. Ours does them one after the other, and one before: what its compiler does meanwhile is no part of a half
+# round trip. The program of C needs a process for each, half of them before ours and half after. One thread is too slow
+# for many.
 if [ "$LIMIT" -eq 110 ]; then
     readonly ROUNDS=3000 OUR_TRIES=4 THEIR_TRIES=4
 else
@@ -14,9 +15,10 @@ fi
 readonly SIZES=64$(printf ',64%.0s' $(seq $OUR_TRIES))
 
 # Each call of a method that was not inlined leaves the page of guest code that the emulator has linked together, which
-# is paid for once more each time. Where the first compiler is alone it shall inline what the second one would.
+# is paid for once more each time. Where the first compiler is alone it shall inline what the second one would: by
+# itself it inlines nothing that needs more than five words of stack.
 readonly INLINING=$([ "$LIMIT" -eq 110 ] ||
-    echo -XX:C1MaxInlineSize=80 -XX:C1MaxInlineLevel=15 -XX:C1MaxTrivialSize=15)
+    echo -XX:C1MaxInlineSize=80 -XX:C1MaxInlineLevel=15 -XX:C1MaxTrivialSize=15 -XX:C1InlineStackLimit=40)
 
 # Times of transfers in microseconds, as both programs print them in their last column but one, without the first N.
 transfers_us() {
@@ -34,10 +36,10 @@ ours() {
     transfers_us /tmp/client.log 1 > /tmp/ours
 }
 
+# theirs OPTIONS...: half of its tries
 theirs() {
     local server
-    : > /tmp/theirs
-    for _ in $(seq $THEIR_TRIES); do
+    for _ in $(seq $((THEIR_TRIES / 2))); do
         timeout 150 fi_pingpong "$@" -S 64 -I $ROUNDS > /tmp/server.log 2>&1 &
         server=$!
         sleep 1
@@ -58,8 +60,10 @@ middle() {
 
 beside() {
     local ratio
+    : > /tmp/theirs
     theirs "$@"
     ours "$@"
+    theirs "$@"
     [ "$(wc -l < /tmp/theirs)" -eq $THEIR_TRIES ] && [ "$(wc -l < /tmp/ours)" -eq $OUR_TRIES ] || return 1
     ratio=$(awk -v a="$(least /tmp/ours)" -v b="$(least /tmp/theirs)" 'BEGIN { printf "%d", 100 * a / b + 0.5 }')
     echo "64 bytes, half a round trip: ours $(least /tmp/ours) us, fi_pingpong's $(least /tmp/theirs) us, ratio" \

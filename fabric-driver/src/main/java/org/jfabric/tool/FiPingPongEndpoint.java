@@ -35,10 +35,13 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
     private static final int POLL_LIMIT = 4;
     private static final int QUEUE_SIZE = 64;
     private static final int LEAST_BYTES = 64;
-    /** The clock is read once in so many empty polls. */
-    private static final int CLOCK_POLLS = 1024;
-    /** The other side may need this core: it is offered once in so many empty polls. */
-    private static final int YIELD_POLLS = 32;
+    /** Once in so many empty polls the clock is read, and this core is offered to the other side, which may need it. */
+    private static final int PAUSE_POLLS = 1024;
+    /**
+     * One more than is awaited, so that none has to be posted between a message and its answer. They have one memory:
+     * the other side sends the next message when it has the answer, and that is sent when the memory has been read.
+     */
+    private static final int RECEIVES = 2;
     private static final byte[] LAST = {'f', 'i', 'n', 0};
 
     private final boolean tagged;
@@ -57,6 +60,7 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
     /** One with connection comes later. */
     private Endpoint endpoint;
     private long peer;
+    private long receivesPosted;
     private long receivesDone;
     private long receivesAwaited;
     private long sendsDone;
@@ -87,7 +91,7 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
         endpoint.bind(addresses);
         endpoint.enable();
-        postReceive();
+        postReceives();
     }
 
     /**
@@ -140,7 +144,7 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
 
     private void armed(Endpoint enabled) {
         endpoint = enabled;
-        postReceive();
+        postReceives();
     }
 
     /** Where the messages go, and by which link. */
@@ -164,7 +168,7 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         }
     }
 
-    /** Sends the next message and waits until its memory is free. */
+    /** Sends the next message, posts the receive that the last one has used, and waits until the memory is free. */
     void send(long sizeBytes, FiPingPongContents contents) {
         if (contents != null) {
             contents.fill(sendRegion.segment(), sizeBytes);
@@ -174,6 +178,7 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         do {
             result = injects ? postInject((int) sizeBytes) : postSend(sizeBytes);
         } while (isToBeRepeated(result));
+        postReceives();
         if (!injects) {
             sendsPosted++;
             await(false);
@@ -190,7 +195,7 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
             : endpoint.send(sendRegion.address(), sizeBytes, peer, SEND);
     }
 
-    /** Waits for the next message and posts the receive of the one after it. */
+    /** Waits for the next message. */
     void receive(long sizeBytes, FiPingPongContents contents) {
         receivesAwaited++;
         await(true);
@@ -203,7 +208,6 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
             throw new ToolException("Byte " + wrong + " of message " + receivesDone + " (" + sizeBytes
                 + " bytes) is not what the other side had to send; give both sides -c, or neither.");
         }
-        postReceive();
     }
 
     /** Tells the end to the other side and waits for its own. */
@@ -250,14 +254,16 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         return String.valueOf(endpoint);
     }
 
-    private void postReceive() {
-        int result;
-        do {
-            result = tagged ? endpoint.trecv(receiveRegion.address(), receiveRegion.lengthBytes(),
+    private void postReceives() {
+        while (receivesPosted - receivesDone < RECEIVES) {
+            int result = tagged ? endpoint.trecv(receiveRegion.address(), receiveRegion.lengthBytes(),
                 FiPingPongPlan.anySource(), FiPingPongPlan.TAG, 0, RECEIVE)
                 : endpoint.recv(receiveRegion.address(), receiveRegion.lengthBytes(), FiPingPongPlan.anySource(),
                     RECEIVE);
-        } while (isToBeRepeated(result));
+            if (!isToBeRepeated(result)) {
+                receivesPosted++;
+            }
+        }
     }
 
     /** Whether a call found no room, which the driver has made meanwhile or will soon make. */
@@ -276,7 +282,7 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         long begin = 0;
         for (int polls = 0; receive ? receivesDone < receivesAwaited : sendsDone < sendsPosted; polls++) {
             cycle();
-            if (polls % CLOCK_POLLS == CLOCK_POLLS - 1) {
+            if (polls % PAUSE_POLLS == PAUSE_POLLS - 1) {
                 long now = System.nanoTime();
                 begin = begin == 0 ? now : begin;
                 if (now - begin > timeoutNs) {
@@ -284,8 +290,6 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
                         + TimeUnit.NANOSECONDS.toSeconds(timeoutNs) + " s after " + receivesDone
                         + " messages; datagrams may be lost on their way, and both sides need the same options.");
                 }
-            }
-            if (polls % YIELD_POLLS == YIELD_POLLS - 1) {
                 Thread.yield();
             }
         }
