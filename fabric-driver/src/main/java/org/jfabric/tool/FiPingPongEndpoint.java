@@ -66,6 +66,8 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
     private long sendsDone;
     private long sendsPosted;
     private long lastLength;
+    /** The last message of the other side has come. */
+    private boolean isEnding;
 
     private FiPingPongEndpoint(
         FiPingPongPlan plan, FabricDriver driver, Info hints, boolean isServer, long timeoutNs) {
@@ -164,7 +166,7 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
             // whoever shares the core, if only as its second thread, has it for a moment
             Thread.onSpinWait();
         } else if (polled < 0) {
-            throw new ToolException(failure(polled));
+            onFailure(polled);
         }
     }
 
@@ -227,6 +229,7 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         sendsPosted++;
         receivesAwaited++;
         await(true);
+        isEnding = true;
         await(false);
         if (lastLength != LAST.length) {
             throw new ToolException("The last message has " + lastLength + " bytes instead of " + LAST.length
@@ -295,15 +298,21 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         }
     }
 
-    private String failure(int polled) {
+    private void onFailure(int polled) {
         if (polled != -FabricErrno.EAVAIL) {
-            return "The completion queue cannot be read: " + FabricErrno.name(-polled) + '.';
+            throw new ToolException("The completion queue cannot be read: " + FabricErrno.name(-polled) + '.');
         }
         CompletionError error = new CompletionError();
         int result = queue.readErr(error, 0);
-        return result != 1
-            ? "A transfer failed, and its error entry cannot be read (" + FabricErrno.name(-result) + ")."
-            : "A transfer failed with " + FabricErrno.name(error.err()) + " (" + queue.strerror(error.provErrno())
-                + ") after " + receivesDone + " messages.";
+        if (result != 1) {
+            throw new ToolException("A transfer failed, and its error entry cannot be read ("
+                + FabricErrno.name(-result) + ").");
+        }
+        if (isEnding && error.opContext() == RECEIVE) {
+            // the other side has closed the connection, and nothing was to come to this receive
+            return;
+        }
+        throw new ToolException("A transfer failed with " + FabricErrno.name(error.err()) + " ("
+            + queue.strerror(error.provErrno()) + ") after " + receivesDone + " messages.");
     }
 }
