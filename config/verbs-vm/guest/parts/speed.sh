@@ -10,7 +10,7 @@ readonly LIMIT=$SPEED_LIMIT
 if [ "$LIMIT" -eq 110 ]; then
     readonly ROUNDS=3000 OUR_TRIES=4 THEIR_TRIES=4
 else
-    readonly ROUNDS=2500 OUR_TRIES=80 THEIR_TRIES=10
+    readonly ROUNDS=2500 OUR_TRIES=60 THEIR_TRIES=10
 fi
 readonly SIZES=64$(printf ',64%.0s' $(seq $OUR_TRIES))
 

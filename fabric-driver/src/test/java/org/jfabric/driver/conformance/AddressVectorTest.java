@@ -12,7 +12,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.HashMap;
 import java.util.Map;
@@ -30,7 +29,7 @@ class AddressVectorTest {
     private static final int COUNT = 10;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-017")
     void shouldInsertLookUpAndRemoveInVectorsOfEveryType(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -63,7 +62,7 @@ class AddressVectorTest {
 
     /** As destination, as source of a directed receive, as reported source, and after its removal. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-017")
     void shouldReachPeersThroughVectorsOfEveryType(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

@@ -16,7 +16,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -36,7 +35,7 @@ class AuthorizationKeyTest {
     private static final byte[] NONE = {};
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-156")
     void shouldLetMessagesCrossOnlyBetweenEqualKeys(Setup setup) {
         setup.assumeKeys();
@@ -56,7 +55,7 @@ class AuthorizationKeyTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-157")
     void shouldUseTheKeyOfTheDomainWhereTheEndpointHasNone(Setup setup) {
         setup.assumeKeys();
@@ -79,7 +78,7 @@ class AuthorizationKeyTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldKeepAKeyThroughDiscoveryAndRefuseOneThatIsTooLong(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             Info hints = pair.a.info.copy();

@@ -10,7 +10,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.BitSet;
 import java.util.Map;
@@ -134,7 +133,7 @@ class BackpressureTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"RX-017", "TX-042"})
     void shouldHoldASenderAtTheBudgetSayWhoWaitsAndLoseNothing(Setup setup) {
         setup.assumeAnnouncements();
@@ -176,7 +175,7 @@ class BackpressureTest {
      * would have to be given without resource management, but a sender is held back all the same.
      */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("RX-017")
     void shouldHoldASenderAtTheBudgetWithoutResourceManagementToo(Setup setup) {
         setup.assumeAnnouncements();
@@ -196,7 +195,7 @@ class BackpressureTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldStillDeliverATagThatIsAwaitedBehindMessagesThatAreNot(Setup setup) {
         setup.assumeAnnouncements();
         try (FabricPair pair = new FabricPair(setup, hints(), CQ_SIZE)) {
@@ -222,7 +221,7 @@ class BackpressureTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TX-043")
     void shouldReachAllOthersWhileOnePeerIsHeldBack(Setup setup) {
         setup.assumeAnnouncements();

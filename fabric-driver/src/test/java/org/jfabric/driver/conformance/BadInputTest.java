@@ -12,7 +12,6 @@ import org.jfabric.driver.conformance.InputCheck.Request;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -62,7 +61,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseImpossibleLengthsAndDestinationsAtOnce(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -81,7 +80,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseEveryFlagThatACallDoesNotOffer(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -117,7 +116,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseInjectsOutsideOfTheirBufferOrTooLong(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -138,7 +137,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldEndWithAnEntryWhatNamesMemoryThatIsNotRegistered(Setup setup) {
         setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup)) {
@@ -164,7 +163,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldEndWithAnEntryWhatNamesAPeerThatIsNotInTheVector(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -192,7 +191,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseEveryCallInTheWrongStateWhateverItsArguments(Setup setup) {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);
@@ -226,7 +225,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseTheDirectionThatAnEndpointHasNot(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -253,7 +252,7 @@ class BadInputTest {
 
     /** No mode asks for contexts of the driver's own, so the application may use one for several operations. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldReportEachOperationOfAContextThatIsReused(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -280,7 +279,7 @@ class BadInputTest {
 
     /** Whatever is passed: a known code and nothing posted, or one entry. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldAnswerAnyMixtureOfBadArgumentsOnce(Setup setup) {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);

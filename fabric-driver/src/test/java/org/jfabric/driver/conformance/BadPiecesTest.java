@@ -17,7 +17,6 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -60,7 +59,7 @@ class BadPiecesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefusePiecesThatCannotBe(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -102,7 +101,7 @@ class BadPiecesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldEndWithOneEntryWhereAnyPieceIsNotRegistered(Setup setup) {
         setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup)) {
@@ -135,7 +134,7 @@ class BadPiecesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldEndEachClaimOfRoomOnce(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -195,7 +194,7 @@ class BadPiecesTest {
 
     /** Whatever is asked of whichever context: each message is taken once, and each claim belongs to one endpoint. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldLoseNoMessageByLooksThatAreWrong(Setup setup) {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);
@@ -316,7 +315,7 @@ class BadPiecesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldKeepCountersAndOptionsThroughImpossibleValues(Setup setup) {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);

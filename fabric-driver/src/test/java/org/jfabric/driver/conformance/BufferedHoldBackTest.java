@@ -13,7 +13,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -76,7 +75,7 @@ class BufferedHoldBackTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-052")
     void shouldHoldBackOnlyTheEndpointWhoseSlabIsFullAndGoOnWhenCellsComeBack(Setup setup) {
         for (boolean tagged : new boolean[] {false, true}) {
@@ -117,7 +116,7 @@ class BufferedHoldBackTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-052")
     void shouldUseACellAgainThatCameBack(Setup setup) {
         try (FabricPair pair = new FabricPair(setup, BufferedReceiveTest.hints(), 512)) {
@@ -139,7 +138,7 @@ class BufferedHoldBackTest {
 
     /** Longer messages take cells for their begin; the rest waits where it is. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldKeepLongAndShortMessagesInOrderWhileTheyWait(Setup setup) {
         for (boolean tagged : new boolean[] {false, true}) {
             try (FabricPair pair = new FabricPair(setup, BufferedReceiveTest.hints(), 512)) {
@@ -192,7 +191,7 @@ class BufferedHoldBackTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldNeverGiveBackByItselfWhereSeveralThreadsRead(Setup setup) {
         Info hints = BufferedReceiveTest.hints();
         hints.domainAttr().threading(Threading.SAFE);
@@ -212,7 +211,7 @@ class BufferedHoldBackTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldEndWhatIsOutWhenTheEndpointCloses(Setup setup) {
         setup.assumeAnnouncements();
         try (FabricPair pair = new FabricPair(setup, BufferedReceiveTest.hints(), 512)) {
@@ -245,7 +244,7 @@ class BufferedHoldBackTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldTellWhoClaimsAMessageWhoseSenderIsGone(Setup setup) {
         setup.assumeAnnouncements();
         try (FabricPair pair = new FabricPair(setup, BufferedReceiveTest.hints(), 512)) {
@@ -281,7 +280,7 @@ class BufferedHoldBackTest {
 
     /** Without credit the queue's owner keeps room in it; cells hold back all the same. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldHoldBackForCellsAlsoWithoutResourceManagement(Setup setup) {
         Info hints = BufferedReceiveTest.hints();
         hints.domainAttr().resourceManagement(ResourceManagement.DISABLED);
@@ -307,7 +306,7 @@ class BufferedHoldBackTest {
 
     /** More messages than the driver's share of the queue has slots, and nobody reads. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldLeaveMessagesUnexpectedWhileNoSlotIsFree(Setup setup) {
         Info hints = BufferedReceiveTest.hints().mode(Mode.BUFFERED_RECV);
         try (FabricPair pair = new FabricPair(setup, hints, 16)) {

@@ -16,7 +16,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -87,7 +86,7 @@ class BufferedReceiveTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"REF-050", "REF-052", "EP-086"})
     void shouldShowAWholeMessageUntilTheNextReadOrUntilItIsGivenBack(Setup setup) {
         try (FabricPair pair = open(setup)) {
@@ -125,7 +124,7 @@ class BufferedReceiveTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-140", "CQ-141", "EP-091"})
     void shouldShowTheBeginOfALongerMessageAndReceiveAllOfItWhenItIsClaimed(Setup setup) {
         try (FabricPair pair = open(setup)) {
@@ -163,7 +162,7 @@ class BufferedReceiveTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-050")
     void shouldClaimAWholeMessageToo(Setup setup) {
         try (FabricPair pair = open(setup)) {
@@ -201,7 +200,7 @@ class BufferedReceiveTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"REF-050", "REF-052"})
     void shouldDropAMessageThatIsDiscarded(Setup setup) {
         try (FabricPair pair = open(setup)) {
@@ -233,7 +232,7 @@ class BufferedReceiveTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldNeverTakeAnApplicationsContextForAMessage(Setup setup) {
         try (FabricPair pair = open(setup)) {
             send(pair, false, 64, 1);
@@ -264,7 +263,7 @@ class BufferedReceiveTest {
 
     /** More often than there are cells, so that none is lost. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldGiveUpAMessageThatIsClaimedIntoMemoryThatIsNotRegistered(Setup setup) {
         try (FabricPair pair = open(setup)) {
             int limit = limit(pair);
@@ -304,7 +303,7 @@ class BufferedReceiveTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-051")
     void shouldTakeOnlyTheTagOfAPostedReceive(Setup setup) {
         try (FabricPair pair = open(setup)) {
@@ -343,7 +342,7 @@ class BufferedReceiveTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-087", "EP-088", "EP-089", "EP-090", "ERR-018"})
     void shouldHaveLimitsThatAreSetBeforeTheEndpointIsEnabled(Setup setup) {
         try (FabricPair pair = open(setup)) {
@@ -377,7 +376,7 @@ class BufferedReceiveTest {
 
     /** The sender's limits are its own matter: nothing is lost where they differ. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-090", "EP-091", "EP-092"})
     void shouldShowAsMuchAsTheReceiverHasSetWhateverTheSenderHas(Setup setup) {
         try (FabricPair pair = open(setup)) {

@@ -8,7 +8,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -31,7 +30,7 @@ class ClaimTest {
     private static final int BEYOND_BUDGET = 8 << 20;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-061", "TAG-062"})
     void shouldKeepAClaimedMessageForItsOwner(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
@@ -68,7 +67,7 @@ class ClaimTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TAG-063")
     void shouldKnowAClaimByItsContext(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
@@ -105,7 +104,7 @@ class ClaimTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-064", "TAG-067"})
     void shouldClaimAndDiscardNothingWhenNothingMatches(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
@@ -123,7 +122,7 @@ class ClaimTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TAG-065")
     void shouldRefuseDiscardAlone(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
@@ -138,7 +137,7 @@ class ClaimTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-066", "TAG-069"})
     void shouldDropWhatIsDiscarded(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
@@ -172,7 +171,7 @@ class ClaimTest {
 
     /** A message that is here is sent at once; without credit it would wait at its sender. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TAG-068")
     void shouldGiveTheMemoryOfDiscardedClaimsBack(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
@@ -237,7 +236,7 @@ class ClaimTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TAG-070")
     void shouldLeaveTheOthersInOrder(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
@@ -273,7 +272,7 @@ class ClaimTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldCompleteWhatWaitsForAMatchWhenItIsDiscarded(Setup setup) {
         setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
@@ -299,7 +298,7 @@ class ClaimTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldFetchWhatIsHereWhenTheSenderIsGoneAndFailTheRest(Setup setup) {
         setup.assumeAnnouncements();
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
@@ -338,7 +337,7 @@ class ClaimTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldKeepAClaimThroughACancelAndThroughBadMemory(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
             node.send(true, 5, LARGE, 1);
@@ -359,7 +358,7 @@ class ClaimTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldGiveEverythingBackWhenTheEndpointIsClosed(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             for (int round = 0; round < 3; round++) {

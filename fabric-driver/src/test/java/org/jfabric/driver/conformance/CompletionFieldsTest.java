@@ -13,7 +13,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -33,7 +32,7 @@ class CompletionFieldsTest {
     private static final long DATA = 0x1122_3344_5566_7788L;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-006", "CQ-114", "CQ-115"})
     void shouldDescribeTheSameTrafficAlikeOnEveryLink(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -63,7 +62,7 @@ class CompletionFieldsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-124", "CQ-125", "CQ-128", "CQ-129"})
     void shouldMarkSendsAndReceivesWithTheirKind(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -79,7 +78,7 @@ class CompletionFieldsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-118", "CQ-119", "CQ-135"})
     void shouldShowRemoteDataInTheHostsOrderAndOnlyWithTheirFlag(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -102,7 +101,7 @@ class CompletionFieldsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-091", "CQ-092"})
     void shouldReportAFailingInjectWithTheEndpointsContextAndZeros(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -130,7 +129,7 @@ class CompletionFieldsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-122", "CQ-123", "ERR-002"})
     void shouldGivePositiveCodesAndTextsForEveryError(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -153,7 +152,7 @@ class CompletionFieldsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-089", "CQ-104", "CQ-105", "CQ-106"})
     void shouldExplainWhatTheDriverReports(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

@@ -55,7 +55,7 @@ class CompletionLevelTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CL-003", "CL-015", "TAG-043", "TAG-044", "TAG-045"})
     void shouldHavePlacedTheDataWhenACallAskedForDelivery(Setup setup) {
         setup.assumeDeliveryLevel();
@@ -76,7 +76,7 @@ class CompletionLevelTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CL-004", "OPF-001", "OPF-006", "OPF-009", "OPF-017", "OPF-018"})
     void shouldHavePlacedTheDataWhenTheDefaultIsDelivery(Setup setup) {
         setup.assumeDeliveryLevel();
@@ -115,7 +115,7 @@ class CompletionLevelTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CL-002", "CL-005", "CL-008"})
     void shouldLetTheSourceGoWhenInjectComplete(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -138,7 +138,7 @@ class CompletionLevelTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CL-006"})
     void shouldKeepASuccessWhenThePeerGoesAfterwards(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -150,7 +150,7 @@ class CompletionLevelTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CL-007"})
     void shouldMakeNoEntryForInjectsWhateverTheDefaultLevelIs(Setup setup) {
         setup.assumeDeliveryLevel();
@@ -166,7 +166,7 @@ class CompletionLevelTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CL-009", "CL-026"})
     void shouldNotCompleteTransmittedWhileThePayloadIsNotAtThePeer(Setup setup) {
         setup.assumeDeliveryLevel();
@@ -206,7 +206,7 @@ class CompletionLevelTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CL-010"})
     void shouldKeepATransmittedMessageWhenItsSenderCloses(Setup setup) {
         setup.assumeDeliveryLevel();
@@ -222,7 +222,7 @@ class CompletionLevelTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CL-014"})
     void shouldDeliverAMessageThatNobodyWaitsFor(Setup setup) {
         setup.assumeDeliveryLevel();
@@ -239,7 +239,7 @@ class CompletionLevelTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CL-018", "CL-019"})
     void shouldNotCompleteMatchedWhileNobodyReceives(Setup setup) {
         setup.assumeMatchLevel();
@@ -262,7 +262,7 @@ class CompletionLevelTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CL-020"})
     void shouldHaveTheReceiversEntryWhenTheSenderKnowsOfTheMatch(Setup setup) {
         setup.assumeMatchLevel();
@@ -288,7 +288,7 @@ class CompletionLevelTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CL-021"})
     void shouldOfferTheLevelsThatCanBeAskedFor(Setup setup) {
         setup.assumeDeliveryLevel();
@@ -329,7 +329,7 @@ class CompletionLevelTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CL-022", "CL-024", "OPF-004"})
     void shouldRefuseCommitBecauseNoLinkReachesPersistentMemory(Setup setup) {
         setup.assumeDeliveryLevel();
@@ -353,7 +353,7 @@ class CompletionLevelTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldFailWhatWaitsForTheReceiverWhenThePeerCloses(Setup setup) {
         setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup)) {

@@ -9,7 +9,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.BitSet;
 import java.util.List;
@@ -32,7 +31,7 @@ class CompletionOrderTest {
     private static final int RECEIVE = FabricNode.MEMORY / 2;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TX-037", "TX-039", "RX-012", "RX-013"})
     void shouldOfferNoOrderOfCompletionsAndRefuseWhoeverNeedsOne(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -60,7 +59,7 @@ class CompletionOrderTest {
 
     /** This is why STRICT is not offered. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TX-034", "TX-038", "TX-039"})
     void shouldReportAFastSendBeforeAnEarlierSlowOne(Setup setup) {
         setup.assumeAnnouncements();
@@ -78,7 +77,7 @@ class CompletionOrderTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TX-036")
     void shouldNotOrderCompletionsOfDifferentDestinations(Setup setup) {
         setup.assumeDeliveryLevel();
@@ -111,7 +110,7 @@ class CompletionOrderTest {
 
     /** Whatever the order of posting, sending and lengths: each operation ends once, with its own message. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TX-038", "RX-011", "RX-014"})
     void shouldEndEveryOperationOnceInSomeOrder(Setup setup) {
         long seed = System.nanoTime();

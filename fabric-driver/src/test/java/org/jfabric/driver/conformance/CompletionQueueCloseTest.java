@@ -17,7 +17,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -38,7 +37,7 @@ class CompletionQueueCloseTest {
     private final UnsafeBuffer entries = new UnsafeBuffer(new byte[8 * 48]);
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-046", "CQ-047"})
     void shouldGiveTheFileBackAndLoseWhatWasNotRead(Setup setup) throws IOException {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -75,7 +74,7 @@ class CompletionQueueCloseTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-048", "CQ-049", "ERR-008"})
     void shouldStayUsableWhenItIsBoundAndCloseAfterItsEndpoints(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -106,7 +105,7 @@ class CompletionQueueCloseTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"REF-010", "REF-022", "ERR-013"})
     void shouldKeepDomainsAndVectorsOpenWhileTheyAreUsedAndApart(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

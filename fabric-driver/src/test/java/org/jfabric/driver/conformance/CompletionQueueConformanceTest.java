@@ -13,7 +13,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -33,7 +32,7 @@ class CompletionQueueConformanceTest {
     private final UnsafeBuffer entries = new UnsafeBuffer(new byte[8 * 48]);
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-061", "CQ-062", "CQ-063"})
     void shouldStopInFrontOfAnErrorAndGoOnBehindIt(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -74,7 +73,7 @@ class CompletionQueueConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-013", "CQ-014", "CQ-020"})
     void shouldShowTheSameTrafficInEveryFormat(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -117,7 +116,7 @@ class CompletionQueueConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-021", "CQ-089", "CQ-123"})
     void shouldFillTheWholeErrorEntryWhateverTheFormat(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -145,7 +144,7 @@ class CompletionQueueConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("CQ-058")
     void shouldOnlyTellWhatIsThereWhenTheCountIsZero(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -166,7 +165,7 @@ class CompletionQueueConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-090", "CQ-091", "EP-045"})
     void shouldReportFailuresOfOperationsThatAskedForNoEntry(Setup setup) {
         setup.assumeDeliveryLevel();
@@ -197,7 +196,7 @@ class CompletionQueueConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-039", "EP-040", "EP-042"})
     void shouldReportEachDirectionInTheQueueBoundForIt(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -222,7 +221,7 @@ class CompletionQueueConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("CQ-069")
     void shouldTellTheSourceOnceItIsInserted(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

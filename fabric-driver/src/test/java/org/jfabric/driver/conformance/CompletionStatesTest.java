@@ -16,7 +16,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.function.IntPredicate;
 
@@ -41,7 +40,7 @@ class CompletionStatesTest {
     private final CompletionError error = new CompletionError();
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("CQ-149")
     void shouldAnswerCountsOrTheErrnoOfTheState(Setup setup) {
         try (FabricPair pair = unmanaged(setup)) {
@@ -82,7 +81,7 @@ class CompletionStatesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"ERR-004", "TAG-071"})
     void shouldSayTryAgainWhereverNothingIsThereOrNoResourcesAreLeft(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -108,7 +107,7 @@ class CompletionStatesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("ERR-021")
     void shouldSayThatOptionalCallsAreNotThereAndStayUsable(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

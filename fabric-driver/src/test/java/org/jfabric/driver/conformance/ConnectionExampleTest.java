@@ -21,7 +21,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -120,7 +119,7 @@ class ConnectionExampleTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRunAsShown(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             EventQueue serverEvents = pair.b.fabric.openEventQueue(new EventQueueAttr());

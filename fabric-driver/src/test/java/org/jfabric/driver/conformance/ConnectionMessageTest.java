@@ -11,7 +11,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.BitSet;
 
@@ -29,7 +28,7 @@ class ConnectionMessageTest {
     private static final int ENOTCONN = -FabricErrno.ENOTCONN;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TAG-012")
     void shouldReachThePeerWhateverDestinationASendNames(Setup setup) {
         try (Connected pair = new Connected(setup)) {
@@ -70,7 +69,7 @@ class ConnectionMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-021", "REF-026", "EP-014"})
     void shouldTakeReceivesOnceEnabledButSendsOnlyWhenConnected(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -121,7 +120,7 @@ class ConnectionMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-024", "TAG-034"})
     void shouldTakeTheMessageCallsOnBothTypesOfEndpoints(Setup setup) {
         try (Connected pair = new Connected(setup)) {
@@ -161,7 +160,7 @@ class ConnectionMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-119")
     void shouldKeepOrderAndBoundariesOfManyMessagesAndHoldBackTheSender(Setup setup) {
         int messages = 100_000;
@@ -226,7 +225,7 @@ class ConnectionMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldCarryLargeMessagesAndLevelsBothWays(Setup setup) {
         setup.assumeDeliveryLevel();
         try (Connected pair = new Connected(setup)) {

@@ -28,7 +28,7 @@ class ConnectionRaceTest {
     private static final long ANY = -1L;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldEndBothSidesThatEndAtTheSameTime(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             ConnectionSide a = new ConnectionSide(pair, pair.a);
@@ -96,7 +96,7 @@ class ConnectionRaceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldTellTheAcceptingSideThatTheAskingOneHasGivenUp(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             ConnectionSide a = new ConnectionSide(pair, pair.a);
@@ -123,7 +123,7 @@ class ConnectionRaceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldAgreeOnTheEndWhoeverGivesUpWhileTheAnswerIsOnItsWay(Setup setup) {
         long seed = System.nanoTime();
         Random random = new Random(seed);
@@ -168,7 +168,7 @@ class ConnectionRaceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldTellTheAskingSideThatTheAcceptingOneWasClosed(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             ConnectionSide a = new ConnectionSide(pair, pair.a);
@@ -197,7 +197,7 @@ class ConnectionRaceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseWhatWaitsAtAListenerThatIsClosed(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             ConnectionSide a = new ConnectionSide(pair, pair.a);
@@ -348,7 +348,7 @@ class ConnectionRaceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseSendsOnceThePeerHasEndedHoweverManyAreOnTheirWay(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             ConnectionSide a = new ConnectionSide(pair, pair.a);
@@ -388,7 +388,7 @@ class ConnectionRaceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldMakeVeryManyConnectionsWithoutKeepingThem(Setup setup) {
         // a daemon makes files for each endpoint; the requests themselves are as many
         int rounds = setup.daemon ? 500 : 10_000;
@@ -409,7 +409,7 @@ class ConnectionRaceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseVeryManyRequestsOfOneEndpoint(Setup setup) {
         int rounds = 10_000;
         try (FabricPair pair = new FabricPair(setup)) {

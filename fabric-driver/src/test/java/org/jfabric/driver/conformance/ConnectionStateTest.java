@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -30,7 +29,7 @@ class ConnectionStateTest {
     private static final long ANY = -1L;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-009")
     void shouldEnableByConnectAndAccept(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -60,7 +59,7 @@ class ConnectionStateTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-010")
     void shouldEnableOnlyWithItsQueues(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -86,7 +85,7 @@ class ConnectionStateTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-021")
     void shouldAcceptOnlyWithTheInfoOfTheRequest(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -115,7 +114,7 @@ class ConnectionStateTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldAnswerCallsInTheWrongState(Setup setup) {
         try (Connected connected = new Connected(setup)) {
             FabricPair pair = connected.pair;
@@ -166,7 +165,7 @@ class ConnectionStateTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldTellWhyNoConnectionIsMade(Setup setup) {
         // over tcp the driver logs that somebody has talked of connections to an endpoint that has none
         try (FabricPair pair = setup.isForeign() ? FabricPair.withOwnDaemons(setup) : new FabricPair(setup)) {
@@ -221,7 +220,7 @@ class ConnectionStateTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldEndWhatWaitsAndKeepWhatCame(Setup setup) {
         try (Connected connected = new Connected(setup)) {
             FabricPair pair = connected.pair;
@@ -265,7 +264,7 @@ class ConnectionStateTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldBeAskedForByTypeOnly(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             ConnectionSide a = new ConnectionSide(pair, pair.a);

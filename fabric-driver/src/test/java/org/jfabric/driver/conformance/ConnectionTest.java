@@ -10,7 +10,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -23,7 +22,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class ConnectionTest {
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"REF-023", "REF-025", "EP-059"})
     void shouldTellRequestConnectionAndEndInOrderWithData(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -70,7 +69,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-025")
     void shouldTellARefusalWithItsData(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

@@ -8,7 +8,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.concurrent.TimeUnit;
 
@@ -54,7 +53,7 @@ class ContextSizeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TX-041", "TX-042", "TAG-071"})
     void shouldTakeAtLeastAsManySendsWithALargerContextAndSayWhenItIsFull(Setup setup) {
         setup.assumeDeliveryLevel();
@@ -90,7 +89,7 @@ class ContextSizeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"RX-019", "RX-020"})
     void shouldTakeAtLeastAsManyReceivesWithALargerContextAndSayWhenItIsFull(Setup setup) {
         int before = 0;
@@ -128,7 +127,7 @@ class ContextSizeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"RX-015", "RX-016"})
     void shouldKeepMessagesOfAnySizeWhateverRoomWasHintedAt(Setup setup) {
         for (long room : new long[] {0, 1 << 20}) {
@@ -155,7 +154,7 @@ class ContextSizeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("RX-018")
     void shouldManageResourcesUnlessAskedNotTo(Setup setup) {
         try (FabricPair pair = new FabricPair(setup, hints(), CQ_SIZE)) {

@@ -18,7 +18,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -83,7 +82,7 @@ class CounterExampleTest {
 
     @Tag("link")
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-161", "REF-035"})
     void shouldRunAsThePageSays(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

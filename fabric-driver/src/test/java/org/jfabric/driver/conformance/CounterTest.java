@@ -19,7 +19,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.jfabric.driver.conformance.CountedNode.await;
 import static org.jfabric.driver.conformance.CountedNode.post;
@@ -42,7 +41,7 @@ class CounterTest {
     private final UnsafeBuffer entries = new UnsafeBuffer(new byte[16 * 48]);
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-018", "EP-049", "EP-051"})
     void shouldCountBesideTheEntriesOfTheQueue(Setup setup) {
         try (FabricPair pair = new FabricPair(setup);
@@ -71,7 +70,7 @@ class CounterTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-054", "REF-036", "TAG-027"})
     void shouldCountSendsOfEveryKindThatHaveNoEntry(Setup setup) {
         int injects = 500;
@@ -106,7 +105,7 @@ class CounterTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-036")
     void shouldCountASendWhenItReachesItsLevel(Setup setup) {
         setup.assumeDeliveryLevel();
@@ -140,7 +139,7 @@ class CounterTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-161", "EP-162"})
     void shouldCountSuccessesAndHaveAnErrorEntryForTheOneThatFails(Setup setup) {
         int sends = 1000;
@@ -172,7 +171,7 @@ class CounterTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-051", "EP-162"})
     void shouldCountReceivesThatFail(Setup setup) {
         try (FabricPair pair = new FabricPair(setup);
@@ -200,7 +199,7 @@ class CounterTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-051")
     void shouldCountEachMessageOfAMultiReceiveBufferButNotItsRelease(Setup setup) {
         try (FabricPair pair = new FabricPair(setup, new Info().caps(Flags.MSG | Flags.MULTI_RECV), 64);
@@ -225,7 +224,7 @@ class CounterTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldServeSeveralEndpointsAndBothDirections(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             FabricNode node = pair.a;
@@ -252,7 +251,7 @@ class CounterTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-036", "EP-056"})
     void shouldRefuseBindingsThatCannotBe(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -295,7 +294,7 @@ class CounterTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-034")
     void shouldBeReadAddedToAndSet(Setup setup) {
         try (FabricPair pair = new FabricPair(setup);
@@ -336,7 +335,7 @@ class CounterTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-034")
     void shouldAnswerNothingOnceItIsClosed(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

@@ -11,7 +11,6 @@ import org.jfabric.WaitObject;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
@@ -34,7 +33,7 @@ class CounterThreadsTest {
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldLoseNothingThatIsAddedWhileTheDriverCounts(Setup setup) throws Exception {
         int sends = 3000;
         int additions = 20_000;
@@ -81,7 +80,7 @@ class CounterThreadsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldAllocateNothing(Setup setup) {
         assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
             && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");

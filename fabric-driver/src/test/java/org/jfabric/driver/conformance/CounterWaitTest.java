@@ -45,7 +45,7 @@ class CounterWaitTest {
     private final long[] contexts = new long[4];
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-035")
     void shouldReturnAtTheThresholdForAnErrorOrWhenTheTimeIsOver(Setup setup) {
         for (WaitObject waitObject : new WaitObject[] {WaitObject.UNSPEC, WaitObject.YIELD}) {
@@ -78,7 +78,7 @@ class CounterWaitTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-035")
     void shouldBeWokenByWhatAnotherThreadAdds(Setup setup) throws Exception {
         try (FabricPair pair = new FabricPair(setup);
@@ -111,7 +111,7 @@ class CounterWaitTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-012")
     void shouldDriveManualProgressByWaiting(Setup setup) {
         try (FabricPair pair = new FabricPair(setup);
@@ -133,7 +133,7 @@ class CounterWaitTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-049")
     void shouldBeReportedByAPollSetUntilItIsRead(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PollSet set = pair.a.domain.openPollSet(0);
@@ -171,7 +171,7 @@ class CounterWaitTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"REF-047", "REF-029"})
     void shouldSignalItsWaitSet(Setup setup) throws Exception {
         try (FabricPair pair = new FabricPair(setup); WaitSet set = pair.a.fabric.openWaitSet(new WaitSetAttr())) {
@@ -269,7 +269,7 @@ class CounterWaitTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-029")
     void shouldTellItsWaitObjectOrThatThereIsNone(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

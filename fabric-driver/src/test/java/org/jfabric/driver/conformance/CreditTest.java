@@ -8,7 +8,6 @@ import org.jfabric.driver.hostile.DriverView;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.concurrent.TimeUnit;
 
@@ -22,7 +21,7 @@ class CreditTest {
     private static final long ANY = -1L;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("CQ-008")
     void shouldRefuseSubmissionsWhenTheQueueIsFullAndTakeThemAgainWhenItWasRead(Setup setup) {
         try (FabricPair pair = new FabricPair(setup, new Info().caps(Flags.TAGGED), 17)) {
@@ -51,7 +50,7 @@ class CreditTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldHoldASenderWhoseReceiverNeverPostsAndNameItInACounter(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             // libfabric's wire does not tell the sender why it waits: there the counter is the receiver's
@@ -81,7 +80,7 @@ class CreditTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldEndInvalidRequestsWithAnErrorEntryAndGoOn(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             long good = pair.a.memory.address(0);
@@ -113,7 +112,7 @@ class CreditTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldFailSendsToAnEndpointThatIsGone(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             pair.b.endpoint.trecv(pair.b.memory.address(0), 64, ANY, 1, 0, 1);

@@ -24,7 +24,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.List;
 
@@ -43,7 +42,7 @@ class DiscoveryTest {
     private static final long ANY = -1L;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-124", "EP-130", "EP-163"})
     void shouldOfferConcreteValuesThatMeetTheHints(Setup setup) {
         setup.assumeNoDevice();
@@ -70,7 +69,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"REF-002", "EP-164"})
     void shouldOpenWithAnEditedCopyAndLeaveTheOriginalAlone(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -96,7 +95,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-004")
     void shouldMeanBothDirectionsUnlessOneIsNamed(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -124,7 +123,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"REF-006", "REF-045", "REF-053"})
     void shouldNotOfferWhatIsNotThere(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -136,7 +135,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"REF-054", "REF-056"})
     void shouldNotOfferMemoryOfDevicesAndPersistentMemory(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -147,7 +146,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-127", "EP-129", "SOCK-016"})
     void shouldNotOfferProtocolsOfCardsNorSocketEndpoints(Setup setup) {
         setup.assumeNoDevice();
@@ -170,7 +169,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-011")
     void shouldTellLimitsOfTheDomainThatHold(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -202,7 +201,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-017")
     void shouldNumberAddressesAndTellThemAgain(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -226,7 +225,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldTakeThePlaceForTheSourceIfTheFlagSaysSo(Setup setup) {
         setup.assumeNames();
         try (FabricPair pair = new FabricPair(setup)) {
@@ -252,7 +251,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldTellOnlyWhoIsThereIfTheFlagSaysSo(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             Info impossible = new Info().caps(Flags.COLLECTIVE);
@@ -268,7 +267,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseFlagsThatAreNoneOfDiscovery(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             for (long flags : new long[] {1, Flags.SEND, Flags.SOURCE | Flags.EVENT, Long.MIN_VALUE}) {

@@ -7,7 +7,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -27,7 +26,7 @@ class EndpointCloseTest {
     private static final long DEADLINE_NS = 20_000_000_000L;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-027")
     void shouldGiveBackItsNameItsQueuesAndItsRoom(Setup setup) throws IOException {
         setup.assumeNames();
@@ -58,7 +57,7 @@ class EndpointCloseTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-029")
     void shouldDropWhatWasPostedWithoutAWord(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -88,7 +87,7 @@ class EndpointCloseTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-030")
     void shouldHarmNoEntryOfOthersInTheSameQueue(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

@@ -9,7 +9,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +29,7 @@ class EndpointCompletionTest {
     private static final int SLOT = 100_000;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-043")
     void shouldWriteAnEntryForEachTransferByDefault(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -54,7 +53,7 @@ class EndpointCompletionTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-044")
     void shouldWriteOnlyEntriesThatWereAskedForInASelectiveQueue(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); Endpoint selective = pair.a.domain.openEndpoint(pair.a.info)) {
@@ -87,7 +86,7 @@ class EndpointCompletionTest {
 
     /** Completions come in no order of their own; a fence makes one of them speak for all before it. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-047")
     void shouldTellByOneEntryBehindAFenceThatEarlierSendsAreComplete(Setup setup) {
         try (FabricPair pair = new FabricPair(setup);
@@ -140,7 +139,7 @@ class EndpointCompletionTest {
 
     /** Successes without an entry take no slot of the queue either, so nobody has to read it. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-048")
     void shouldSkipTheEntriesOfASelectiveQueueAsLongAsNobodyAsksForOne(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -179,7 +178,7 @@ class EndpointCompletionTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-026", "EP-160"})
     void shouldReportItsOwnContextWhereAnOperationHasNone(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -208,7 +207,7 @@ class EndpointCompletionTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-066")
     void shouldKeepTheEntryOfAnOperationThatEndedBeforeItsCancel(Setup setup) {
         setup.assumeDeliveryLevel();
@@ -229,7 +228,7 @@ class EndpointCompletionTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-068")
     void shouldCancelNothingWithoutAContext(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -260,7 +259,7 @@ class EndpointCompletionTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-070")
     void shouldEndACancelledOperationWhileTheQueueIsRead(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

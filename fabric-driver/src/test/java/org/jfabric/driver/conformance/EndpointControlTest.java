@@ -7,7 +7,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
@@ -25,7 +24,7 @@ class EndpointControlTest {
 
     /** Calls on an endpoint exclude each other; here by handing over from thread to thread. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-077")
     void shouldFollowDefaultsThatAnotherThreadChangesBetweenCalls(Setup setup) throws Exception {
         setup.assumeDeliveryLevel();

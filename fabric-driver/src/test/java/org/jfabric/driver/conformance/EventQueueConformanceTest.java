@@ -23,7 +23,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -56,7 +55,7 @@ class EventQueueConformanceTest {
     private final EventError error = new EventError();
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-024")
     void shouldNameTheEndpointThatLosesAPeer(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -85,7 +84,7 @@ class EventQueueConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-024")
     void shouldNameTheCompletionQueueThatOverranOnce(Setup setup) throws IOException {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -127,7 +126,7 @@ class EventQueueConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-018")
     void shouldTellOfAnInsertionWithOneBadAddressAmongThree(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -176,7 +175,7 @@ class EventQueueConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldEndAnInsertionOfWhatIsNoAddressAtAll(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             EventQueue queue = pair.a.fabric.openEventQueue(new EventQueueAttr());
@@ -205,7 +204,7 @@ class EventQueueConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldTellOfEachOfManyInsertionsErrorsFirst(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             int calls = 40;
@@ -244,7 +243,7 @@ class EventQueueConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseWhatCannotBeBoundOrClosed(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); FabricPair other = new FabricPair(setup)) {
             EventQueue queue = pair.a.fabric.openEventQueue(new EventQueueAttr());
@@ -292,7 +291,7 @@ class EventQueueConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldEndWithItsFabric(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             EventQueue queue = pair.a.fabric.openEventQueue(

@@ -19,7 +19,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
 import java.nio.channels.SelectionKey;
@@ -109,7 +108,7 @@ class EventQueueExampleTest {
 
     @Tag("link")
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRunAsThePageSays(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             String[] peers = {pair.b.endpoint.name(), pair.a.endpoint.name()};

@@ -5,7 +5,6 @@ import org.jfabric.Flags;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -48,7 +47,7 @@ class FenceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CL-027", "TAG-046"})
     void shouldHoldAFencedSendAndTheNextUntilEarlierOnesHaveCompleted(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -74,7 +73,7 @@ class FenceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CL-028"})
     void shouldNotHoldAFencedSendToAnotherPeer(Setup setup) {
         setup.assumeDeliveryLevel();
@@ -100,7 +99,7 @@ class FenceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CL-029", "CL-030"})
     void shouldHaveDeliveredEarlierMessagesWhenTheFencedOneIs(Setup setup) {
         setup.assumeDeliveryLevel();
@@ -127,7 +126,7 @@ class FenceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CL-029", "CL-030", "CL-031"})
     void shouldHaveMatchedEarlierMessagesWhenTheFencedOneIs(Setup setup) {
         setup.assumeMatchLevel();

@@ -13,7 +13,6 @@ import org.jfabric.future.TransferException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -43,7 +42,7 @@ class FutureTest {
     private FutureEndpoint b;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldCompleteFuturesWithWhatTheEntriesSay(Setup setup) {
         try (FabricPair pair = open(setup)) {
             CompletableFuture<CompletionRecord> received =
@@ -65,7 +64,7 @@ class FutureTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldGoOnBehindAPostThatThrowsAfterItHadToWait(Setup setup) {
         try (FabricPair pair = open(setup)) {
             int[] calls = new int[1];
@@ -87,7 +86,7 @@ class FutureTest {
 
     /** More than there is room for: in order, and without a failure. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldPostInOrderWhatFindsNoRoomAtFirst(Setup setup) {
         try (FabricPair pair = open(setup)) {
             int count = 20 * SIZE;
@@ -109,7 +108,7 @@ class FutureTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldFailFuturesWithACopyOfTheErrorEntry(Setup setup) {
         try (FabricPair pair = open(setup)) {
             CompletableFuture<CompletionRecord> cut = b.trecv(pair.b.memory.address(), 8, ANY, 1, 0);
@@ -133,7 +132,7 @@ class FutureTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldCallBackAndLetTheCallbackSubmitAndDispatch(Setup setup) {
         try (FabricPair pair = open(setup)) {
             List<Long> tags = new ArrayList<>();
@@ -149,7 +148,7 @@ class FutureTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldShowEntriesOfOtherOperationsAndGoOnAfterAnException(Setup setup) {
         try (FabricPair pair = open(setup)) {
             assertEquals(0, b.endpoint().trecv(pair.b.memory.address(), 8, ANY, 1, 0, 5));
@@ -165,7 +164,7 @@ class FutureTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldFailWhatIsOutstandingWhenItIsClosed(Setup setup) {
         try (FabricPair pair = open(setup)) {
             List<CompletableFuture<CompletionRecord>> futures = new ArrayList<>();

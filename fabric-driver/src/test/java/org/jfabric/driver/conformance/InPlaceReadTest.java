@@ -9,7 +9,6 @@ import org.jfabric.Threading;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -27,7 +26,7 @@ class InPlaceReadTest {
     private final CompletionBatch batch = new CompletionBatch();
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldNotReuseTheSlotsOfEntriesThatAreHeld(Setup setup) {
         try (FabricPair pair = new FabricPair(setup, new Info().caps(Flags.TAGGED), SIZE)) {
             int next = 0;
@@ -62,7 +61,7 @@ class InPlaceReadTest {
 
     /** The next reading call, which gives the entries back, could be another thread's. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldBeRefusedWhereSeveralThreadsMayRead(Setup setup) {
         Info hints = new Info().caps(Flags.TAGGED);
         hints.domainAttr().threading(Threading.SAFE);

@@ -9,7 +9,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -27,7 +26,7 @@ class InjectFlagTest {
     private static final int TAG = 1000;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-041", "TAG-042"})
     void shouldGiveTheMemoryBackAtTheReturnAndWriteAnEntry(Setup setup) {
         setup.assumeDeliveryLevel();
@@ -69,7 +68,7 @@ class InjectFlagTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-042", "OPF-008"})
     void shouldRefuseMoreThanTheInjectSize(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -103,7 +102,7 @@ class InjectFlagTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("OPF-007")
     void shouldGiveTheMemoryBackAtTheReturnByDefault(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -138,7 +137,7 @@ class InjectFlagTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TAG-030")
     void shouldInjectWithDataForThePeerOnly(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

@@ -4,7 +4,6 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.lang.foreign.Arena;
 import java.util.BitSet;
@@ -25,7 +24,7 @@ class InjectTest {
     private static final int INJECT_TAG = 1000;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldKeepThePayloadWhileTheConnectionIsMade(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             inject(pair);
@@ -34,7 +33,7 @@ class InjectTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldKeepThePayloadWhileThePeerHoldsMessagesBack(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             for (int i = 0; i < SENDS; i++) {

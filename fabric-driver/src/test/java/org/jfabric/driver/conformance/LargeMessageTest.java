@@ -33,7 +33,7 @@ class LargeMessageTest {
     private static final int LARGE = 4 << 20;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldKeepEverySizeWholeInOneCopyAndInSegments(Setup setup) {
         int[] lengths = {
             8191, 8192, 8193, 16_383, 16_384, 16_385, 32_767, 32_769, 65_535, 65_536, 65_537, 262_143, 262_145,
@@ -97,7 +97,7 @@ class LargeMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldCancelAReceiveOrCompleteItButNeverBoth(Setup setup) {
         try (FabricPair pair = new FabricPair(setup, HINTS, CQ_SIZE)) {
             MemoryRegion source = pair.a.domain.allocate(LARGE);
@@ -128,7 +128,7 @@ class LargeMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldNotCancelASendThatThePeerWasTold(Setup setup) {
         setup.assumeAnnouncements();
         try (FabricPair pair = new FabricPair(setup, HINTS, CQ_SIZE)) {

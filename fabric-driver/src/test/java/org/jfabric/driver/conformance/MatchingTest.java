@@ -9,7 +9,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +28,7 @@ class MatchingTest {
     private static final int LARGE = 200_000;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-013", "TAG-014"})
     void shouldMatchADirectedReceiveWithAMessageThatIsOlderThanItsSendersPlace(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
@@ -57,7 +56,7 @@ class MatchingTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-004", "TAG-032", "REF-039"})
     void shouldKeepOneOrderOfPostingForEachFamily(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
@@ -85,7 +84,7 @@ class MatchingTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-036", "TAG-035", "CQ-122"})
     void shouldMatchWithABufferOfNoBytes(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
@@ -111,7 +110,7 @@ class MatchingTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-145", "EP-147", "EP-149"})
     void shouldGrantTheFieldsOfTagsThatAreAskedFor(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -135,7 +134,7 @@ class MatchingTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-066", "EP-068", "EP-070"})
     void shouldCancelReceivesOfEveryKind(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
@@ -167,7 +166,7 @@ class MatchingTest {
 
     /** Sends that wait behind what the peer has not granted can be cancelled; what was announced has begun. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-064", "EP-065"})
     void shouldCancelASendThatHasNotBegun(Setup setup) {
         setup.assumeSendsWait();

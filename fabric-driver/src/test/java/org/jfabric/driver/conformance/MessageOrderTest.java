@@ -8,7 +8,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.SplittableRandom;
 
@@ -29,7 +28,7 @@ class MessageOrderTest {
     private static final int ROUNDS = 12;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TX-010", "TX-023", "RX-008", "TX-014"})
     void shouldMatchMessagesOfAllLengthsInTheOrderOfSending(Setup setup) {
         long seed = System.nanoTime();
@@ -102,7 +101,7 @@ class MessageOrderTest {
 
     /** Tagged and untagged messages are matched apart, so the order of their entries shows that of processing. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TX-023")
     void shouldKeepTaggedUntaggedAndInjectedMessagesInOneOrder(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -132,7 +131,7 @@ class MessageOrderTest {
 
     /** A peer that takes nothing is full; the others get theirs in order, and later so does it. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TX-011", "TX-023"})
     void shouldKeepTheOrderOfEachPeerWhileAnotherOneIsBlocked(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); FabricNode blocked = pair.sibling(
@@ -164,7 +163,7 @@ class MessageOrderTest {
 
     /** The order is that of headers: what belongs to the first may well be placed after what belongs to the second. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TX-013")
     void shouldOrderHeadersAndNotThePlacingOfData(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -186,7 +185,7 @@ class MessageOrderTest {
 
     /** Without the bit on the receiving side nothing is said of the order, and nothing is lost. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TX-014")
     void shouldDeliverEverythingToAReceiverThatAsksForNoOrder(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

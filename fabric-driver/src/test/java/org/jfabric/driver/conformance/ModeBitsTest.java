@@ -12,7 +12,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.List;
 
@@ -29,7 +28,7 @@ class ModeBitsTest {
     private static final long LENGTH = 64;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"REF-001", "REF-007", "EP-133"})
     void shouldClearTheModesThatAreNotNeeded(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -57,7 +56,7 @@ class ModeBitsTest {
 
     /** The one mode that an application wishes for: it changes what receives are. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldHaveBufferedReceivesOnlyWhereTheyAreAskedFor(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             Info hints = new Info().caps(Flags.TAGGED).mode(Mode.BUFFERED_RECV | Mode.CONTEXT);
@@ -86,7 +85,7 @@ class ModeBitsTest {
 
     /** The mode allows flags to be left out; they are complete all the same. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("CQ-143")
     void shouldKeepEveryFlagWhenAnApplicationCouldDoWithout(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

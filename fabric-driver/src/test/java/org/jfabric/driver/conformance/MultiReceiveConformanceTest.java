@@ -19,7 +19,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.List;
 
@@ -75,7 +74,7 @@ class MultiReceiveConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"OPF-011", "OPF-012", "OPF-013", "OPF-014", "CQ-117"})
     void shouldPackManyMessagesIntoOneBuffer(Setup setup) {
         try (FabricPair pair = open(setup)) {
@@ -93,7 +92,7 @@ class MultiReceiveConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-136", "CQ-139", "OPF-015", "EP-096"})
     void shouldReleaseTheBufferByAnEntryOfItsOwn(Setup setup) {
         try (FabricPair pair = open(setup)) {
@@ -124,7 +123,7 @@ class MultiReceiveConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("OPF-016")
     void shouldNeverSplitAMessageOverBuffers(Setup setup) {
         try (FabricPair pair = open(setup)) {
@@ -158,7 +157,7 @@ class MultiReceiveConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-097"})
     void shouldHeedAChangedLeastRoomForReceivesPostedLater(Setup setup) {
         try (FabricPair pair = open(setup)) {
@@ -180,7 +179,7 @@ class MultiReceiveConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("RX-007")
     void shouldFollowTheDefaultFlagOnlyForUntaggedReceives(Setup setup) {
         Info wanted = hints();
@@ -212,7 +211,7 @@ class MultiReceiveConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseTheFlagWithoutTheCapability(Setup setup) {
         try (FabricPair pair = new FabricPair(setup, new Info().caps(Flags.MSG), 64)) {
             assertEquals(-FabricErrno.EBADFLAGS,
@@ -232,7 +231,7 @@ class MultiReceiveConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-139", "CQ-136"})
     void shouldReleaseAlsoWhereSuccessesAreNotReported(Setup setup) {
         try (FabricPair pair = open(setup)) {
@@ -261,7 +260,7 @@ class MultiReceiveConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("CQ-139")
     void shouldKeepTheFlagsOfMessagesInTheModeThatDoesWithoutThem(Setup setup) {
         Info wanted = hints().mode(Mode.NOTIFY_FLAGS_ONLY);
@@ -274,7 +273,7 @@ class MultiReceiveConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldKeepTheOrderOfTheBufferWhateverWayMessagesCome(Setup setup) {
         try (FabricPair pair = open(setup)) {
             int[] lengths = {8, 100_000, 0, 5000, 64, 1 << 20, 17};
@@ -297,7 +296,7 @@ class MultiReceiveConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldLoseNothingWhenTheReaderIsSlow(Setup setup) {
         try (FabricPair pair = new FabricPair(setup, hints(), 8)) {
             post(pair, 0, 1 << 16, 7);
@@ -324,7 +323,7 @@ class MultiReceiveConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldOverrunWhereTheApplicationKeepsRoomItself(Setup setup) {
         Info wanted = hints();
         wanted.domainAttr().resourceManagement(ResourceManagement.DISABLED);
@@ -353,7 +352,7 @@ class MultiReceiveConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldEndABufferInMemoryThatIsNotRegistered(Setup setup) {
         try (FabricPair pair = open(setup)) {
             assertEquals(0, pair.b.endpoint.recvmsg(
@@ -364,7 +363,7 @@ class MultiReceiveConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldUseTheMemoryOfAClosedRegionUntilTheRelease(Setup setup) {
         try (FabricPair pair = open(setup)) {
             MemoryRegion region = pair.b.domain.allocate(4096);
@@ -392,7 +391,7 @@ class MultiReceiveConformanceTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldGiveNoEntriesAndTheSlotsBackWhenTheEndpointIsClosed(Setup setup) {
         try (FabricPair pair = open(setup)) {
             CompletionQueue small = pair.b.domain.openCompletionQueue(
@@ -432,7 +431,7 @@ class MultiReceiveConformanceTest {
 
     /** The driver's share holds 16 entries of such a queue: a reader that waits for 30 gets those. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldNotWaitForMoreEntriesThanThereAreSlots(Setup setup) {
         try (FabricPair pair = open(setup)) {
             CompletionQueue waiting = pair.b.domain.openCompletionQueue(new CompletionQueueAttr().size(8)

@@ -21,7 +21,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -103,7 +102,7 @@ class MultiReceiveExampleTest {
 
     @Tag("link")
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRunAsThePageSays(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             endpoint = open(pair.b.fabric, setup.link);

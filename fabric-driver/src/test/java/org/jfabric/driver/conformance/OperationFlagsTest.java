@@ -12,7 +12,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -25,7 +24,7 @@ class OperationFlagsTest {
     private static final int RECEIVE = FabricNode.MEMORY / 2;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-038", "TAG-040"})
     void shouldCarryDataOnlyWithItsFlag(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -55,7 +54,7 @@ class OperationFlagsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-047", "TAG-048", "CL-032"})
     void shouldRefuseFlagsThatACallDoesNotOffer(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -79,7 +78,7 @@ class OperationFlagsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-037", "TAG-039", "OPF-002", "OPF-005", "EP-080"})
     void shouldReplaceTheDefaultsByTheFlagsOfTheCall(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -111,7 +110,7 @@ class OperationFlagsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-079", "EP-082"})
     void shouldGetAndSetTheDefaultsOfOneDirection(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

@@ -15,7 +15,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
@@ -41,7 +40,7 @@ class OverrunTest {
     private final CompletionError error = new CompletionError();
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-145", "CQ-146", "REF-014"})
     void shouldGiveTheEntriesThatHadASlotAndThenTellTheOverrunForEver(Setup setup) {
         try (FabricPair pair = unmanaged(setup)) {
@@ -51,7 +50,7 @@ class OverrunTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-147", "CQ-148", "ERR-007"})
     void shouldReportNothingMoreAndDisturbNoOtherQueue(Setup setup) {
         try (FabricPair pair = unmanaged(setup)) {
@@ -89,7 +88,7 @@ class OverrunTest {
 
     /** Tries to overrun: posts whatever is taken, and reads less than that. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-014")
     void shouldLoseNothingWhenTheReaderIsSlowAndResourcesAreManaged(Setup setup) {
         long seed = System.nanoTime();

@@ -20,7 +20,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -41,7 +40,7 @@ class PassiveEndpointTest {
     private static final long ANY = -1L;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-001")
     void shouldTransferOnlyWithActiveEndpoints(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -65,7 +64,7 @@ class PassiveEndpointTest {
 
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-002", "EP-022", "EP-023"})
     void shouldHandItsAddressToAnActiveEndpoint(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -95,7 +94,7 @@ class PassiveEndpointTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-024")
     void shouldBeClosedAfterTheTakeOverWhileTheActiveEndpointWorks(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -128,7 +127,7 @@ class PassiveEndpointTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("EP-033")
     void shouldListenOnlyWithAnEventQueue(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -152,7 +151,7 @@ class PassiveEndpointTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-078", "REF-027"})
     void shouldRefuseMoreRequestsThanItsBacklog(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -199,7 +198,7 @@ class PassiveEndpointTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-093", "EP-094", "EP-095"})
     void shouldCarryAsMuchPrivateDataAsItSaysAndCutTheRest(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -240,7 +239,7 @@ class PassiveEndpointTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-021")
     void shouldTellAndChangeNames(Setup setup) {
         try (Connected connected = new Connected(setup)) {
@@ -324,7 +323,7 @@ class PassiveEndpointTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldTakeRequestsByEveryLink(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             ConnectionSide a = new ConnectionSide(pair, pair.a);
@@ -358,7 +357,7 @@ class PassiveEndpointTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldAnswerEachRequestOnce(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             ConnectionSide a = new ConnectionSide(pair, pair.a);

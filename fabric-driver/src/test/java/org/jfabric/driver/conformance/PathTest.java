@@ -20,7 +20,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Tag("link")
 class PathTest {
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldNameLinkAddressesAndState(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             PeerPath before = pair.a.endpoint.path(pair.toB);
@@ -47,7 +47,7 @@ class PathTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseUnknownPeersAndClosedEndpoints(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             assertEquals(FabricErrno.EINVAL,

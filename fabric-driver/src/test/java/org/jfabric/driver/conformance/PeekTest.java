@@ -8,7 +8,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.concurrent.TimeUnit;
 
@@ -28,7 +27,7 @@ class PeekTest {
     private static final int[] LENGTHS = {0, SMALL, LARGE};
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-049", "TAG-053", "CQ-115"})
     void shouldTellOfAMessageWhatItsReceiveWillTellAndLeaveIt(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
@@ -59,7 +58,7 @@ class PeekTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-050", "TAG-052", "ERR-010"})
     void shouldEndAtOnceWhenNothingMatches(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
@@ -84,7 +83,7 @@ class PeekTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TAG-051")
     void shouldWriteItsEntryAlsoIntoASelectiveQueue(Setup setup) {
         try (FabricPair pair = new FabricPair(setup);
@@ -113,7 +112,7 @@ class PeekTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-054", "TAG-056"})
     void shouldTellWhatTheFormatHolds(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -155,7 +154,7 @@ class PeekTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-057", "TAG-058", "TAG-060"})
     void shouldCopyWhatFitsAndTellTheWholeLength(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
@@ -176,7 +175,7 @@ class PeekTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-059", "TAG-058"})
     void shouldTellThatNothingWasCopiedOfAMessageThatWaitsAtItsSender(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
@@ -196,7 +195,7 @@ class PeekTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-055", "TAG-002", "TAG-013"})
     void shouldFindTheOldestThatAReceiveWouldTake(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
@@ -234,7 +233,7 @@ class PeekTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseWhatCannotBe(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
             long buf = pair.b.memory.address(PLACE);
@@ -261,7 +260,7 @@ class PeekTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldTakeAPlaceAmongTheReceivesOnlyWhileItIsExecuted(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
             long size = node.endpoint.rxSizeLeft();

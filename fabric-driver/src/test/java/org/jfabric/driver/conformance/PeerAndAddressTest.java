@@ -19,7 +19,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -179,7 +178,7 @@ class PeerAndAddressTest {
 
     @Tag("link")
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldSayHowManySendsWereNotDrainedAtClose(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             pair.b.endpoint.trecv(pair.b.memory.address(), 1 << 20, ANY, 1, 0, 1);
@@ -262,7 +261,7 @@ class PeerAndAddressTest {
 
     @Tag("link")
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldDrainWhatWasSubmittedBeforeItCloses(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             int count = 50;
@@ -286,7 +285,7 @@ class PeerAndAddressTest {
 
     @Tag("link")
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldUseANumberOfTheTableAgainForAnotherAddress(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             AddressVector vector = pair.a.domain.openAddressVector(new AddressVectorAttr());
@@ -318,7 +317,7 @@ class PeerAndAddressTest {
 
     @Tag("link")
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldFindAnEndpointByItsServiceAndFreeTheNameAtItsClose(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             pair.b.endpoint.publish("prices");

@@ -18,7 +18,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
@@ -31,7 +30,7 @@ class PollSetTest {
     private final long[] contexts = new long[4];
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-049")
     void shouldTellWhichQueuesHaveEntries(Setup setup) {
         try (FabricPair pair = new FabricPair(setup);
@@ -65,7 +64,7 @@ class PollSetTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-049")
     void shouldRefuseWhatCannotBe(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); WaitNode node = node(pair, 1)) {
@@ -104,7 +103,7 @@ class PollSetTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldAllocateNothing(Setup setup) {
         assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
             && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");

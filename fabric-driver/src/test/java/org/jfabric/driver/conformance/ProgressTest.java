@@ -8,7 +8,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.List;
 
@@ -24,7 +23,7 @@ class ProgressTest {
     private static final int LENGTH = 64;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"REF-012", "EP-011"})
     void shouldNeedReadersExactlyWhereProgressIsManual(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -59,7 +58,7 @@ class ProgressTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-038")
     void shouldGoOnWhenBothSidesAreFullAndReadBeforeTheyTryAgain(Setup setup) {
         Info hints = new Info().caps(Flags.TAGGED);

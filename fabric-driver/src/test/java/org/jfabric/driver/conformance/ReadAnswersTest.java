@@ -16,7 +16,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -49,7 +48,7 @@ class ReadAnswersTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("CQ-149")
     void shouldAnswerWithACountOrANegativeErrno(Setup setup) {
         Info hints = new Info().caps(Flags.TAGGED);

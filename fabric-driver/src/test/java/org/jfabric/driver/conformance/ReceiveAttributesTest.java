@@ -10,7 +10,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.List;
 
@@ -31,7 +30,7 @@ class ReceiveAttributesTest {
         | Flags.XPU;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("RX-002")
     void shouldRefuseCapabilitiesThatTheEndpointIsNotAskedFor(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -59,7 +58,7 @@ class ReceiveAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"RX-003", "RX-004"})
     void shouldTakeOverTheCapabilitiesThatApply(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -76,7 +75,7 @@ class ReceiveAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("RX-006")
     void shouldHaveNoModeThatTheEndpointHasNot(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

@@ -7,7 +7,6 @@ import org.jfabric.driver.hostile.DriverView;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.function.LongPredicate;
 
@@ -27,7 +26,7 @@ class RegionCloseTest {
     private static final long DEADLINE_NS = 20_000_000_000L;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldFinishASendWhoseRegionIsClosedBeforeItIsMatched(Setup setup) {
         // the peer driver logs that it did not find the region any more
         try (FabricPair pair = FabricPair.withOwnDaemons(setup);
@@ -75,7 +74,7 @@ class RegionCloseTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldFinishAReceiveWhoseRegionIsClosedBeforeTheMessageComes(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); DriverView view = new DriverView(pair.directory("alpha"))) {
             for (int length : new int[] {8, 4000, LENGTH}) {

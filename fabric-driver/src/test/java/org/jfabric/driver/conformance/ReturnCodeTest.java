@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -43,7 +42,7 @@ class ReturnCodeTest {
     private final CompletionError error = new CompletionError();
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-151", "ERR-001"})
     void shouldReturnCountsOrKnownNegativeCodesInEveryState(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -65,7 +64,7 @@ class ReturnCodeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"ERR-009", "ERR-019"})
     void shouldSubmitCancelsAndEndWhatIsStillPosted(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -87,7 +86,7 @@ class ReturnCodeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"ERR-011", "TAG-072", "TAG-074"})
     void shouldRefuseBadArgumentsAndStartNothing(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -123,7 +122,7 @@ class ReturnCodeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"ERR-014", "EP-037", "EP-038"})
     void shouldNotEnableWithoutAQueueForEachDirection(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -150,7 +149,7 @@ class ReturnCodeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"ERR-015", "EP-007", "EP-036"})
     void shouldRefuseWhatTheStateOfTheEndpointForbids(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

@@ -15,7 +15,6 @@ import org.jfabric.Threading;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -47,7 +46,7 @@ class SendClaimTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldSendWhatWasEncodedInPlace(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             int limit = pair.a.endpoint.injectSize();
@@ -65,7 +64,7 @@ class SendClaimTest {
 
     /** What was claimed in excess is not sent, and leaves nothing that is taken for the next message. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldSendLessThanWasClaimed(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             int limit = pair.a.endpoint.injectSize();
@@ -82,7 +81,7 @@ class SendClaimTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldKeepThePayloadWhileThePeerHoldsMessagesBack(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             int limit = pair.a.endpoint.injectSize();
@@ -109,7 +108,7 @@ class SendClaimTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldFollowTheFlagsOfTheCommit(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             CompletionQueue selective = pair.a.domain.openCompletionQueue(
@@ -141,7 +140,7 @@ class SendClaimTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldLeaveNothingWhenItIsAborted(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             int limit = pair.a.endpoint.injectSize();
@@ -167,7 +166,7 @@ class SendClaimTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseOtherSendsOfTheEndpointWhileItIsOpen(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             assertEverythingElseIsBusy(pair, pair.a);
@@ -175,7 +174,7 @@ class SendClaimTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseTheSendsOfOtherThreadsWhileItIsOpen(Setup setup) throws Exception {
         Info hints = new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV);
         hints.domainAttr().threading(Threading.SAFE);
@@ -238,7 +237,7 @@ class SendClaimTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseWhatTheDriverCouldNotKeep(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             Endpoint endpoint = pair.a.endpoint;
@@ -268,7 +267,7 @@ class SendClaimTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldEndWithItsEndpoint(Setup setup) {
         // so few slots that one which is not given back would be missed
         Info hints = new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV);

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 
+import java.util.stream.Stream;
+
 /** Where the two endpoints of a conformance test live. */
 public enum Setup {
     /** Both in one embedded driver, whose cycles their calls run. */
@@ -28,10 +30,19 @@ public enum Setup {
         this.daemon = daemon;
     }
 
-    /** Skips what other runs show, if this one is for a certain link. */
+    /** Those that this run is for. */
+    static Stream<Setup> wanted() {
+        return Stream.of(values()).filter(Setup::isWanted);
+    }
+
+    private boolean isWanted() {
+        return (!Network.IS_CHOSEN || isForeign()) && (!Network.IS_EMBEDDED || !daemon);
+    }
+
+    /** Skips what other runs show, if this one is for a certain link or for embedded drivers. */
     void assumeWanted() {
-        assumeTrue(!Network.IS_CHOSEN || isForeign(), () -> "this run is for link " + Network.LINK);
-        assumeTrue(!Network.IS_EMBEDDED || !daemon, "this run is for embedded drivers");
+        assumeTrue(isWanted(), () -> "this run is for link " + Network.LINK
+            + (Network.IS_EMBEDDED ? " and embedded drivers" : ""));
     }
 
     /** The link of connected endpoints, over which the one of reliable datagrams may go. */

@@ -18,7 +18,6 @@ import org.jfabric.Info;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.nio.charset.StandardCharsets;
 
@@ -40,7 +39,7 @@ class SourceReportTest {
     private static final int LENGTH = 200;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-066", "CQ-067"})
     void shouldTellSourcesOnlyToEndpointsThatAskedForThem(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -85,7 +84,7 @@ class SourceReportTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-069", "CQ-071", "CQ-072"})
     void shouldCompleteTheMessageOfAStrangerWithoutASource(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -105,7 +104,7 @@ class SourceReportTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("CQ-070")
     void shouldNotMakeUpAnAddressForAStrangerInAMap(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -118,7 +117,7 @@ class SourceReportTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-073", "CQ-074", "CQ-093", "ERR-006"})
     void shouldReportTheMessageOfAStrangerAsErrorWithEverythingElseInPlace(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -159,7 +158,7 @@ class SourceReportTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-075", "CQ-094", "CQ-095", "REF-019"})
     void shouldTellTheStrangersAddressSoThatItCanBeInserted(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -199,7 +198,7 @@ class SourceReportTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-005")
     void shouldRefuseErrorsOfSourcesThatAreNotReported(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -217,7 +216,7 @@ class SourceReportTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("CQ-094")
     void shouldNotGiveAnEndpointANameThatErrorDataCannotHold(Setup setup) {
         setup.assumeNames();

@@ -9,7 +9,6 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.BitSet;
 
@@ -26,7 +25,7 @@ class TaggedCallTest {
     private static final int LONG = 1 << 20;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TAG-008")
     void shouldCompleteReceivesOfDifferentTagsInWhateverOrderTheirMessagesCome(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -51,7 +50,7 @@ class TaggedCallTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TAG-010")
     void shouldReturnBeforeOperationsEnd(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -70,7 +69,7 @@ class TaggedCallTest {
 
     /** Addresses name the region, so operations take no descriptor, and no link asks for one. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TAG-011")
     void shouldNeedNoDescriptorBesidesTheAddress(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -90,7 +89,7 @@ class TaggedCallTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TAG-016")
     void shouldOwnAReceiveBufferUntilItsEntryAndNotLonger(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -126,7 +125,7 @@ class TaggedCallTest {
 
     /** What is forbidden, and why: the driver reads a long message when it is taken. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TAG-017")
     void shouldSendWhatIsInTheBufferWhenTheMessageIsTaken(Setup setup) {
         setup.assumeAnnouncements();
@@ -155,7 +154,7 @@ class TaggedCallTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TAG-031")
     void shouldCarryAsManyBytesOfDataAsTheDomainSays(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

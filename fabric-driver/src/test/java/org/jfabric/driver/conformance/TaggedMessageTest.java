@@ -6,7 +6,6 @@ import org.jfabric.Flags;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.BitSet;
 
@@ -21,7 +20,7 @@ class TaggedMessageTest {
     private static final long ANY = -1L;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-001", "TAG-015", "TAG-019"})
     void shouldCompleteTheReceiveWithTheSameTag(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -39,7 +38,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-020", "TAG-007", "TAG-036"})
     void shouldKeepMessagesOfEveryLengthWhole(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -58,7 +57,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-004", "TAG-006", "TAG-032"})
     void shouldMatchInTheOrderOfSendingAndPosting(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -85,7 +84,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-003", "TAG-005", "CQ-120"})
     void shouldReportTheSendersTagWhenBitsAreIgnored(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -99,7 +98,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-009", "TAG-002"})
     void shouldKeepUnexpectedMessagesUntilAReceiveIsPosted(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -117,7 +116,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-035", "CQ-121", "CQ-122"})
     void shouldReportTruncationWithWhatWasPlacedAndDropped(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -138,7 +137,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-026", "TAG-027", "TAG-028"})
     void shouldInjectWithoutAnEntryAndLetTheBufferGo(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -165,7 +164,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-029", "CQ-118", "CQ-135"})
     void shouldCarryRemoteCqData(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -184,7 +183,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-039")
     void shouldKeepTaggedAndUntaggedMessagesApart(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -200,7 +199,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-013", "TAG-014", "CQ-068"})
     void shouldMatchDirectedReceivesBySourceAndReportIt(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -219,7 +218,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"EP-064", "EP-065", "EP-067"})
     void shouldCancelAPostedReceive(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -237,7 +236,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-111", "CQ-114"})
     void shouldReportEveryContextOnce(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

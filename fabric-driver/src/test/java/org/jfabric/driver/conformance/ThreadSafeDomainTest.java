@@ -19,7 +19,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -57,7 +56,7 @@ class ThreadSafeDomainTest {
 
     @Tag("link")
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-013")
     void shouldLoseNothingAndRepeatNothingWhenAllThreadsPostAndRead(Setup setup) throws Exception {
         try (FabricPair pair = new FabricPair(setup, hints(Threading.SAFE), 64)) {
@@ -88,7 +87,7 @@ class ThreadSafeDomainTest {
 
     @Tag("link")
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldLetHandlersPostAndMakeControlCallsWhileOthersDoTheSame(Setup setup) throws Exception {
         try (FabricPair pair = new FabricPair(setup, hints(Threading.SAFE), 64)) {
             FabricNode node = pair.a;
@@ -131,7 +130,7 @@ class ThreadSafeDomainTest {
 
     @Tag("link")
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldCloseUnderThreadsThatPostAndRead(Setup setup) throws Exception {
         try (FabricPair pair = new FabricPair(setup, hints(Threading.SAFE), 64)) {
             FabricNode node = pair.a;
@@ -217,7 +216,7 @@ class ThreadSafeDomainTest {
 
     @Tag("link")
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldNotWaitForAReaderThatIsInAHandler(Setup setup) throws Exception {
         try (FabricPair pair = new FabricPair(setup, hints(Threading.SAFE), 64)) {
             FabricNode node = pair.a;
@@ -310,7 +309,7 @@ class ThreadSafeDomainTest {
 
     @Tag("link")
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldGrantTheThreadingLevelAskedForAndKeepUnlikeDomainsApart(Setup setup) {
         try (FabricPair pair = new FabricPair(setup, hints(Threading.UNSPEC), 64)) {
             for (Threading threading : Threading.values()) {
@@ -344,7 +343,7 @@ class ThreadSafeDomainTest {
 
     @Tag("link")
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldStillFindTwoThreadsInADomainOfOne(Setup setup) throws Exception {
         try (FabricPair pair = new FabricPair(setup, hints(Threading.DOMAIN), 64)) {
             FabricNode node = pair.a;

@@ -13,7 +13,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.List;
 
@@ -34,7 +33,7 @@ class TransmitAttributesTest {
         | Flags.NAMED_RX_CTX | Flags.COLLECTIVE | Flags.XPU;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TX-002")
     void shouldRefuseCapabilitiesThatTheEndpointIsNotAskedFor(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -66,7 +65,7 @@ class TransmitAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TX-003", "TX-004"})
     void shouldTakeOverTheCapabilitiesThatApply(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -84,7 +83,7 @@ class TransmitAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TX-006", "TX-007", "TX-008"})
     void shouldHaveNoModeThatTheEndpointHasNot(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -111,7 +110,7 @@ class TransmitAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TX-009")
     void shouldGiveSendsWithoutFlagsTheFlagsOfTheContext(Setup setup) {
         setup.assumeMatchLevel();
@@ -140,7 +139,7 @@ class TransmitAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TX-009")
     void shouldCopyAtOnceWhereTheFlagsOfTheContextSaySo(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -161,7 +160,7 @@ class TransmitAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TX-040")
     void shouldInjectUpToTheSizeReturnedAndNotMore(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -199,7 +198,7 @@ class TransmitAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TX-015")
     void shouldReturnTheOrderThatTheLinkKeepsWhenNoneIsAskedFor(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

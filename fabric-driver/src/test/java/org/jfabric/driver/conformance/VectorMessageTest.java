@@ -14,7 +14,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -31,7 +30,7 @@ class VectorMessageTest {
     private static final int LARGE = 100_000;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TAG-022")
     void shouldSendSeveralPiecesAsOneMessageInOrder(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -52,7 +51,7 @@ class VectorMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("TAG-033")
     void shouldScatterAMessageOverThePiecesInOrder(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -86,7 +85,7 @@ class VectorMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldTellWhatDidNotFitIntoThePieces(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             for (int length : new int[] {101, 8192, LARGE}) {
@@ -105,7 +104,7 @@ class VectorMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-023", "TX-044", "RX-021", "TAG-072"})
     void shouldRefuseMorePiecesThanTheLimitAndPiecesOfNothing(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -148,7 +147,7 @@ class VectorMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseAnEndpointThatIsToTakeMorePiecesThanTheLinkDoes(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             Info hints = new Info().linkName(setup.link);
@@ -166,7 +165,7 @@ class VectorMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseABufferOfManyMessagesInPieces(Setup setup) {
         Info hints = new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.MULTI_RECV);
         try (FabricPair pair = new FabricPair(setup, hints, 64)) {
@@ -183,7 +182,7 @@ class VectorMessageTest {
 
     /** What one piece names is found out by the driver: an error entry, and nothing else is disturbed. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldEndWithAnErrorWhereOnePieceIsNotRegistered(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             MemoryRegion closed = pair.a.domain.allocate(4096);
@@ -212,7 +211,7 @@ class VectorMessageTest {
 
     /** Pieces of odd lengths in different regions, of more megabytes than any eager message or ring could hold. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldMoveMegabytesBetweenPiecesOfDifferentRegions(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             int[] sent = {3_000_001, 7, 4_194_304, 1_300_003};
@@ -262,7 +261,7 @@ class VectorMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"TAG-019", "TAG-025"})
     void shouldCarryEveryMemberOfTheTaggedMessage(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -300,7 +299,7 @@ class VectorMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-037")
     void shouldOfferTheSameCallsWithoutTags(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

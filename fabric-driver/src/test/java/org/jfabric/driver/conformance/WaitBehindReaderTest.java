@@ -11,7 +11,6 @@ import org.jfabric.Threading;
 import org.jfabric.WaitObject;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -26,7 +25,7 @@ class WaitBehindReaderTest {
     private static final int FOREVER_MS = -1;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldEndAsOfAnEmptyQueue(Setup setup) throws Exception {
         Info hints = new Info().caps(Flags.TAGGED | Flags.MSG);
         hints.domainAttr().threading(Threading.SAFE);

@@ -32,7 +32,7 @@ class WaitObjectControlTest {
     private static final int GETWAITOBJ = ControlCommand.GETWAITOBJ.code();
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-026", "CQ-053", "REF-029"})
     void shouldTellTheKindAndNoObjectWhereThereIsNone(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -66,7 +66,7 @@ class WaitObjectControlTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("CQ-050")
     // closed early on purpose
     @SuppressWarnings("try")
@@ -84,7 +84,7 @@ class WaitObjectControlTest {
 
     /** Under assertions, which the tests run with. */
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("CQ-051")
     void shouldNoticeThatAnotherThreadUsesTheQueue(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); WaitNode node = new WaitNode(pair.a, pair.a, WaitObject.UNSPEC)) {
@@ -118,7 +118,7 @@ class WaitObjectControlTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("CQ-034")
     void shouldRefuseWaitObjectsThatAreNotHere(Setup setup) {
         assertEquals(WaitObject.YIELD, WaitObject.of(5), "AMB-05");

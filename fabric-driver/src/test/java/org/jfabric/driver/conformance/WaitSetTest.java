@@ -39,7 +39,7 @@ class WaitSetTest {
     private static final int DEADLINE_MS = 20_000;
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-027", "CQ-028", "REF-047"})
     void shouldWaitForSeveralQueues(Setup setup) {
         for (WaitObject waitObject : new WaitObject[] {WaitObject.UNSPEC, WaitObject.YIELD}) {
@@ -65,7 +65,7 @@ class WaitSetTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldAlsoWaitForEventQueues(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); WaitSet set = pair.a.fabric.openWaitSet(new WaitSetAttr());
              WaitNode node = node(pair.a, pair.a, set)) {
@@ -147,7 +147,7 @@ class WaitSetTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-027", "CQ-029"})
     void shouldRefuseQueuesWithoutAnOpenSet(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -173,7 +173,7 @@ class WaitSetTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("REF-047")
     void shouldNotCloseWhileAQueueIsAttached(Setup setup) throws IOException {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -206,7 +206,7 @@ class WaitSetTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseOtherWaitObjectsAndFlags(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             for (WaitObject waitObject : new WaitObject[] {WaitObject.POLLFD, WaitObject.CRITSEC_COND}) {
@@ -223,7 +223,7 @@ class WaitSetTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("CQ-109")
     void shouldBeSignalledByItsQueues(Setup setup) {
         try (FabricPair pair = new FabricPair(setup);

@@ -59,7 +59,7 @@ class WaitingReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-022", "CQ-025", "CQ-033", "CQ-039", "CQ-076"})
     void shouldReturnWhenAnEntryIsWritten(Setup setup) throws Exception {
         pair = new FabricPair(setup);
@@ -91,7 +91,7 @@ class WaitingReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-077", "CQ-078", "CQ-080"})
     void shouldWaitForTheTimeAndNoLonger(Setup setup) throws Exception {
         pair = new FabricPair(setup);
@@ -119,7 +119,7 @@ class WaitingReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-040", "CQ-079", "CQ-085"})
     void shouldReturnWhatIsThereWithoutWaitingForMore(Setup setup) {
         pair = new FabricPair(setup);
@@ -145,7 +145,7 @@ class WaitingReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-041", "CQ-042", "CQ-043", "CQ-045"})
     void shouldCountEntriesUpToTheThreshold(Setup setup) throws Exception {
         pair = new FabricPair(setup);
@@ -190,7 +190,7 @@ class WaitingReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-083"})
     void shouldReturnForAnErrorWhateverTheThreshold(Setup setup) throws Exception {
         pair = new FabricPair(setup);
@@ -215,7 +215,7 @@ class WaitingReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-082", "CQ-108", "CQ-109", "CQ-110"})
     void shouldBeReleasedByASignalNowOrNextTime(Setup setup) throws Exception {
         pair = new FabricPair(setup);
@@ -243,7 +243,7 @@ class WaitingReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement("CQ-107")
     void shouldReleaseAllReadersByOneSignal(Setup setup) throws Exception {
         Info hints = new Info().caps(Flags.TAGGED | Flags.MSG);
@@ -267,7 +267,7 @@ class WaitingReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-081"})
     void shouldBeReleasedByAnInterruptWhoseFlagStays(Setup setup) throws Exception {
         pair = new FabricPair(setup);
@@ -283,7 +283,7 @@ class WaitingReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     @Requirement({"CQ-023", "CQ-024", "CQ-084"})
     void shouldNotBlockWithoutAWaitObject(Setup setup) {
         pair = new FabricPair(setup);
@@ -303,7 +303,7 @@ class WaitingReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(Setup.class)
+    @SetupSource
     void shouldRefuseWhatMakesNoSense(Setup setup) {
         pair = new FabricPair(setup);
         CompletionQueue unbound = pair.b.domain.openCompletionQueue(
