@@ -17,7 +17,7 @@ datagrams() {
         pid=$!
         await_server "$client" $pid
     else
-        fi_pingpong "$@" -d rxe0-dgram > /tmp/server.log 2>&1 &
+        timeout 120 fi_pingpong "$@" -d rxe0-dgram > /tmp/server.log 2>&1 &
         pid=$!
         sleep 1
     fi
@@ -41,5 +41,5 @@ for GIDS in IPv4 link-local; do
 done
 
 # Endpoints of two drivers, and groups with mckey of rdmacm-utils as the other member, by the tests of the project.
-check "UD: endpoints and multicast groups" junit -Djfabric.test.ud.hosts=10.0.0.1,10.0.0.2 \
+check "UD: endpoints and multicast groups" junit 4 -Djfabric.test.ud.hosts=10.0.0.1,10.0.0.2 \
     --select-class=org.jfabric.driver.conformance.QueuePairDatagramTest

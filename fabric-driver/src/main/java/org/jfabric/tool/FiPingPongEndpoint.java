@@ -35,7 +35,10 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
     private static final int POLL_LIMIT = 4;
     private static final int QUEUE_SIZE = 64;
     private static final int LEAST_BYTES = 64;
-    /** Once in so many empty polls the clock is read, and this core is offered to the other side, which may need it. */
+    /**
+     * Once in so many polls of a wait the clock is read, and this core is offered to the other side, which may need it:
+     * rarely, since a system call is longer than the way of a message.
+     */
     private static final int PAUSE_POLLS = 1024;
     /**
      * One more than is awaited, so that none has to be posted between a message and its answer. They have one memory:

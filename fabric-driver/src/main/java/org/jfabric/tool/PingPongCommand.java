@@ -50,10 +50,12 @@ final class PingPongCommand implements Callable<Integer> {
     @Option(
         names = "--size",
         paramLabel = "BYTES",
+        split = ",",
         defaultValue = "64",
         converter = ByteSizeConverter.class,
-        description = "Payload of a message, 0 to 1GiB. Default: ${DEFAULT-VALUE}.")
-    private long sizeBytes;
+        description = "Payload of a message, 0 to 1GiB. Several are measured one after the other by the same processes."
+            + " Default: ${DEFAULT-VALUE}.")
+    private List<Long> sizes;
 
     @Option(
         names = "--count",
@@ -77,7 +79,7 @@ final class PingPongCommand implements Callable<Integer> {
             + " only; needs the right to enter them. Default: this process's.")
     private List<String> namespaces = List.of();
 
-    @Option(names = "--json", description = "Print one JSON object instead of text.")
+    @Option(names = "--json", description = "Print one JSON object for each size, in a line, instead of text.")
     private boolean json;
 
     @Override
@@ -85,7 +87,9 @@ final class PingPongCommand implements Callable<Integer> {
         oneOf("--link", link, List.of(
             PingPongPlan.LOOPBACK, PingPongPlan.SHM, PingPongPlan.TCP, PingPongPlan.VERBS));
         oneOf("--mode", mode, List.of(PingPongPlan.EMBEDDED, PingPongPlan.DAEMON));
-        inRange("--size", sizeBytes, 0, LARGEST_BYTES);
+        for (long sizeBytes : sizes) {
+            inRange("--size", sizeBytes, 0, LARGEST_BYTES);
+        }
         if (count != null) {
             inRange("--count", count, 1, MOST_ROUNDS);
         }
@@ -93,7 +97,7 @@ final class PingPongCommand implements Callable<Integer> {
         sides("--netns", namespaces, namespaces.isEmpty() || namespaces.size() == 2);
         NativeAccess.check();
         double cores = CpuQuota.availableCores();
-        PingPongPlan plan = PingPongPlan.of(link, mode, sizeBytes, cores);
+        PingPongPlan plan = PingPongPlan.of(link, mode, sizes, cores);
         PrintWriter err = spec.commandLine().getErr();
         if (!plan.spinning()) {
             err.printf(Locale.ROOT, "%d threads would spin on %.4g core(s): drivers sleep when idle and clients yield"
@@ -101,16 +105,19 @@ final class PingPongCommand implements Callable<Integer> {
         }
         try (PingPongCoordinator coordinator = new PingPongCoordinator(
             plan, new PingPongPlaces(link, interfaces, namespaces), err)) {
-            PingPongResult result = coordinator.run(count == null ? 0 : count);
-            PrintWriter out = spec.commandLine().getOut();
-            if (json) {
-                out.println(result.toJson());
-            } else {
-                out.print(result.toText());
-            }
-            out.flush();
+            coordinator.run(count == null ? 0 : count, this::print);
         }
         return 0;
+    }
+
+    private void print(PingPongResult result) {
+        PrintWriter out = spec.commandLine().getOut();
+        if (json) {
+            out.println(result.toJson());
+        } else {
+            out.print(result.toText());
+        }
+        out.flush();
     }
 
     private void oneOf(String option, String value, List<String> allowed) {

@@ -11,6 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * Starts the processes of a ping-pong, tells them what to do, and ends them in every case. It only waits: the work is
@@ -31,7 +32,7 @@ final class PingPongCoordinator implements AutoCloseable {
     /** Who asks for few round trips does not want to wait for many. */
     private static final long WARM_PER_ROUND = 20;
 
-    /** Without a count of the user's, a pass takes about this long, and the whole run well below 30 s. */
+    /** Without a count of the user's, a pass takes about this long, and all of a size well below 30 s. */
     private static final long PASS_NS = 1_500_000_000L;
     private static final long MOST_ROUNDS = 1_000_000;
 
@@ -62,23 +63,32 @@ final class PingPongCoordinator implements AutoCloseable {
         this.plan = plan;
         this.places = places;
         this.progress = progress;
-        directory = TemporaryDirectory.create(plan.sizeBytes());
+        directory = TemporaryDirectory.create(plan.largestBytes());
         Runtime.getRuntime().addShutdownHook(hook);
     }
 
     /**
-     * Runs all passes.
+     * Runs all passes with each size.
      *
      * @param wantedCount round trips in each pass, 0 for as many as take a moment.
-     * @return what they found.
+     * @param results     is told what they found, after those of each size.
      * @throws ToolException if a process fails, ends or stalls.
      */
-    PingPongResult run(long wantedCount) throws InterruptedException {
+    void run(long wantedCount, Consumer<PingPongResult> results) throws InterruptedException {
         if (directory.note() != null) {
             progress.println(directory.note());
         }
         start();
-        long roundTripNs = warmUp(wantedCount);
+        for (long sizeBytes : plan.sizes()) {
+            tell(PingPongRole.PONG, "size " + sizeBytes, "sized");
+            tell(PingPongRole.PING, "size " + sizeBytes, "sized");
+            results.accept(passes(sizeBytes, wantedCount));
+        }
+        finished = true;
+    }
+
+    private PingPongResult passes(long sizeBytes, long wantedCount) throws InterruptedException {
+        long roundTripNs = warmUp(sizeBytes, wantedCount);
         long count = wantedCount > 0 ? wantedCount : defaultCount(roundTripNs);
         long verified = pass(PingPongPhase.VERIFY, count, "comparing contents")[0];
         verified += pongVerified;
@@ -90,8 +100,7 @@ final class PingPongCoordinator implements AutoCloseable {
         stage("warming up with clocks", 0);
         pass(PingPongPhase.CLOCKED, Math.min(CLOCKED_WARM_ROUNDS, count), null);
         long[] found = pass(PingPongPhase.CLOCKED, count, "timing each round trip");
-        finished = true;
-        return PingPongResult.of(plan, count, verified, elapsedNs, new PingPongResult.Latency(
+        return PingPongResult.of(plan, sizeBytes, count, verified, elapsedNs, new PingPongResult.Latency(
             found[1] / 2.0, found[2] / 2.0, found[3] / 2.0, found[4] / 2.0, found[5] / 2.0));
     }
 
@@ -140,7 +149,7 @@ final class PingPongCoordinator implements AutoCloseable {
             "--role", member.role().name(),
             "--dir", directory.path().resolve(member.driverName()).toString(),
             "--link", plan.driverLink(),
-            "--size", Long.toString(plan.sizeBytes()),
+            "--size", Long.toString(plan.largestBytes()),
             "--spinning", Boolean.toString(plan.spinning())));
         if (member.driver() != null) {
             arguments.add("--driver");
@@ -159,15 +168,19 @@ final class PingPongCoordinator implements AutoCloseable {
     }
 
     private void connect(PingPongRole role, PingPongRole to) throws InterruptedException {
+        tell(role, "connect " + plan.driverOf(to) + ' ' + to.text(), "connected");
+    }
+
+    private void tell(PingPongRole role, String command, String answer) throws InterruptedException {
         ChildJvm child = byRole.get(role);
-        child.send("connect " + plan.driverOf(to) + ' ' + to.text());
-        await(child, "connected", START_TIMEOUT_MS);
+        child.send(command);
+        await(child, answer, START_TIMEOUT_MS);
     }
 
     /** Runs the timed loop until the compiler has had time for it; returns the time of a round trip. */
-    private long warmUp(long wantedCount) throws InterruptedException {
+    private long warmUp(long sizeBytes, long wantedCount) throws InterruptedException {
         long mostRounds = wantedCount > 0 ? Math.max(WARM_PER_ROUND * wantedCount, FIRST_BLOCK_ROUNDS) : Long.MAX_VALUE;
-        long block = Math.clamp(FIRST_BLOCK_BYTES / Math.max(1, plan.sizeBytes()), 1, FIRST_BLOCK_ROUNDS);
+        long block = Math.clamp(FIRST_BLOCK_BYTES / Math.max(1, sizeBytes), 1, FIRST_BLOCK_ROUNDS);
         long rounds = 0;
         long spentNs = 0;
         long roundTripNs;

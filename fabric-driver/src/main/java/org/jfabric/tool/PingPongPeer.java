@@ -25,6 +25,7 @@ import picocli.CommandLine.Option;
  * <pre>
  *                               ready           the driver runs, the endpoint has its name
  *  connect DRIVER SERVICE       connected       the other side's address is inserted
+ *  size BYTES                   sized           the passes that follow have messages of this payload
  *  run PHASE COUNT              armed           the first receive is posted (pong)
  *                               progress N      round trips so far, now and then (ping)
  *                               done VALUE...   what the phase found
@@ -53,7 +54,7 @@ final class PingPongPeer implements Callable<Integer> {
     @Option(names = "--link", required = true)
     private String link;
     @Option(names = "--size", required = true)
-    private long sizeBytes;
+    private long largestBytes;
     @Option(names = "--spinning", arity = "1", required = true)
     private boolean spinning;
 
@@ -91,16 +92,21 @@ final class PingPongPeer implements Callable<Integer> {
     }
 
     private void runApplication() throws InterruptedException {
-        try (PingPongFabric fabric = PingPongFabric.application(directory, driver, link, sizeBytes, role.text())) {
+        try (PingPongFabric fabric = PingPongFabric.application(directory, driver, link, largestBytes, role.text())) {
             say("ready");
+            long peer = 0;
             PingPongPasses passes = null;
             while (true) {
                 String[] words = next(passes).split(" ");
                 switch (words[0]) {
                     case "connect" -> {
-                        long peer = fabric.peer(words[1], words[2]);
-                        passes = new PingPongPasses(fabric, peer, sizeBytes, spinning, rounds);
+                        peer = fabric.peer(words[1], words[2]);
+                        passes = new PingPongPasses(fabric, peer, largestBytes, spinning, rounds);
                         say("connected");
+                    }
+                    case "size" -> {
+                        passes = new PingPongPasses(fabric, peer, Long.parseLong(words[1]), spinning, rounds);
+                        say("sized");
                     }
                     case "run" -> run(passes, PingPongPhase.valueOf(words[1]), Long.parseLong(words[2]));
                     case "quit" -> {

@@ -1,5 +1,6 @@
 package org.jfabric.tool;
 
+import java.util.Collections;
 import java.util.List;
 
 import org.jfabric.driver.ThreadingMode;
@@ -10,11 +11,11 @@ import org.jfabric.driver.link.verbs.VerbsLinkProvider;
  *
  * @param link      name of the link.
  * @param mode      {@code embedded} or {@code daemon}.
- * @param sizeBytes payload of each message.
+ * @param sizes     payloads in bytes, one run of all passes for each.
  * @param spinning  whether there is a core for each thread that would spin.
  * @param processes in the order in which they have to be started.
  */
-record PingPongPlan(String link, String mode, long sizeBytes, boolean spinning, List<Member> processes) {
+record PingPongPlan(String link, String mode, List<Long> sizes, boolean spinning, List<Member> processes) {
     static final String LOOPBACK = "loopback";
     static final String SHM = "shm";
     static final String TCP = "tcp";
@@ -43,10 +44,10 @@ record PingPongPlan(String link, String mode, long sizeBytes, boolean spinning, 
      *
      * @param link           {@link #LOOPBACK}, {@link #SHM}, {@link #TCP} or {@link #VERBS}.
      * @param mode           {@link #EMBEDDED} or {@link #DAEMON}.
-     * @param sizeBytes      payload.
+     * @param sizes          payloads in bytes, at least one.
      * @param availableCores cores that this process and its children may use.
      */
-    static PingPongPlan of(String link, String mode, long sizeBytes, double availableCores) {
+    static PingPongPlan of(String link, String mode, List<Long> sizes, double availableCores) {
         boolean daemon = mode.equals(DAEMON);
         boolean twoDrivers = !link.equals(LOOPBACK);
         // Both applications spin, and each driver that is not run by the application's own thread.
@@ -74,7 +75,7 @@ record PingPongPlan(String link, String mode, long sizeBytes, boolean spinning, 
                 new Member(PingPongRole.PONG, "fabric", own),
                 new Member(PingPongRole.PING, "fabric", null));
         }
-        return new PingPongPlan(link, mode, sizeBytes, spinning, processes);
+        return new PingPongPlan(link, mode, List.copyOf(sizes), spinning, processes);
     }
 
     /**
@@ -82,6 +83,13 @@ record PingPongPlan(String link, String mode, long sizeBytes, boolean spinning, 
      */
     String driverLink() {
         return link.equals(VERBS) ? VerbsLinkProvider.RXM_NAME : link;
+    }
+
+    /**
+     * Payload of the longest messages, which memory has to be there for.
+     */
+    long largestBytes() {
+        return Collections.max(sizes);
     }
 
     /**

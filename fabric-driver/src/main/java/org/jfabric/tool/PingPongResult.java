@@ -39,10 +39,10 @@ record PingPongResult(
     }
 
     static PingPongResult of(
-        PingPongPlan plan, long count, long verified, long elapsedNs, Latency latencyNs) {
+        PingPongPlan plan, long sizeBytes, long count, long verified, long elapsedNs, Latency latencyNs) {
         double time = Math.max(1, elapsedNs);
         return new PingPongResult(
-            plan.link(), plan.mode(), plan.sizeBytes(), count, verified, plan.spinning(),
+            plan.link(), plan.mode(), sizeBytes, count, verified, plan.spinning(),
             time / (2.0 * count), latencyNs, 2.0 * count * 1e9 / time);
     }
 

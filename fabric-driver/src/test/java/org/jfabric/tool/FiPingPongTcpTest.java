@@ -1,11 +1,17 @@
 package org.jfabric.tool;
 
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * Everything that goes over tcp, to and from libfabric 1.17: reliable datagrams of the provider that it calls net, and
@@ -38,6 +44,21 @@ class FiPingPongTcpTest {
         throws Exception {
         LibfabricPingPong.assertExchanged(LibfabricPingPong.runIn6(
             javaIsServer, "-p", provider, "-e", type, "-m", mode, "-c", "-I", "10"), USUAL);
+    }
+
+    /** Both have a receive out that nothing comes to, and the first to end closes the connection under the other. */
+    @RepeatedTest(5)
+    void shouldEndWellOnBothSidesOfAConnection() throws Exception {
+        String port = Integer.toString(LibfabricPingPong.freePort());
+        CompletableFuture<ToolRun> server = CompletableFuture.supplyAsync(() -> ToolRun.of(
+            "fi-pingpong", "-p", "tcp", "-e", "msg", "-c", "-I", "20", "-S", "64,65536", "-B", port));
+        ToolRun client = ToolRun.of(
+            "fi-pingpong", "-p", "tcp", "-e", "msg", "-c", "-I", "20", "-S", "64,65536", "-P", port, "127.0.0.1");
+
+        for (ToolRun side : List.of(client, server.get(60, TimeUnit.SECONDS))) {
+            assertEquals(0, side.status(), side.err());
+            assertTrue(side.out().contains("64k "), side.out());
+        }
     }
 
     @ParameterizedTest(name = "java is server: {0}, {1} {2} {3}")

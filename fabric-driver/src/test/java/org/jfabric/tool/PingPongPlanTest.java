@@ -13,7 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class PingPongPlanTest {
     @Test
     void shouldLetTheApplicationsRunTheirOwnDriversWhenShmIsEmbedded() {
-        PingPongPlan plan = PingPongPlan.of("shm", "embedded", 64, 2);
+        PingPongPlan plan = PingPongPlan.of("shm", "embedded", List.of(64L), 2);
 
         assertEquals(List.of(
             new Member(PingPongRole.PONG, "pong", ThreadingMode.INVOKER),
@@ -24,7 +24,7 @@ class PingPongPlanTest {
 
     @Test
     void shouldHaveADriverForEachSideWhenShmHasDaemons() {
-        PingPongPlan plan = PingPongPlan.of("shm", "daemon", 64, 4);
+        PingPongPlan plan = PingPongPlan.of("shm", "daemon", List.of(64L), 4);
 
         assertEquals(List.of(
             new Member(PingPongRole.DAEMON, "pong", ThreadingMode.DEDICATED),
@@ -37,8 +37,8 @@ class PingPongPlanTest {
 
     @Test
     void shouldShareOneDriverWhenTheLinkIsLoopback() {
-        PingPongPlan embedded = PingPongPlan.of("loopback", "embedded", 64, 3);
-        PingPongPlan daemon = PingPongPlan.of("loopback", "daemon", 64, 3);
+        PingPongPlan embedded = PingPongPlan.of("loopback", "embedded", List.of(64L), 3);
+        PingPongPlan daemon = PingPongPlan.of("loopback", "daemon", List.of(64L), 3);
 
         assertEquals(List.of(
             new Member(PingPongRole.PONG, "fabric", ThreadingMode.DEDICATED),
@@ -51,15 +51,15 @@ class PingPongPlanTest {
 
     @Test
     void shouldSleepWhenThereAreFewerCoresThanSpinningThreads() {
-        assertFalse(PingPongPlan.of("shm", "embedded", 64, 1.5).spinning());
+        assertFalse(PingPongPlan.of("shm", "embedded", List.of(64L), 1.5).spinning());
         for (String mode : List.of("embedded", "daemon")) {
-            PingPongPlan plan = PingPongPlan.of("loopback", mode, 64, 2);
+            PingPongPlan plan = PingPongPlan.of("loopback", mode, List.of(64L), 2);
 
             assertFalse(plan.spinning());
             assertEquals(ThreadingMode.SHARED, plan.processes().getFirst().driver());
         }
-        assertFalse(PingPongPlan.of("shm", "daemon", 64, 3).spinning());
-        assertTrue(PingPongPlan.of("shm", "daemon", 64, 4).spinning());
+        assertFalse(PingPongPlan.of("shm", "daemon", List.of(64L), 3).spinning());
+        assertTrue(PingPongPlan.of("shm", "daemon", List.of(64L), 4).spinning());
     }
 
     @Test

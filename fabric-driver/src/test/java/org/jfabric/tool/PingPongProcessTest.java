@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -46,7 +47,7 @@ class PingPongProcessTest {
         assertEquals((double) size, result.get("sizeBytes"));
         assertEquals(50.0, result.get("count"));
         assertEquals(100.0, result.get("verified"));
-        boolean spinning = PingPongPlan.of(link, mode, size, CpuQuota.availableCores()).spinning();
+        boolean spinning = PingPongPlan.of(link, mode, List.of(size), CpuQuota.availableCores()).spinning();
         assertEquals(spinning, result.get("spinning"));
         assertEquals(!spinning, run.err().contains("clients yield"));
         Map<?, ?> times = (Map<?, ?>) result.get("halfRoundTripNs");
@@ -62,6 +63,23 @@ class PingPongProcessTest {
         for (String stage : List.of("starting", "warming up", "comparing contents", "timing")) {
             assertTrue(run.err().contains(stage), run.err());
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"embedded", "daemon"})
+    void shouldPrintALineForEachSizeWhenThereAreSeveral(String mode) {
+        ToolRun run = ToolRun.of(
+            "pingpong", "--link", "shm", "--mode", mode, "--size", "100000,0,1KiB", "--count", "20", "--json");
+
+        assertEquals(0, run.status(), run.err());
+        List<Map<String, Object>> results = run.out().lines().map(JsonText::object).toList();
+        assertEquals(List.of(100_000.0, 0.0, 1024.0), results.stream().map(result -> result.get("sizeBytes")).toList());
+        for (Map<String, Object> result : results) {
+            assertEquals(40.0, result.get("verified"), run.out());
+        }
+        // the processes stay, only the passes begin anew
+        assertEquals(1, run.err().lines().filter("starting ping"::equals).count(), run.err());
+        assertEquals(3, run.err().lines().filter(line -> line.startsWith("comparing contents")).count(), run.err());
     }
 
     @Test

@@ -2,13 +2,15 @@ package org.jfabric.tool;
 
 import org.junit.jupiter.api.Test;
 
+import java.util.List;
+
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 class PingPongResultTest {
-    private static final PingPongPlan PLAN = PingPongPlan.of("shm", "embedded", 64, 2);
+    private static final PingPongPlan PLAN = PingPongPlan.of("shm", "embedded", List.of(64L), 2);
     private static final PingPongResult RESULT = PingPongResult.of(
-        PLAN, 1_000_000, 2_000_000, 142_600_000, new PingPongResult.Latency(70.5, 90, 120.5, 2_000, 123_456.5));
+        PLAN, 64, 1_000_000, 2_000_000, 142_600_000, new PingPongResult.Latency(70.5, 90, 120.5, 2_000, 123_456.5));
 
     @Test
     void shouldTakeTheMeanFromTheTotalTimeOverTwiceTheCount() {

@@ -114,13 +114,13 @@ class EndpointCompletionTest {
                     return a.cq.read(entry, 0, 1) == 1;
                 }, a);
                 assertEquals(first + EVERY - 1, entry.getLong(0));
-                // queue and counter are published one after the other, in no order that anybody promises
+                // the entry alone says so: none of them is read any more
+                pair.a.memory.buffer().setMemory(0, EVERY * SLOT, (byte) 0x5A);
+                // a count follows the entries of the same operations, at the end of the driver's cycle
                 CountedNode.await("the count of what came before it", () -> {
                     pair.pump();
                     return a.sends.read() >= first + EVERY - 1;
                 }, a);
-                // none of them is read any more
-                pair.a.memory.buffer().setMemory(0, EVERY * SLOT, (byte) 0x5A);
                 for (int i = 0; i < EVERY; i++) {
                     pair.b.await();
                 }

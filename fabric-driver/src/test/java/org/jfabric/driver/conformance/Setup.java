@@ -54,7 +54,6 @@ public enum Setup {
         };
     }
 
-
     /** Whether the wire is libfabric's, which has no announcements, no matching, no keys; names are of sockets. */
     boolean isForeign() {
         return link.equals(Network.LINK);
