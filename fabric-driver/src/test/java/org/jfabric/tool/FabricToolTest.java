@@ -17,8 +17,8 @@ class FabricToolTest {
         "pingpong --size -1; Invalid value for option '--size': -1 is not from 0 to 1073741824.",
         "pingpong --size 1073741825; Invalid value for option '--size': 1073741825 is not from 0 to 1073741824.",
         "pingpong --size 64,-1; Invalid value for option '--size': -1 is not from 0 to 1073741824.",
-        "pingpong --size ten; Invalid value for option '--size' (BYTES): \"ten\" is no size; use bytes, or a whole number"
-            + " with KiB, MiB or GiB.",
+        "pingpong --size ten; Invalid value for option '--size' (BYTES): \"ten\" is no size; use bytes, or a whole"
+            + " number with KiB, MiB or GiB.",
         "pingpong --count 0; Invalid value for option '--count': 0 is not from 1 to 10000000000.",
         "pingpong --count 1.5; Invalid value for option '--count': '1.5' is not a long.",
         "pingpong --link efa; Invalid value for option '--link': \"efa\" is not one of loopback, shm, tcp, verbs.",
