@@ -12,8 +12,6 @@ suite() {
         grep -qs '0000:0000:0000:0000:0000:ffff:' /sys/class/infiniband/rxe2/ports/1/gids/* && break
         sleep 0.02
     done
-    # two processes, because each is mostly one thread
-    local PARTS=('.*[.][A-E][A-Za-z]*Test' '.*[.][F-Z][A-Za-z]*Test')
     junit 300 "-Djfabric.test.link=verbsrxm -Djfabric.test.interface=10.1.0.1 -Djfabric.test.mode=embedded" \
         --include-tag=link --exclude-classname='.*AllocationTest' --select-package=org.jfabric.driver.conformance
     status=$?
