@@ -15,6 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 
+import java.util.Arrays;
+
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -223,10 +225,8 @@ class VectorMessageTest {
                 int at = 0;
                 IoVec source = new IoVec();
                 for (int i = 0; i < sent.length; i++) {
-                    UnsafeBuffer buffer = from[i].buffer();
-                    for (int k = 0; k < sent[i]; k++) {
-                        buffer.putByte(i + k, FabricNode.pattern(round, at++));
-                    }
+                    from[i].buffer().putBytes(i, FabricNode.pattern(round, at, sent[i]));
+                    at += sent[i];
                     source.add(from[i].address(i), sent[i]);
                 }
                 assertEquals(total, source.lengthBytes());
@@ -241,12 +241,11 @@ class VectorMessageTest {
                 pair.a.await(2);
                 at = 0;
                 for (int i = 0; i < received.length; i++) {
-                    UnsafeBuffer buffer = to[i].buffer();
-                    for (int k = 0; k < received[i]; k++, at++) {
-                        if (buffer.getByte(i + k) != FabricNode.pattern(round, at)) {
-                            throw new AssertionError("byte " + at + " differs in round " + round);
-                        }
-                    }
+                    byte[] seen = new byte[received[i]];
+                    to[i].buffer().getBytes(i, seen);
+                    assertEquals(-1, Arrays.mismatch(FabricNode.pattern(round, at, received[i]), seen),
+                        "first byte that differs in piece " + i + " of round " + round);
+                    at += received[i];
                 }
             }
         }
