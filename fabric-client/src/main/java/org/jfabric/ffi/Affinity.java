@@ -1,10 +1,7 @@
 package org.jfabric.ffi;
 
-import static org.jfabric.ffi.Downcalls.INT;
-import static org.jfabric.ffi.Downcalls.LONG;
 
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.util.BitSet;
 
 /**
@@ -19,11 +16,9 @@ public final class Affinity {
 
     private static final long MASK_BYTES = MAX_CPUS / Byte.SIZE;
 
-    private static final MethodHandle sched_setaffinity$mh =
-        Downcalls.downcall("sched_setaffinity", INT, INT, LONG, LONG);
-    private static final MethodHandle sched_getaffinity$mh =
-        Downcalls.downcall("sched_getaffinity", INT, INT, LONG, LONG);
-    private static final MethodHandle sysconf$mh = Downcalls.downcall("sysconf", LONG, INT);
+    private static final Downcall SCHED_SETAFFINITY = Downcall.of("sched_setaffinity", 3);
+    private static final Downcall SCHED_GETAFFINITY = Downcall.of("sched_getaffinity", 3);
+    private static final Downcall SYSCONF = Downcall.of("sysconf", 1);
     private static final int SC_NPROCESSORS_CONF = 83;
 
     private Affinity() {
@@ -60,12 +55,7 @@ public final class Affinity {
         for (int i = 0; i < words.length; i++) {
             state.scratch.setAtIndex(ValueLayout.JAVA_LONG, i, words[i]);
         }
-        try {
-            return state.result(
-                (int) sched_setaffinity$mh.invokeExact(state.capture, 0, MASK_BYTES, state.scratchAddress));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return state.intResult(SCHED_SETAFFINITY.call(state, 0, MASK_BYTES, state.scratchAddress));
     }
 
     /**
@@ -78,12 +68,7 @@ public final class Affinity {
         CallState state = CallState.current();
         state.scratch.asSlice(0, MASK_BYTES).fill((byte) 0);
         int result;
-        try {
-            result = state.result(
-                (int) sched_getaffinity$mh.invokeExact(state.capture, 0, MASK_BYTES, state.scratchAddress));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        result = state.intResult(SCHED_GETAFFINITY.call(state, 0, MASK_BYTES, state.scratchAddress));
         if (result < 0) {
             throw new NativeCallException("sched_getaffinity", -result, "mask of " + MASK_BYTES + " bytes");
         }
@@ -98,11 +83,7 @@ public final class Affinity {
     public static int processors() {
         CallState state = CallState.current();
         long count;
-        try {
-            count = state.result((long) sysconf$mh.invokeExact(state.capture, SC_NPROCESSORS_CONF));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        count = state.result(SYSCONF.call(state, SC_NPROCESSORS_CONF));
         return (int) Math.max(1, count);
     }
 }

@@ -61,19 +61,20 @@ final class CallState {
     }
 
     /**
-     * Applies the error convention to the result of a call.
+     * Applies the error convention to the result of a function that returns an {@code int}.
      *
-     * @param returned what the C function returned.
-     * @return the same, or the negative errno if it was negative.
+     * @param returned by {@link Downcall}; the upper half is whatever was there.
+     * @return the lower half, or the negative errno if that is negative.
      */
-    int result(int returned) {
-        return returned < 0 ? -errno() : returned;
+    int intResult(long returned) {
+        int result = (int) returned;
+        return result < 0 ? -errno() : result;
     }
 
     /**
-     * Applies the error convention to the result of a call.
+     * Applies the error convention to the result of a function that returns a {@code long}, or a pointer.
      *
-     * @param returned what the C function returned.
+     * @param returned by {@link Downcall}.
      * @return the same, or the negative errno if it was -1.
      */
     long result(long returned) {

@@ -1,12 +1,9 @@
 package org.jfabric.ffi;
 
-import static org.jfabric.ffi.Downcalls.INT;
-import static org.jfabric.ffi.Downcalls.LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 
 /**
@@ -37,11 +34,10 @@ public final class Epoll implements AutoCloseable {
     private static final int EPOLL_CTL_DEL = 2;
     private static final int EPOLL_CTL_MOD = 3;
 
-    private static final MethodHandle epoll_create1$mh = Downcalls.downcall("epoll_create1", INT, INT);
-    private static final MethodHandle epoll_ctl$mh = Downcalls.downcall("epoll_ctl", INT, INT, INT, INT, LONG);
-    private static final MethodHandle modify$mh = Downcalls.withoutErrno("epoll_ctl", INT, INT, INT, INT, LONG);
-    private static final MethodHandle epoll_wait$mh =
-        Downcalls.withoutErrno("epoll_wait", INT, INT, LONG, INT, INT);
+    private static final Downcall EPOLL_CREATE1 = Downcall.of("epoll_create1", 1);
+    private static final Downcall EPOLL_CTL = Downcall.of("epoll_ctl", 4);
+    private static final QuickDowncall MODIFY = QuickDowncall.of("epoll_ctl", 4);
+    private static final QuickDowncall EPOLL_WAIT = QuickDowncall.of("epoll_wait", 4);
 
     private final int maxEvents;
     private final MemorySegment events;
@@ -62,11 +58,7 @@ public final class Epoll implements AutoCloseable {
         events = Arena.ofAuto().allocate((long) maxEvents * EpollEvent.BYTES, Long.BYTES);
         eventsAddress = events.address();
         CallState state = CallState.current();
-        try {
-            fd = state.result((int) epoll_create1$mh.invokeExact(state.capture, EPOLL_CLOEXEC));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        fd = state.intResult(EPOLL_CREATE1.call(state, EPOLL_CLOEXEC));
         if (fd < 0) {
             throw new NativeCallException("epoll_create1", -fd, "raise the limit of open files (ulimit -n)");
         }
@@ -96,11 +88,7 @@ public final class Epoll implements AutoCloseable {
     public boolean modify(int watchedFd, int eventMask, long data) {
         CallState state = CallState.current();
         EpollEvent.put(state.scratch, 0, eventMask, data);
-        try {
-            return (int) modify$mh.invokeExact(fd, EPOLL_CTL_MOD, watchedFd, state.scratchAddress) == 0;
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return (int) MODIFY.call(fd, EPOLL_CTL_MOD, watchedFd, state.scratchAddress) == 0;
     }
 
     /**
@@ -127,9 +115,7 @@ public final class Epoll implements AutoCloseable {
         }
         try {
             // of an open instance with memory of its own it fails only when a signal interrupts it
-            return Math.max(0, (int) epoll_wait$mh.invokeExact(open, eventsAddress, maxEvents, timeoutMs));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
+            return Math.max(0, (int) EPOLL_WAIT.call(open, eventsAddress, maxEvents, timeoutMs));
         } finally {
             // The kernel got a plain address: the memory must not be collected while it writes.
             Reference.reachabilityFence(this);
@@ -180,12 +166,7 @@ public final class Epoll implements AutoCloseable {
     private int control(int operation, int watchedFd, int eventMask, long data) {
         CallState state = CallState.current();
         EpollEvent.put(state.scratch, 0, eventMask, data);
-        try {
-            return state.result((int) epoll_ctl$mh.invokeExact(
-                state.capture, fd, operation, watchedFd, state.scratchAddress));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return state.intResult(EPOLL_CTL.call(state, fd, operation, watchedFd, state.scratchAddress));
     }
 
     /**

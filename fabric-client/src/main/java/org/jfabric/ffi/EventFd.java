@@ -1,10 +1,7 @@
 package org.jfabric.ffi;
 
-import static org.jfabric.ffi.Downcalls.INT;
-import static org.jfabric.ffi.Downcalls.LONG;
 
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 
 /**
  * An event counter with a file descriptor, to be woken from a sleep in {@link Epoll} (CQ-030).
@@ -16,9 +13,9 @@ public final class EventFd {
     private static final int EFD_NONBLOCK = 0x800;
     private static final int EFD_CLOEXEC = 0x80000;
 
-    private static final MethodHandle eventfd$mh = Downcalls.downcall("eventfd", INT, INT, INT);
-    private static final MethodHandle read$mh = Downcalls.downcall("read", LONG, INT, LONG, LONG);
-    private static final MethodHandle write$mh = Downcalls.downcall("write", LONG, INT, LONG, LONG);
+    private static final Downcall EVENTFD = Downcall.of("eventfd", 2);
+    private static final Downcall READ = Downcall.of("read", 3);
+    private static final Downcall WRITE = Downcall.of("write", 3);
 
     private EventFd() {
     }
@@ -30,11 +27,7 @@ public final class EventFd {
      */
     public static int create() {
         CallState state = CallState.current();
-        try {
-            return state.result((int) eventfd$mh.invokeExact(state.capture, 0, EFD_NONBLOCK | EFD_CLOEXEC));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return state.intResult(EVENTFD.call(state, 0, EFD_NONBLOCK | EFD_CLOEXEC));
     }
 
     /**
@@ -51,13 +44,8 @@ public final class EventFd {
         }
         CallState state = CallState.current();
         state.scratch.set(ValueLayout.JAVA_LONG, 0, value);
-        try {
-            long written = state.result(
-                (long) write$mh.invokeExact(state.capture, fd, state.scratchAddress, (long) Long.BYTES));
-            return written < 0 ? (int) written : 0;
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        long written = state.result(WRITE.call(state, fd, state.scratchAddress, Long.BYTES));
+        return written < 0 ? (int) written : 0;
     }
 
     /**
@@ -68,15 +56,10 @@ public final class EventFd {
      */
     public static long drain(int fd) {
         CallState state = CallState.current();
-        try {
-            long read = state.result(
-                (long) read$mh.invokeExact(state.capture, fd, state.scratchAddress, (long) Long.BYTES));
-            if (read < 0) {
-                return read == -LinuxErrno.EAGAIN ? 0 : read;
-            }
-            return state.scratch.get(ValueLayout.JAVA_LONG, 0);
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
+        long read = state.result(READ.call(state, fd, state.scratchAddress, Long.BYTES));
+        if (read < 0) {
+            return read == -LinuxErrno.EAGAIN ? 0 : read;
         }
+        return state.scratch.get(ValueLayout.JAVA_LONG, 0);
     }
 }

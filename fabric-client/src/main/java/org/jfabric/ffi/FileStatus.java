@@ -1,11 +1,8 @@
 package org.jfabric.ffi;
 
-import static org.jfabric.ffi.Downcalls.INT;
-import static org.jfabric.ffi.Downcalls.LONG;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 
 /**
  * What the kernel knows about a file, at the moment of asking (statx).
@@ -23,7 +20,7 @@ public final class FileStatus {
     private static final int S_IFDIR = 0x4000;
     private static final int PERMISSIONS = 0xfff;
 
-    private static final MethodHandle statx$mh = Downcalls.downcall("statx", INT, INT, LONG, INT, INT, LONG);
+    private static final Downcall STATX = Downcall.of("statx", 5);
 
     private final int mode;
     private final long uid;
@@ -83,12 +80,8 @@ public final class FileStatus {
     }
 
     private static int statx(CallState state, int dirFd, int flags) {
-        try {
-            return state.result((int) statx$mh.invokeExact(state.capture, dirFd, state.scratchAddress, flags,
-                STATX_BASIC_STATS, state.scratchAddress + CallState.STRUCT_OFFSET));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return state.intResult(STATX.call(state, dirFd, state.scratchAddress, flags, STATX_BASIC_STATS,
+            state.scratchAddress + CallState.STRUCT_OFFSET));
     }
 
     /**

@@ -1,9 +1,7 @@
 package org.jfabric.ffi;
 
-import static org.jfabric.ffi.Downcalls.LONG;
 
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -18,11 +16,9 @@ public final class Futex {
     private static final long FUTEX_WAKE = 1;
     private static final long SYS_FUTEX = Platform.AARCH64 ? 98 : 202;
 
-    private static final MethodHandle wait$mh =
-        Downcalls.variadicDowncall("syscall", 1, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG);
+    private static final Downcall WAIT = Downcall.variadic("syscall", 1, 7);
 
-    private static final MethodHandle wake$mh =
-        Downcalls.variadicWithoutErrno("syscall", 1, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG);
+    private static final QuickDowncall WAKE = QuickDowncall.variadic("syscall", 1, 7);
 
     private Futex() {
     }
@@ -47,12 +43,7 @@ public final class Futex {
             state.scratch.set(ValueLayout.JAVA_LONG, Long.BYTES, timeoutNs % TimeUnit.SECONDS.toNanos(1));
             timespec = state.scratchAddress;
         }
-        try {
-            return (int) state.result((long) wait$mh.invokeExact(
-                state.capture, SYS_FUTEX, address, FUTEX_WAIT, (long) expected, timespec, 0L, 0L));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return (int) state.result(WAIT.call(state, SYS_FUTEX, address, FUTEX_WAIT, expected, timespec, 0L, 0L));
     }
 
     /**
@@ -64,10 +55,6 @@ public final class Futex {
      *     is not aligned.
      */
     public static int wake(long address, int count) {
-        try {
-            return (int) (long) wake$mh.invokeExact(SYS_FUTEX, address, FUTEX_WAKE, (long) count, 0L, 0L, 0L);
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return (int) WAKE.call(SYS_FUTEX, address, FUTEX_WAKE, count, 0L, 0L, 0L);
     }
 }

@@ -1,12 +1,9 @@
 package org.jfabric.ffi;
 
-import static org.jfabric.ffi.Downcalls.INT;
-import static org.jfabric.ffi.Downcalls.LONG;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -64,22 +61,21 @@ public final class Libc {
     private static final int AT_REMOVEDIR = 0x200;
     private static final long SMALLEST_RESERVE_BYTES = 64 * 1024;
 
-    private static final MethodHandle openat$mh = Downcalls.variadicDowncall("openat", 3, INT, INT, LONG, INT, INT);
-    private static final MethodHandle close$mh = Downcalls.downcall("close", INT, INT);
-    private static final MethodHandle ftruncate$mh = Downcalls.downcall("ftruncate", INT, INT, LONG);
-    private static final MethodHandle fallocate$mh = Downcalls.downcall("fallocate", INT, INT, INT, LONG, LONG);
-    private static final MethodHandle posix_fallocate$mh =
-        Downcalls.downcall("posix_fallocate", INT, INT, LONG, LONG);
-    private static final MethodHandle unlinkat$mh = Downcalls.downcall("unlinkat", INT, INT, LONG, INT);
-    private static final MethodHandle mkdirat$mh = Downcalls.downcall("mkdirat", INT, INT, LONG, INT);
-    private static final MethodHandle fchmod$mh = Downcalls.downcall("fchmod", INT, INT, INT);
-    private static final MethodHandle fstatfs$mh = Downcalls.downcall("fstatfs", INT, INT, LONG);
-    private static final MethodHandle mmap$mh = Downcalls.downcall("mmap", LONG, LONG, LONG, INT, INT, INT, LONG);
-    private static final MethodHandle munmap$mh = Downcalls.downcall("munmap", INT, LONG, LONG);
-    private static final MethodHandle madvise$mh = Downcalls.downcall("madvise", INT, LONG, LONG, INT);
-    private static final MethodHandle fcntl$mh = Downcalls.variadicDowncall("fcntl", 2, INT, INT, INT, LONG);
-    private static final MethodHandle geteuid$mh = Downcalls.downcall("geteuid", INT);
-    private static final MethodHandle sysconf$mh = Downcalls.downcall("sysconf", LONG, INT);
+    private static final Downcall OPENAT = Downcall.variadic("openat", 3, 4);
+    private static final Downcall CLOSE = Downcall.of("close", 1);
+    private static final Downcall FTRUNCATE = Downcall.of("ftruncate", 2);
+    private static final Downcall FALLOCATE = Downcall.of("fallocate", 4);
+    private static final Downcall POSIX_FALLOCATE = Downcall.of("posix_fallocate", 3);
+    private static final Downcall UNLINKAT = Downcall.of("unlinkat", 3);
+    private static final Downcall MKDIRAT = Downcall.of("mkdirat", 3);
+    private static final Downcall FCHMOD = Downcall.of("fchmod", 2);
+    private static final Downcall FSTATFS = Downcall.of("fstatfs", 2);
+    private static final Downcall MMAP = Downcall.of("mmap", 6);
+    private static final Downcall MUNMAP = Downcall.of("munmap", 2);
+    private static final Downcall MADVISE = Downcall.of("madvise", 3);
+    private static final Downcall FCNTL = Downcall.variadic("fcntl", 2, 3);
+    private static final Downcall GETEUID = Downcall.of("geteuid", 0);
+    private static final Downcall SYSCONF = Downcall.of("sysconf", 1);
 
     private static final long PAGE_BYTES = readPageBytes();
 
@@ -103,15 +99,10 @@ public final class Libc {
         if (result < 0) {
             return result;
         }
-        try {
-            do {
-                result = state.result(
-                    (int) openat$mh.invokeExact(state.capture, dirFd, state.scratchAddress, flags, mode));
-            } while (result == -LinuxErrno.EINTR);
-            return result;
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        do {
+            result = state.intResult(OPENAT.call(state, dirFd, state.scratchAddress, flags, mode));
+        } while (result == -LinuxErrno.EINTR);
+        return result;
     }
 
     /**
@@ -133,12 +124,8 @@ public final class Libc {
      */
     public static int close(int fd) {
         CallState state = CallState.current();
-        try {
-            int result = state.result((int) close$mh.invokeExact(state.capture, fd));
-            return result == -LinuxErrno.EINTR ? 0 : result;
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        int result = state.intResult(CLOSE.call(state, fd));
+        return result == -LinuxErrno.EINTR ? 0 : result;
     }
 
     /**
@@ -150,15 +137,11 @@ public final class Libc {
      */
     public static int ftruncate(int fd, long lengthBytes) {
         CallState state = CallState.current();
-        try {
-            int result;
-            do {
-                result = state.result((int) ftruncate$mh.invokeExact(state.capture, fd, lengthBytes));
-            } while (result == -LinuxErrno.EINTR);
-            return result;
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        int result;
+        do {
+            result = state.intResult(FTRUNCATE.call(state, fd, lengthBytes));
+        } while (result == -LinuxErrno.EINTR);
+        return result;
     }
 
     /**
@@ -172,11 +155,7 @@ public final class Libc {
      */
     public static int fallocate(int fd, int mode, long offset, long lengthBytes) {
         CallState state = CallState.current();
-        try {
-            return state.result((int) fallocate$mh.invokeExact(state.capture, fd, mode, offset, lengthBytes));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return state.intResult(FALLOCATE.call(state, fd, mode, offset, lengthBytes));
     }
 
     /**
@@ -253,11 +232,7 @@ public final class Libc {
         if (result < 0) {
             return result;
         }
-        try {
-            return state.result((int) mkdirat$mh.invokeExact(state.capture, dirFd, state.scratchAddress, mode));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return state.intResult(MKDIRAT.call(state, dirFd, state.scratchAddress, mode));
     }
 
     /**
@@ -269,11 +244,7 @@ public final class Libc {
      */
     public static int fchmod(int fd, int mode) {
         CallState state = CallState.current();
-        try {
-            return state.result((int) fchmod$mh.invokeExact(state.capture, fd, mode));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return state.intResult(FCHMOD.call(state, fd, mode));
     }
 
     /**
@@ -285,12 +256,8 @@ public final class Libc {
      */
     public static long freeBytes(int fd) {
         CallState state = CallState.current();
-        try {
-            int result = state.result((int) fstatfs$mh.invokeExact(state.capture, fd, state.scratchAddress));
-            return result < 0 ? result : Statfs.freeBytes(state.scratch);
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        int result = state.intResult(FSTATFS.call(state, fd, state.scratchAddress));
+        return result < 0 ? result : Statfs.freeBytes(state.scratch);
     }
 
     /**
@@ -306,12 +273,7 @@ public final class Libc {
      */
     public static long mmap(long lengthBytes, int prot, int flags, int fd, long offset) {
         CallState state = CallState.current();
-        try {
-            return state.result(
-                (long) mmap$mh.invokeExact(state.capture, 0L, lengthBytes, prot, flags, fd, offset));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return state.result(MMAP.call(state, 0L, lengthBytes, prot, flags, fd, offset));
     }
 
     /**
@@ -323,11 +285,7 @@ public final class Libc {
      */
     public static int munmap(long address, long lengthBytes) {
         CallState state = CallState.current();
-        try {
-            return state.result((int) munmap$mh.invokeExact(state.capture, address, lengthBytes));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return state.intResult(MUNMAP.call(state, address, lengthBytes));
     }
 
     /**
@@ -341,11 +299,7 @@ public final class Libc {
      */
     public static int madvise(long address, long lengthBytes, int advice) {
         CallState state = CallState.current();
-        try {
-            return state.result((int) madvise$mh.invokeExact(state.capture, address, lengthBytes, advice));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return state.intResult(MADVISE.call(state, address, lengthBytes, advice));
     }
 
     /**
@@ -396,11 +350,7 @@ public final class Libc {
      */
     public static long geteuid() {
         CallState state = CallState.current();
-        try {
-            return Integer.toUnsignedLong((int) geteuid$mh.invokeExact(state.capture));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return Integer.toUnsignedLong((int) GETEUID.call(state));
     }
 
     /**
@@ -432,12 +382,8 @@ public final class Libc {
 
     private static int posixFallocate(int fd, long offset, long lengthBytes) {
         CallState state = CallState.current();
-        try {
-            // Returns the errno instead of setting it.
-            return -(int) posix_fallocate$mh.invokeExact(state.capture, fd, offset, lengthBytes);
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        // Returns the errno instead of setting it.
+        return -(int) POSIX_FALLOCATE.call(state, fd, offset, lengthBytes);
     }
 
     private static int unlinkat(int dirFd, String name, int flags) {
@@ -446,32 +392,19 @@ public final class Libc {
         if (result < 0) {
             return result;
         }
-        try {
-            return state.result((int) unlinkat$mh.invokeExact(state.capture, dirFd, state.scratchAddress, flags));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return state.intResult(UNLINKAT.call(state, dirFd, state.scratchAddress, flags));
     }
 
     private static int setLock(int fd, short type) {
         CallState state = CallState.current();
         Flock.putWholeFile(state.scratch, type);
-        try {
-            int result = state.result(
-                (int) fcntl$mh.invokeExact(state.capture, fd, F_OFD_SETLK, state.scratchAddress));
-            return result == -LinuxErrno.EACCES ? -LinuxErrno.EAGAIN : result;
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        int result = state.intResult(FCNTL.call(state, fd, F_OFD_SETLK, state.scratchAddress));
+        return result == -LinuxErrno.EACCES ? -LinuxErrno.EAGAIN : result;
     }
 
     private static long readPageBytes() {
         CallState state = CallState.current();
-        try {
-            return (long) sysconf$mh.invokeExact(state.capture, SC_PAGESIZE);
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return SYSCONF.call(state, SC_PAGESIZE);
     }
 
     /**

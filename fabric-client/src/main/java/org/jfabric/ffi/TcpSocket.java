@@ -1,11 +1,8 @@
 package org.jfabric.ffi;
 
-import static org.jfabric.ffi.Downcalls.INT;
-import static org.jfabric.ffi.Downcalls.LONG;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
 
 /**
@@ -59,24 +56,22 @@ public final class TcpSocket {
     private static final int SOCKADDR_BYTES = 28;
     private static final long LENGTH_WORD = 64;
 
-    private static final MethodHandle socket$mh = Downcalls.downcall("socket", INT, INT, INT, INT);
-    private static final MethodHandle bind$mh = Downcalls.downcall("bind", INT, INT, LONG, INT);
-    private static final MethodHandle listen$mh = Downcalls.downcall("listen", INT, INT, INT);
-    private static final MethodHandle accept4$mh = Downcalls.downcall("accept4", INT, INT, LONG, LONG, INT);
-    private static final MethodHandle connect$mh = Downcalls.downcall("connect", INT, INT, LONG, INT);
-    private static final MethodHandle getsockname$mh = Downcalls.downcall("getsockname", INT, INT, LONG, LONG);
-    private static final MethodHandle getpeername$mh = Downcalls.downcall("getpeername", INT, INT, LONG, LONG);
-    private static final MethodHandle getsockopt$mh =
-        Downcalls.downcall("getsockopt", INT, INT, INT, INT, LONG, LONG);
-    private static final MethodHandle setsockopt$mh =
-        Downcalls.downcall("setsockopt", INT, INT, INT, INT, LONG, INT);
-    private static final MethodHandle shutdown$mh = Downcalls.downcall("shutdown", INT, INT, INT);
-    private static final MethodHandle send$mh = Downcalls.withoutErrno("send", LONG, INT, LONG, LONG, INT);
-    private static final MethodHandle recv$mh = Downcalls.withoutErrno("recv", LONG, INT, LONG, LONG, INT);
-    private static final MethodHandle sendmsg$mh = Downcalls.withoutErrno("sendmsg", LONG, INT, LONG, INT);
-    private static final MethodHandle recvmsg$mh = Downcalls.withoutErrno("recvmsg", LONG, INT, LONG, INT);
-    private static final MethodHandle sendmsg_errno$mh = Downcalls.downcall("sendmsg", LONG, INT, LONG, INT);
-    private static final MethodHandle recvmsg_errno$mh = Downcalls.downcall("recvmsg", LONG, INT, LONG, INT);
+    private static final Downcall SOCKET = Downcall.of("socket", 3);
+    private static final Downcall BIND = Downcall.of("bind", 3);
+    private static final Downcall LISTEN = Downcall.of("listen", 2);
+    private static final Downcall ACCEPT4 = Downcall.of("accept4", 4);
+    private static final Downcall CONNECT = Downcall.of("connect", 3);
+    private static final Downcall GETSOCKNAME = Downcall.of("getsockname", 3);
+    private static final Downcall GETPEERNAME = Downcall.of("getpeername", 3);
+    private static final Downcall GETSOCKOPT = Downcall.of("getsockopt", 5);
+    private static final Downcall SETSOCKOPT = Downcall.of("setsockopt", 5);
+    private static final Downcall SHUTDOWN = Downcall.of("shutdown", 2);
+    private static final QuickDowncall SEND = QuickDowncall.of("send", 4);
+    private static final QuickDowncall RECV = QuickDowncall.of("recv", 4);
+    private static final QuickDowncall SENDMSG = QuickDowncall.of("sendmsg", 3);
+    private static final QuickDowncall RECVMSG = QuickDowncall.of("recvmsg", 3);
+    private static final Downcall SENDMSG_ERRNO = Downcall.of("sendmsg", 3);
+    private static final Downcall RECVMSG_ERRNO = Downcall.of("recvmsg", 3);
 
     private TcpSocket() {
     }
@@ -89,12 +84,7 @@ public final class TcpSocket {
      */
     public static int open(boolean isIpv6) {
         CallState state = CallState.current();
-        try {
-            return state.result((int) socket$mh.invokeExact(
-                state.capture, isIpv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_FLAGS, 0));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return state.intResult(SOCKET.call(state, isIpv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_FLAGS, 0));
     }
 
     /**
@@ -115,11 +105,7 @@ public final class TcpSocket {
         }
         if (result == 0) {
             CallState state = CallState.current();
-            try {
-                result = state.result((int) listen$mh.invokeExact(state.capture, fd, backlog));
-            } catch (Throwable thrown) {
-                throw Downcalls.unexpected(thrown);
-            }
+            result = state.intResult(LISTEN.call(state, fd, backlog));
         }
         if (result < 0) {
             Libc.close(fd);
@@ -138,19 +124,15 @@ public final class TcpSocket {
      */
     public static int accept(int listenFd) {
         CallState state = CallState.current();
-        try {
-            int fd;
-            do {
-                fd = state.result((int) accept4$mh.invokeExact(state.capture, listenFd, 0L, 0L, SOCK_FLAGS));
-            } while (fd == -LinuxErrno.EINTR);
-            if (fd >= 0) {
-                setOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-                doNotPaceOnOneHost(fd, peerName(fd));
-            }
-            return fd;
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
+        int fd;
+        do {
+            fd = state.intResult(ACCEPT4.call(state, listenFd, 0L, 0L, SOCK_FLAGS));
+        } while (fd == -LinuxErrno.EINTR);
+        if (fd >= 0) {
+            setOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+            doNotPaceOnOneHost(fd, peerName(fd));
         }
+        return fd;
     }
 
     /**
@@ -191,12 +173,7 @@ public final class TcpSocket {
         if (result == 0) {
             CallState state = CallState.current();
             MemorySegment.copy(remote, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, remote.length);
-            try {
-                result = state.result(
-                    (int) connect$mh.invokeExact(state.capture, fd, state.scratchAddress, remote.length));
-            } catch (Throwable thrown) {
-                throw Downcalls.unexpected(thrown);
-            }
+            result = state.intResult(CONNECT.call(state, fd, state.scratchAddress, remote.length));
         }
         if (result < 0 && result != -EINPROGRESS && result != -LinuxErrno.EINTR) {
             Libc.close(fd);
@@ -220,13 +197,8 @@ public final class TcpSocket {
         if (Arrays.equals(local, from, to, remote, from, to)) {
             CallState state = CallState.current();
             MemorySegment.copy(RENO, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, RENO.length);
-            try {
-                // a system without it keeps what it has
-                int ignored = (int) setsockopt$mh.invokeExact(
-                    state.capture, fd, IPPROTO_TCP, TCP_CONGESTION, state.scratchAddress, RENO.length);
-            } catch (Throwable thrown) {
-                throw Downcalls.unexpected(thrown);
-            }
+            // a system without it keeps what it has
+            SETSOCKOPT.call(state, fd, IPPROTO_TCP, TCP_CONGESTION, state.scratchAddress, RENO.length);
         }
     }
 
@@ -290,7 +262,7 @@ public final class TcpSocket {
      * @return image, or null if it has none.
      */
     public static byte[] localName(int fd) {
-        return name(getsockname$mh, fd);
+        return name(GETSOCKNAME, fd);
     }
 
     /**
@@ -300,7 +272,7 @@ public final class TcpSocket {
      * @return image, or null if it is not connected any more.
      */
     public static byte[] peerName(int fd) {
-        return name(getpeername$mh, fd);
+        return name(GETPEERNAME, fd);
     }
 
     /**
@@ -310,11 +282,7 @@ public final class TcpSocket {
      */
     public static void shutdown(int fd) {
         CallState state = CallState.current();
-        try {
-            int ignored = (int) shutdown$mh.invokeExact(state.capture, fd, UnixSocket.SHUT_RDWR);
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        SHUTDOWN.call(state, fd, UnixSocket.SHUT_RDWR);
     }
 
     /**
@@ -326,11 +294,7 @@ public final class TcpSocket {
      * @return bytes taken, which may be fewer; or {@link #FAILED}.
      */
     public static long send(int fd, long address, long length) {
-        try {
-            return (long) send$mh.invokeExact(fd, address, length, MSG_NOSIGNAL);
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return SEND.call(fd, address, length, MSG_NOSIGNAL);
     }
 
     /**
@@ -342,11 +306,7 @@ public final class TcpSocket {
      * @return bytes received; 0 at the end of the stream; or {@link #FAILED}.
      */
     public static long receive(int fd, long address, long length) {
-        try {
-            return (long) recv$mh.invokeExact(fd, address, length, 0);
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return RECV.call(fd, address, length, 0);
     }
 
     /**
@@ -358,18 +318,13 @@ public final class TcpSocket {
      *     {@code -ECONNRESET} if the peer is gone; {@code -EFAULT} if memory was cut.
      */
     public static long sendVector(int fd, IoVector vector) {
-        try {
-            long sent = (long) sendmsg$mh.invokeExact(fd, vector.headerAddress(), MSG_NOSIGNAL);
-            if (sent >= 0) {
-                return sent;
-            }
-            // once more, to learn why: that form may allocate, and is seldom needed
-            CallState state = CallState.current();
-            return state.result(
-                (long) sendmsg_errno$mh.invokeExact(state.capture, fd, vector.headerAddress(), MSG_NOSIGNAL));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
+        long sent = SENDMSG.call(fd, vector.headerAddress(), MSG_NOSIGNAL);
+        if (sent >= 0) {
+            return sent;
         }
+        // once more, to learn why: that form may allocate, and is seldom needed
+        CallState state = CallState.current();
+        return state.result(SENDMSG_ERRNO.call(state, fd, vector.headerAddress(), MSG_NOSIGNAL));
     }
 
     /**
@@ -381,11 +336,7 @@ public final class TcpSocket {
      *     {@link #receiveError} tells.
      */
     public static long receiveVector(int fd, IoVector vector) {
-        try {
-            return (long) recvmsg$mh.invokeExact(fd, vector.headerAddress(), 0);
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return RECVMSG.call(fd, vector.headerAddress(), 0);
     }
 
     /**
@@ -398,11 +349,7 @@ public final class TcpSocket {
      */
     public static long receiveError(int fd, IoVector vector) {
         CallState state = CallState.current();
-        try {
-            return state.result((long) recvmsg_errno$mh.invokeExact(state.capture, fd, vector.headerAddress(), 0));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return state.result(RECVMSG_ERRNO.call(state, fd, vector.headerAddress(), 0));
     }
 
     private static boolean isIpv6(byte[] name) {
@@ -412,48 +359,30 @@ public final class TcpSocket {
     private static int bind(int fd, byte[] name) {
         CallState state = CallState.current();
         MemorySegment.copy(name, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, name.length);
-        try {
-            return state.result((int) bind$mh.invokeExact(state.capture, fd, state.scratchAddress, name.length));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return state.intResult(BIND.call(state, fd, state.scratchAddress, name.length));
     }
 
     private static int option(int fd, int level, int option) {
         CallState state = CallState.current();
         state.scratch.set(ValueLayout.JAVA_INT, 0, 0);
         state.scratch.set(ValueLayout.JAVA_INT, LENGTH_WORD, Integer.BYTES);
-        try {
-            int result = state.result((int) getsockopt$mh.invokeExact(
-                state.capture, fd, level, option, state.scratchAddress, state.scratchAddress + LENGTH_WORD));
-            return result < 0 ? result : state.scratch.get(ValueLayout.JAVA_INT, 0);
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        int result = state.intResult(GETSOCKOPT.call(
+            state, fd, level, option, state.scratchAddress, state.scratchAddress + LENGTH_WORD));
+        return result < 0 ? result : state.scratch.get(ValueLayout.JAVA_INT, 0);
     }
 
     private static int setOption(int fd, int level, int option, int value) {
         CallState state = CallState.current();
         state.scratch.set(ValueLayout.JAVA_INT, 0, value);
-        try {
-            return state.result((int) setsockopt$mh.invokeExact(
-                state.capture, fd, level, option, state.scratchAddress, Integer.BYTES));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return state.intResult(SETSOCKOPT.call(state, fd, level, option, state.scratchAddress, Integer.BYTES));
     }
 
-    private static byte[] name(MethodHandle call, int fd) {
+    private static byte[] name(Downcall call, int fd) {
         CallState state = CallState.current();
         state.scratch.set(ValueLayout.JAVA_INT, LENGTH_WORD, SOCKADDR_BYTES);
-        try {
-            int result = state.result((int) call.invokeExact(
-                state.capture, fd, state.scratchAddress, state.scratchAddress + LENGTH_WORD));
-            int length = state.scratch.get(ValueLayout.JAVA_INT, LENGTH_WORD);
-            return result < 0 || length > SOCKADDR_BYTES
-                ? null : state.scratch.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE);
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        int result = state.intResult(call.call(state, fd, state.scratchAddress, state.scratchAddress + LENGTH_WORD));
+        int length = state.scratch.get(ValueLayout.JAVA_INT, LENGTH_WORD);
+        return result < 0 || length > SOCKADDR_BYTES
+            ? null : state.scratch.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE);
     }
 }

@@ -1,13 +1,10 @@
 package org.jfabric.ffi;
 
-import static org.jfabric.ffi.Downcalls.INT;
-import static org.jfabric.ffi.Downcalls.LONG;
 
 import org.agrona.UnsafeApi;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 
 /**
@@ -41,19 +38,15 @@ public final class UdpSocket {
     private static final int IPV6_V6ONLY = 26;
     private static final int ADDRESS_BYTES = 4;
 
-    private static final MethodHandle socket$mh = Downcalls.downcall("socket", INT, INT, INT, INT);
-    private static final MethodHandle bind$mh = Downcalls.downcall("bind", INT, INT, LONG, INT);
-    private static final MethodHandle getsockname$mh = Downcalls.downcall("getsockname", INT, INT, LONG, LONG);
-    private static final MethodHandle setsockopt$mh =
-        Downcalls.downcall("setsockopt", INT, INT, INT, INT, LONG, INT);
-    private static final MethodHandle recvmmsg$mh =
-        Downcalls.withoutErrno("recvmmsg", INT, INT, LONG, INT, INT, LONG);
-    private static final MethodHandle recvfrom$mh =
-        Downcalls.withoutErrno("recvfrom", LONG, INT, LONG, LONG, INT, LONG, LONG);
-    private static final MethodHandle sendto$mh =
-        Downcalls.withoutErrno("sendto", LONG, INT, LONG, LONG, INT, LONG, INT);
-    private static final MethodHandle sendmmsg$mh = Downcalls.withoutErrno("sendmmsg", INT, INT, LONG, INT, INT);
-    private static final MethodHandle sendmsg$mh = Downcalls.downcall("sendmsg", LONG, INT, LONG, INT);
+    private static final Downcall SOCKET = Downcall.of("socket", 3);
+    private static final Downcall BIND = Downcall.of("bind", 3);
+    private static final Downcall GETSOCKNAME = Downcall.of("getsockname", 3);
+    private static final Downcall SETSOCKOPT = Downcall.of("setsockopt", 5);
+    private static final QuickDowncall RECVMMSG = QuickDowncall.of("recvmmsg", 5);
+    private static final QuickDowncall RECVFROM = QuickDowncall.of("recvfrom", 6);
+    private static final QuickDowncall SENDTO = QuickDowncall.of("sendto", 6);
+    private static final QuickDowncall SENDMMSG = QuickDowncall.of("sendmmsg", 4);
+    private static final Downcall SENDMSG = Downcall.of("sendmsg", 3);
 
     private UdpSocket() {
     }
@@ -70,29 +63,23 @@ public final class UdpSocket {
         boolean isIpv6 = isIpv6(name);
         CallState state = CallState.current();
         int fd;
-        try {
-            fd = state.result((int) socket$mh.invokeExact(
-                state.capture, isIpv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_FLAGS, 0));
-            if (fd < 0) {
-                return fd;
-            }
-            int result = shared ? setInt(fd, SOL_SOCKET, SO_REUSEADDR, 1) : 0;
-            if (result == 0 && isIpv6) {
-                result = setInt(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-            }
-            if (result == 0) {
-                MemorySegment.copy(name, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, name.length);
-                result = state.result(
-                    (int) bind$mh.invokeExact(state.capture, fd, state.scratchAddress, name.length));
-            }
-            if (result != 0) {
-                Libc.close(fd);
-                return result;
-            }
+        fd = state.intResult(SOCKET.call(state, isIpv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_FLAGS, 0));
+        if (fd < 0) {
             return fd;
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
         }
+        int result = shared ? setInt(fd, SOL_SOCKET, SO_REUSEADDR, 1) : 0;
+        if (result == 0 && isIpv6) {
+            result = setInt(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+        }
+        if (result == 0) {
+            MemorySegment.copy(name, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, name.length);
+            result = state.intResult(BIND.call(state, fd, state.scratchAddress, name.length));
+        }
+        if (result != 0) {
+            Libc.close(fd);
+            return result;
+        }
+        return fd;
     }
 
     /**
@@ -106,16 +93,9 @@ public final class UdpSocket {
         CallState state = CallState.current();
         long lengthAt = state.scratchAddress + CallState.STRUCT_OFFSET;
         UnsafeApi.putInt(lengthAt, MessageVector.NAME_BYTES);
-        try {
-            int result = state.result(
-                (int) getsockname$mh.invokeExact(state.capture, fd, state.scratchAddress, lengthAt));
-            if (result < 0) {
-                throw new NativeCallException("getsockname", -result, "descriptor " + fd);
-            }
-        } catch (NativeCallException failed) {
-            throw failed;
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
+        int result = state.intResult(GETSOCKNAME.call(state, fd, state.scratchAddress, lengthAt));
+        if (result < 0) {
+            throw new NativeCallException("getsockname", -result, "descriptor " + fd);
         }
         byte[] name = new byte[Math.min(UnsafeApi.getInt(lengthAt), MessageVector.NAME_BYTES)];
         MemorySegment.copy(state.scratch, ValueLayout.JAVA_BYTE, 0, name, 0, name.length);
@@ -180,9 +160,7 @@ public final class UdpSocket {
                 return receiveOne(fd, vector);
             }
             // of a bound socket without connection it fails only when nothing is there, or by a signal
-            return Math.max(0, (int) recvmmsg$mh.invokeExact(fd, vector.address(), count, MSG_DONTWAIT, 0L));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
+            return Math.max(0, (int) RECVMMSG.call(fd, vector.address(), count, MSG_DONTWAIT, 0L));
         } finally {
             // the kernel got a plain address: the memory must not be collected while it writes
             Reference.reachabilityFence(vector);
@@ -190,10 +168,10 @@ public final class UdpSocket {
     }
 
     /** The kernel has fewer structures to read and to write than for a vector of one. */
-    private static int receiveOne(int fd, MessageVector vector) throws Throwable {
+    private static int receiveOne(int fd, MessageVector vector) {
         long room = vector.pieceLength(0, 0);
         // with this flag the answer is how long the datagram was, and not how much of it there was room for
-        long bytes = (long) recvfrom$mh.invokeExact(fd, vector.pieceAddress(0, 0), room, MSG_DONTWAIT | MSG_TRUNC,
+        long bytes = RECVFROM.call(fd, vector.pieceAddress(0, 0), room, MSG_DONTWAIT | MSG_TRUNC,
             vector.namePointer(0), vector.nameLengthAddress(0));
         if (bytes >= 0) {
             vector.received(0, bytes, room);
@@ -213,14 +191,12 @@ public final class UdpSocket {
     public static int send(int fd, MessageVector vector, int count) {
         try {
             if (count == 1 && vector.pieceCount(0) == 1) {
-                long taken = (long) sendto$mh.invokeExact(fd, vector.pieceAddress(0, 0), vector.pieceLength(0, 0),
+                long taken = SENDTO.call(fd, vector.pieceAddress(0, 0), vector.pieceLength(0, 0),
                     MSG_DONTWAIT | MSG_NOSIGNAL, vector.namePointer(0), vector.nameLength(0));
                 return taken >= 0 ? 1 : sendFirst(fd, vector);
             }
-            int sent = (int) sendmmsg$mh.invokeExact(fd, vector.address(), count, MSG_DONTWAIT | MSG_NOSIGNAL);
+            int sent = (int) SENDMMSG.call(fd, vector.address(), count, MSG_DONTWAIT | MSG_NOSIGNAL);
             return sent > 0 ? sent : sendFirst(fd, vector);
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
         } finally {
             Reference.reachabilityFence(vector);
         }
@@ -229,13 +205,8 @@ public final class UdpSocket {
     /** Once more, to hear the reason; it may go now. */
     private static int sendFirst(int fd, MessageVector vector) {
         CallState state = CallState.current();
-        try {
-            long sent = state.result((long) sendmsg$mh.invokeExact(
-                state.capture, fd, vector.header(0), MSG_DONTWAIT | MSG_NOSIGNAL));
-            return sent >= 0 ? 1 : (int) sent;
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        long sent = state.result(SENDMSG.call(state, fd, vector.header(0), MSG_DONTWAIT | MSG_NOSIGNAL));
+        return sent >= 0 ? 1 : (int) sent;
     }
 
     private static boolean isIpv6(byte[] name) {
@@ -257,10 +228,6 @@ public final class UdpSocket {
     }
 
     private static int setsockopt(CallState state, int fd, int level, int option, long value, int length) {
-        try {
-            return state.result((int) setsockopt$mh.invokeExact(state.capture, fd, level, option, value, length));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return state.intResult(SETSOCKOPT.call(state, fd, level, option, value, length));
     }
 }

@@ -1,13 +1,10 @@
 package org.jfabric.ffi;
 
-import static org.jfabric.ffi.Downcalls.INT;
-import static org.jfabric.ffi.Downcalls.LONG;
 
 import org.agrona.UnsafeApi;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
@@ -48,18 +45,17 @@ public final class UnixSocket {
         UnsafeApi.putByte(DOORBELL_ADDRESS, (byte) 1);
     }
 
-    private static final MethodHandle socket$mh = Downcalls.downcall("socket", INT, INT, INT, INT);
-    private static final MethodHandle bind$mh = Downcalls.downcall("bind", INT, INT, LONG, INT);
-    private static final MethodHandle listen$mh = Downcalls.downcall("listen", INT, INT, INT);
-    private static final MethodHandle accept4$mh = Downcalls.downcall("accept4", INT, INT, LONG, LONG, INT);
-    private static final MethodHandle connect$mh = Downcalls.downcall("connect", INT, INT, LONG, INT);
-    private static final MethodHandle ring$mh = Downcalls.withoutErrno("send", LONG, INT, LONG, LONG, INT);
-    private static final MethodHandle send$mh = Downcalls.downcall("send", LONG, INT, LONG, LONG, INT);
-    private static final MethodHandle drain$mh = Downcalls.withoutErrno("recv", LONG, INT, LONG, LONG, INT);
-    private static final MethodHandle recv$mh = Downcalls.downcall("recv", LONG, INT, LONG, LONG, INT);
-    private static final MethodHandle shutdown$mh = Downcalls.downcall("shutdown", INT, INT, INT);
-    private static final MethodHandle getsockopt$mh =
-        Downcalls.downcall("getsockopt", INT, INT, INT, INT, LONG, LONG);
+    private static final Downcall SOCKET = Downcall.of("socket", 3);
+    private static final Downcall BIND = Downcall.of("bind", 3);
+    private static final Downcall LISTEN = Downcall.of("listen", 2);
+    private static final Downcall ACCEPT4 = Downcall.of("accept4", 4);
+    private static final Downcall CONNECT = Downcall.of("connect", 3);
+    private static final QuickDowncall RING = QuickDowncall.of("send", 4);
+    private static final Downcall SEND = Downcall.of("send", 4);
+    private static final QuickDowncall DRAIN = QuickDowncall.of("recv", 4);
+    private static final Downcall RECV = Downcall.of("recv", 4);
+    private static final Downcall SHUTDOWN = Downcall.of("shutdown", 2);
+    private static final Downcall GETSOCKOPT = Downcall.of("getsockopt", 5);
 
     private UnixSocket() {
     }
@@ -83,16 +79,11 @@ public final class UnixSocket {
         int result = Libc.fchmod(fd, OWNER_ONLY);
         CallState state = CallState.current();
         int addressBytes = SockaddrUn.put(state.scratch, name);
-        try {
-            if (result == 0) {
-                result = state.result(
-                    (int) bind$mh.invokeExact(state.capture, fd, state.scratchAddress, addressBytes));
-            }
-            if (result == 0) {
-                result = state.result((int) listen$mh.invokeExact(state.capture, fd, backlog));
-            }
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
+        if (result == 0) {
+            result = state.intResult(BIND.call(state, fd, state.scratchAddress, addressBytes));
+        }
+        if (result == 0) {
+            result = state.intResult(LISTEN.call(state, fd, backlog));
         }
         return fdOrError(fd, result);
     }
@@ -106,16 +97,11 @@ public final class UnixSocket {
      */
     public static int accept4(int listenFd, int flags) {
         CallState state = CallState.current();
-        try {
-            int result;
-            do {
-                result = state.result(
-                    (int) accept4$mh.invokeExact(state.capture, listenFd, 0L, 0L, flags | SOCK_CLOEXEC));
-            } while (result == -LinuxErrno.EINTR);
-            return result;
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        int result;
+        do {
+            result = state.intResult(ACCEPT4.call(state, listenFd, 0L, 0L, flags | SOCK_CLOEXEC));
+        } while (result == -LinuxErrno.EINTR);
+        return result;
     }
 
     /**
@@ -136,14 +122,9 @@ public final class UnixSocket {
         CallState state = CallState.current();
         int addressBytes = SockaddrUn.put(state.scratch, name);
         int result;
-        try {
-            do {
-                result = state.result(
-                    (int) connect$mh.invokeExact(state.capture, fd, state.scratchAddress, addressBytes));
-            } while (result == -LinuxErrno.EINTR);
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        do {
+            result = state.intResult(CONNECT.call(state, fd, state.scratchAddress, addressBytes));
+        } while (result == -LinuxErrno.EINTR);
         return fdOrError(fd, result);
     }
 
@@ -154,11 +135,7 @@ public final class UnixSocket {
      * @param fd connected socket.
      */
     public static void ring(int fd) {
-        try {
-            long ignored = (long) ring$mh.invokeExact(fd, DOORBELL_ADDRESS, 1L, MSG_DONTWAIT | MSG_NOSIGNAL);
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        RING.call(fd, DOORBELL_ADDRESS, 1L, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
 
     /**
@@ -171,11 +148,7 @@ public final class UnixSocket {
     public static boolean drainDoorbell(int fd) {
         long scratchAddress = CallState.current().scratchAddress;
         long count;
-        try {
-            count = (long) drain$mh.invokeExact(fd, scratchAddress, (long) CallState.SCRATCH_BYTES, MSG_DONTWAIT);
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        count = DRAIN.call(fd, scratchAddress, CallState.SCRATCH_BYTES, MSG_DONTWAIT);
         if (count < 0) {
             // once more, to learn why; a reset that was told already is the end of file now
             count = recv(fd, scratchAddress, CallState.SCRATCH_BYTES, MSG_DONTWAIT);
@@ -195,12 +168,7 @@ public final class UnixSocket {
      */
     public static int send(int fd, long address, int lengthBytes, int flags) {
         CallState state = CallState.current();
-        try {
-            return (int) state.result((long) send$mh.invokeExact(
-                state.capture, fd, address, (long) lengthBytes, flags | MSG_NOSIGNAL));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return (int) state.result(SEND.call(state, fd, address, lengthBytes, flags | MSG_NOSIGNAL));
     }
 
     /**
@@ -216,12 +184,7 @@ public final class UnixSocket {
      */
     public static int recv(int fd, long address, int lengthBytes, int flags) {
         CallState state = CallState.current();
-        try {
-            return (int) state.result((long) recv$mh.invokeExact(
-                state.capture, fd, address, (long) lengthBytes, flags));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return (int) state.result(RECV.call(state, fd, address, lengthBytes, flags));
     }
 
     /**
@@ -233,11 +196,7 @@ public final class UnixSocket {
      */
     public static int shutdown(int fd, int how) {
         CallState state = CallState.current();
-        try {
-            return state.result((int) shutdown$mh.invokeExact(state.capture, fd, how));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return state.intResult(SHUTDOWN.call(state, fd, how));
     }
 
     /**
@@ -251,23 +210,14 @@ public final class UnixSocket {
     public static long peerCredentials(int fd) {
         CallState state = CallState.current();
         Ucred.clear(state.scratch);
-        try {
-            int result = state.result((int) getsockopt$mh.invokeExact(state.capture, fd, SOL_SOCKET, SO_PEERCRED,
-                state.scratchAddress, state.scratchAddress + Ucred.LENGTH_WORD));
-            return result < 0 ? result : Ucred.uidOrError(state.scratch);
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        int result = state.intResult(GETSOCKOPT.call(state, fd, SOL_SOCKET, SO_PEERCRED,
+            state.scratchAddress, state.scratchAddress + Ucred.LENGTH_WORD));
+        return result < 0 ? result : Ucred.uidOrError(state.scratch);
     }
 
     private static int socket(int flags) {
         CallState state = CallState.current();
-        try {
-            return state.result(
-                (int) socket$mh.invokeExact(state.capture, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
-        } catch (Throwable thrown) {
-            throw Downcalls.unexpected(thrown);
-        }
+        return state.intResult(SOCKET.call(state, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
     }
 
     private static int fdOrError(int fd, int result) {

@@ -1,6 +1,5 @@
 package org.jfabric.driver.ffi;
 
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
@@ -12,12 +11,8 @@ import java.lang.invoke.MethodHandle;
  * that finds nothing.
  */
 final class NativeDataPath extends VerbsDataPath {
-    private static final MethodHandle post$mh = NativeFunction.unbound(FunctionDescriptor.of(
-        NativeFunction.INT, NativeFunction.POINTER, NativeFunction.POINTER, NativeFunction.POINTER));
-    private static final MethodHandle poll$mh = NativeFunction.unbound(FunctionDescriptor.of(
-        NativeFunction.INT, NativeFunction.POINTER, NativeFunction.INT, NativeFunction.POINTER));
-    private static final MethodHandle notify$mh = NativeFunction.unbound(FunctionDescriptor.of(
-        NativeFunction.INT, NativeFunction.POINTER, NativeFunction.INT));
+    private static final MethodHandle three$mh = NativeFunction.unbound(3);
+    private static final MethodHandle two$mh = NativeFunction.unbound(2);
 
     /** Where a failed post says which request it was; nobody reads it, so all have the same. */
     private static final long BAD = NativeMemory.allocate(Long.BYTES);
@@ -43,7 +38,7 @@ final class NativeDataPath extends VerbsDataPath {
     @Override
     public int postSend(long queuePair, long request) {
         try {
-            return negated((int) post$mh.invokeExact(postSend, queuePair, request, BAD));
+            return negated((int) (long) three$mh.invokeExact(postSend, queuePair, request, BAD));
         } catch (Throwable thrown) {
             throw NativeFunction.unexpected(thrown);
         }
@@ -52,7 +47,7 @@ final class NativeDataPath extends VerbsDataPath {
     @Override
     public int postReceive(long queuePair, long request) {
         try {
-            return negated((int) post$mh.invokeExact(postReceive, queuePair, request, BAD));
+            return negated((int) (long) three$mh.invokeExact(postReceive, queuePair, request, BAD));
         } catch (Throwable thrown) {
             throw NativeFunction.unexpected(thrown);
         }
@@ -61,7 +56,7 @@ final class NativeDataPath extends VerbsDataPath {
     @Override
     public int postSharedReceive(long sharedQueue, long request) {
         try {
-            return negated((int) post$mh.invokeExact(postSharedReceive, sharedQueue, request, BAD));
+            return negated((int) (long) three$mh.invokeExact(postSharedReceive, sharedQueue, request, BAD));
         } catch (Throwable thrown) {
             throw NativeFunction.unexpected(thrown);
         }
@@ -70,7 +65,8 @@ final class NativeDataPath extends VerbsDataPath {
     @Override
     public int poll(long queue, WorkCompletions completions) {
         try {
-            return (int) poll$mh.invokeExact(pollQueue, queue, completions.capacity(), completions.address());
+            return (int) (long) three$mh.invokeExact(
+                pollQueue, queue, (long) completions.capacity(), completions.address());
         } catch (Throwable thrown) {
             throw NativeFunction.unexpected(thrown);
         }
@@ -79,7 +75,7 @@ final class NativeDataPath extends VerbsDataPath {
     @Override
     public int arm(long queue) {
         try {
-            return negated((int) notify$mh.invokeExact(requestNotify, queue, 0));
+            return negated((int) (long) two$mh.invokeExact(requestNotify, queue, 0L));
         } catch (Throwable thrown) {
             throw NativeFunction.unexpected(thrown);
         }

@@ -1,9 +1,5 @@
 package org.jfabric.driver.ffi;
 
-import static org.jfabric.driver.ffi.NativeFunction.BYTE;
-import static org.jfabric.driver.ffi.NativeFunction.INT;
-import static org.jfabric.driver.ffi.NativeFunction.POINTER;
-import static org.jfabric.driver.ffi.NativeFunction.SHORT;
 
 import org.agrona.UnsafeApi;
 
@@ -25,15 +21,15 @@ final class NativeDatagrams {
     private final NativeFunction detachMcast;
 
     NativeDatagrams(SymbolLookup lookup) {
-        queryGid = NativeFunction.of(lookup, "ibv_query_gid", INT, POINTER, BYTE, INT, POINTER);
-        queryPkey = NativeFunction.of(lookup, "ibv_query_pkey", INT, POINTER, BYTE, INT, POINTER);
-        createQp = NativeFunction.of(lookup, "ibv_create_qp", POINTER, POINTER, POINTER);
-        modifyQp = NativeFunction.of(lookup, "ibv_modify_qp", INT, POINTER, POINTER, INT);
-        destroyQp = NativeFunction.of(lookup, "ibv_destroy_qp", INT, POINTER);
-        createAh = NativeFunction.of(lookup, "ibv_create_ah", POINTER, POINTER, POINTER);
-        destroyAh = NativeFunction.of(lookup, "ibv_destroy_ah", INT, POINTER);
-        attachMcast = NativeFunction.of(lookup, "ibv_attach_mcast", INT, POINTER, POINTER, SHORT);
-        detachMcast = NativeFunction.of(lookup, "ibv_detach_mcast", INT, POINTER, POINTER, SHORT);
+        queryGid = NativeFunction.ofInt(lookup, "ibv_query_gid", 4);
+        queryPkey = NativeFunction.ofInt(lookup, "ibv_query_pkey", 4);
+        createQp = NativeFunction.ofPointer(lookup, "ibv_create_qp", 2);
+        modifyQp = NativeFunction.ofInt(lookup, "ibv_modify_qp", 3);
+        destroyQp = NativeFunction.ofInt(lookup, "ibv_destroy_qp", 1);
+        createAh = NativeFunction.ofPointer(lookup, "ibv_create_ah", 2);
+        destroyAh = NativeFunction.ofInt(lookup, "ibv_destroy_ah", 1);
+        attachMcast = NativeFunction.ofInt(lookup, "ibv_attach_mcast", 3);
+        detachMcast = NativeFunction.ofInt(lookup, "ibv_detach_mcast", 3);
     }
 
     byte[] gid(long context, int port, int index) {

@@ -8,25 +8,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Arrays;
 
 /**
- * A function of the control path: arguments and result are passed as 64-bit integers and narrowed to what the C
- * declaration has. Any thread may call.
+ * A function of the control path. Any thread may call.
+ *
+ * <p>All arguments and the result are passed as 64 bits, and the result is narrowed to what the C declaration has: the
+ * supported machines pass integers and pointers in whole registers. So functions with equally many arguments have one
+ * shape, and that counts: the linker generates about a dozen classes for each when a process starts.
  */
 final class NativeFunction {
-    /** C {@code int}. */
-    static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
-    /** Every pointer, and {@code size_t}. */
-    static final ValueLayout.OfLong POINTER = ValueLayout.JAVA_LONG;
-    /** {@code uint16_t}. */
-    static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT;
-    /** {@code uint8_t}. */
-    static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
-
     private static final Linker LINKER = Linker.nativeLinker();
     private static final Linker.Option CAPTURE = Linker.Option.captureCallState("errno");
     private static final long ERRNO_OFFSET = Linker.Option.captureStateLayout()
@@ -34,82 +25,76 @@ final class NativeFunction {
     private static final ThreadLocal<MemorySegment> STATE =
         ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(Linker.Option.captureStateLayout()));
 
-    /** One handle for each shape, which takes the function's address: each costs classes that are made at start. */
-    private static final Map<FunctionDescriptor, MethodHandle> SHAPES = new ConcurrentHashMap<>();
-
     private final MethodHandle handle;
-    private final MemorySegment address;
+    private final boolean isInt;
 
-    private NativeFunction(MethodHandle handle, MemorySegment address) {
+    private NativeFunction(MethodHandle handle, boolean isInt) {
         this.handle = handle;
-        this.address = address;
-    }
-
-    /** Adapts {@code (address, capture, arguments...)} to {@code (address, capture, long[])} with a long as result. */
-    private static MethodHandle adapt(MethodHandle handle, int arguments) {
-        MethodType plain = MethodType.methodType(handle.type().returnType() == void.class ? void.class : long.class,
-            MemorySegment.class, MemorySegment.class);
-        for (int i = 0; i < arguments; i++) {
-            plain = plain.appendParameterTypes(long.class);
-        }
-        MethodHandle cast = MethodHandles.explicitCastArguments(handle, plain);
-        if (plain.returnType() == void.class) {
-            cast = MethodHandles.filterReturnValue(cast, MethodHandles.zero(long.class));
-        }
-        return cast.asSpreader(2, long[].class, arguments);
+        this.isInt = isInt;
     }
 
     /**
-     * Binds a function that returns something.
+     * Binds a function that returns an {@code int}, or nothing; then what {@link #call} answers means nothing.
      *
      * @param lookup    its library.
      * @param name      C name.
-     * @param result    layout of the result.
-     * @param arguments layouts of the arguments.
+     * @param arguments number of arguments, up to 5; integers and pointers only.
      * @throws UnsatisfiedLinkError if the library does not have it.
      */
-    static NativeFunction of(SymbolLookup lookup, String name, MemoryLayout result, MemoryLayout... arguments) {
-        return bind(lookup, name, FunctionDescriptor.of(result, arguments));
+    static NativeFunction ofInt(SymbolLookup lookup, String name, int arguments) {
+        return new NativeFunction(link(lookup, name, arguments, CAPTURE), true);
     }
 
-    /** The same for a function that returns nothing; {@link #call} answers 0. */
-    static NativeFunction ofVoid(SymbolLookup lookup, String name, MemoryLayout... arguments) {
-        return bind(lookup, name, FunctionDescriptor.ofVoid(arguments));
+    /** The same for a function that returns a pointer. */
+    static NativeFunction ofPointer(SymbolLookup lookup, String name, int arguments) {
+        return new NativeFunction(link(lookup, name, arguments, CAPTURE), false);
     }
 
-    /** The same for a function that is variadic in C, behind {@code fixed} arguments. */
-    @SuppressWarnings("restricted")
-    static NativeFunction ofVariadic(
-        SymbolLookup lookup, String name, int fixed, MemoryLayout result, MemoryLayout... arguments) {
-        MethodHandle handle = LINKER.downcallHandle(
-            FunctionDescriptor.of(result, arguments), CAPTURE, Linker.Option.firstVariadicArg(fixed));
-        return new NativeFunction(adapt(handle, arguments.length), symbol(lookup, name));
+    /** The same as {@link #ofInt} for a function that is variadic in C, behind {@code fixed} arguments. */
+    static NativeFunction ofVariadic(SymbolLookup lookup, String name, int fixed, int arguments) {
+        return new NativeFunction(
+            link(lookup, name, arguments, CAPTURE, Linker.Option.firstVariadicArg(fixed)), true);
     }
 
     @SuppressWarnings("restricted")
-    private static NativeFunction bind(SymbolLookup lookup, String name, FunctionDescriptor descriptor) {
-        MethodHandle handle = SHAPES.computeIfAbsent(descriptor, shape ->
-            adapt(LINKER.downcallHandle(shape, CAPTURE), shape.argumentLayouts().size()));
-        return new NativeFunction(handle, symbol(lookup, name));
+    private static MethodHandle link(SymbolLookup lookup, String name, int arguments, Linker.Option... options) {
+        MemorySegment symbol = lookup.find(name).orElseThrow(() -> new UnsatisfiedLinkError(name));
+        return LINKER.downcallHandle(symbol, shape(arguments), options);
     }
 
-    private static MemorySegment symbol(SymbolLookup lookup, String name) {
-        return lookup.find(name).orElseThrow(() -> new UnsatisfiedLinkError(name));
+    private static FunctionDescriptor shape(int arguments) {
+        ValueLayout[] layouts = new ValueLayout[arguments];
+        Arrays.fill(layouts, ValueLayout.JAVA_LONG);
+        return FunctionDescriptor.of(ValueLayout.JAVA_LONG, layouts);
     }
 
     /** A handle for functions of one shape whose address is its first argument; for calls that never block. */
     @SuppressWarnings("restricted")
-    static MethodHandle unbound(FunctionDescriptor descriptor) {
-        return LINKER.downcallHandle(descriptor, Linker.Option.critical(false));
+    static MethodHandle unbound(int arguments) {
+        return LINKER.downcallHandle(shape(arguments), Linker.Option.critical(false));
     }
 
     /** What it returns. */
     long call(long... arguments) {
+        long result;
         try {
-            return (long) handle.invokeExact(address, STATE.get(), arguments);
+            result = call(STATE.get(), arguments);
         } catch (Throwable thrown) {
             throw unexpected(thrown);
         }
+        return isInt ? (int) result : result;
+    }
+
+    private long call(MemorySegment state, long[] given) throws Throwable {
+        return switch (given.length) {
+            case 0 -> (long) handle.invokeExact(state);
+            case 1 -> (long) handle.invokeExact(state, given[0]);
+            case 2 -> (long) handle.invokeExact(state, given[0], given[1]);
+            case 3 -> (long) handle.invokeExact(state, given[0], given[1], given[2]);
+            case 4 -> (long) handle.invokeExact(state, given[0], given[1], given[2], given[3]);
+            case 5 -> (long) handle.invokeExact(state, given[0], given[1], given[2], given[3], given[4]);
+            default -> throw new IllegalArgumentException(given.length + " arguments, at most 5 are linked");
+        };
     }
 
     /** For functions that return a pointer, or null and errno. */

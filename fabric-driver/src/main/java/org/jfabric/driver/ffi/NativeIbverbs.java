@@ -1,8 +1,5 @@
 package org.jfabric.driver.ffi;
 
-import static org.jfabric.driver.ffi.NativeFunction.BYTE;
-import static org.jfabric.driver.ffi.NativeFunction.INT;
-import static org.jfabric.driver.ffi.NativeFunction.POINTER;
 
 import org.agrona.UnsafeApi;
 
@@ -16,7 +13,7 @@ final class NativeIbverbs implements Ibverbs {
     private static final int F_SETFL = 4;
     private static final int O_NONBLOCK = 0x800;
     private static final NativeFunction FCNTL = NativeFunction.ofVariadic(
-        Linker.nativeLinker().defaultLookup(), "fcntl", 2, INT, INT, INT, INT);
+        Linker.nativeLinker().defaultLookup(), "fcntl", 2, 3);
 
     private final String version;
     private final NativeFunction getDeviceList;
@@ -48,32 +45,32 @@ final class NativeIbverbs implements Ibverbs {
 
     NativeIbverbs(SymbolLookup lookup, String version) {
         this.version = version;
-        getDeviceList = NativeFunction.of(lookup, "ibv_get_device_list", POINTER, POINTER);
-        freeDeviceList = NativeFunction.ofVoid(lookup, "ibv_free_device_list", POINTER);
-        getDeviceName = NativeFunction.of(lookup, "ibv_get_device_name", POINTER, POINTER);
-        openDevice = NativeFunction.of(lookup, "ibv_open_device", POINTER, POINTER);
-        closeDevice = NativeFunction.of(lookup, "ibv_close_device", INT, POINTER);
-        queryDevice = NativeFunction.of(lookup, "ibv_query_device", INT, POINTER, POINTER);
-        queryPort = NativeFunction.of(lookup, "ibv_query_port", INT, POINTER, BYTE, POINTER);
-        allocatePd = NativeFunction.of(lookup, "ibv_alloc_pd", POINTER, POINTER);
-        deallocatePd = NativeFunction.of(lookup, "ibv_dealloc_pd", INT, POINTER);
-        regMr = NativeFunction.of(lookup, "ibv_reg_mr", POINTER, POINTER, POINTER, POINTER, INT);
-        deregMr = NativeFunction.of(lookup, "ibv_dereg_mr", INT, POINTER);
+        getDeviceList = NativeFunction.ofPointer(lookup, "ibv_get_device_list", 1);
+        freeDeviceList = NativeFunction.ofInt(lookup, "ibv_free_device_list", 1);
+        getDeviceName = NativeFunction.ofPointer(lookup, "ibv_get_device_name", 1);
+        openDevice = NativeFunction.ofPointer(lookup, "ibv_open_device", 1);
+        closeDevice = NativeFunction.ofInt(lookup, "ibv_close_device", 1);
+        queryDevice = NativeFunction.ofInt(lookup, "ibv_query_device", 2);
+        queryPort = NativeFunction.ofInt(lookup, "ibv_query_port", 3);
+        allocatePd = NativeFunction.ofPointer(lookup, "ibv_alloc_pd", 1);
+        deallocatePd = NativeFunction.ofInt(lookup, "ibv_dealloc_pd", 1);
+        regMr = NativeFunction.ofPointer(lookup, "ibv_reg_mr", 4);
+        deregMr = NativeFunction.ofInt(lookup, "ibv_dereg_mr", 1);
         datagrams = new NativeDatagrams(lookup);
-        createCompChannel = NativeFunction.of(lookup, "ibv_create_comp_channel", POINTER, POINTER);
-        destroyCompChannel = NativeFunction.of(lookup, "ibv_destroy_comp_channel", INT, POINTER);
-        getCqEvent = NativeFunction.of(lookup, "ibv_get_cq_event", INT, POINTER, POINTER, POINTER);
-        ackCqEvents = NativeFunction.ofVoid(lookup, "ibv_ack_cq_events", POINTER, INT);
-        createCq = NativeFunction.of(lookup, "ibv_create_cq", POINTER, POINTER, INT, POINTER, POINTER, INT);
-        destroyCq = NativeFunction.of(lookup, "ibv_destroy_cq", INT, POINTER);
-        modifyQp = NativeFunction.of(lookup, "ibv_modify_qp", INT, POINTER, POINTER, INT);
-        getAsyncEvent = NativeFunction.of(lookup, "ibv_get_async_event", INT, POINTER, POINTER);
-        ackAsyncEvent = NativeFunction.ofVoid(lookup, "ibv_ack_async_event", POINTER);
-        statusText = NativeFunction.of(lookup, "ibv_wc_status_str", POINTER, INT);
-        eventText = NativeFunction.of(lookup, "ibv_event_type_str", POINTER, INT);
-        portStateText = NativeFunction.of(lookup, "ibv_port_state_str", POINTER, INT);
-        createSrq = NativeFunction.of(lookup, "ibv_create_srq", POINTER, POINTER, POINTER);
-        destroySrq = NativeFunction.of(lookup, "ibv_destroy_srq", INT, POINTER);
+        createCompChannel = NativeFunction.ofPointer(lookup, "ibv_create_comp_channel", 1);
+        destroyCompChannel = NativeFunction.ofInt(lookup, "ibv_destroy_comp_channel", 1);
+        getCqEvent = NativeFunction.ofInt(lookup, "ibv_get_cq_event", 3);
+        ackCqEvents = NativeFunction.ofInt(lookup, "ibv_ack_cq_events", 2);
+        createCq = NativeFunction.ofPointer(lookup, "ibv_create_cq", 5);
+        destroyCq = NativeFunction.ofInt(lookup, "ibv_destroy_cq", 1);
+        modifyQp = NativeFunction.ofInt(lookup, "ibv_modify_qp", 3);
+        getAsyncEvent = NativeFunction.ofInt(lookup, "ibv_get_async_event", 2);
+        ackAsyncEvent = NativeFunction.ofInt(lookup, "ibv_ack_async_event", 1);
+        statusText = NativeFunction.ofPointer(lookup, "ibv_wc_status_str", 1);
+        eventText = NativeFunction.ofPointer(lookup, "ibv_event_type_str", 1);
+        portStateText = NativeFunction.ofPointer(lookup, "ibv_port_state_str", 1);
+        createSrq = NativeFunction.ofPointer(lookup, "ibv_create_srq", 2);
+        destroySrq = NativeFunction.ofInt(lookup, "ibv_destroy_srq", 1);
     }
 
     /** Makes a descriptor one that does not block; 0 or negative errno. */

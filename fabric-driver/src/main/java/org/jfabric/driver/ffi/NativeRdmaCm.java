@@ -1,8 +1,5 @@
 package org.jfabric.driver.ffi;
 
-import static org.jfabric.driver.ffi.NativeFunction.BYTE;
-import static org.jfabric.driver.ffi.NativeFunction.INT;
-import static org.jfabric.driver.ffi.NativeFunction.POINTER;
 
 import org.agrona.UnsafeApi;
 
@@ -41,26 +38,26 @@ final class NativeRdmaCm implements RdmaCm {
 
     NativeRdmaCm(SymbolLookup lookup, String version) {
         this.version = version;
-        createEventChannel = NativeFunction.of(lookup, "rdma_create_event_channel", POINTER);
-        destroyEventChannel = NativeFunction.ofVoid(lookup, "rdma_destroy_event_channel", POINTER);
-        createId = NativeFunction.of(lookup, "rdma_create_id", INT, POINTER, POINTER, POINTER, INT);
-        destroyId = NativeFunction.of(lookup, "rdma_destroy_id", INT, POINTER);
-        migrateId = NativeFunction.of(lookup, "rdma_migrate_id", INT, POINTER, POINTER);
-        bindAddr = NativeFunction.of(lookup, "rdma_bind_addr", INT, POINTER, POINTER);
-        listen = NativeFunction.of(lookup, "rdma_listen", INT, POINTER, INT);
-        resolveAddr = NativeFunction.of(lookup, "rdma_resolve_addr", INT, POINTER, POINTER, POINTER, INT);
-        resolveRoute = NativeFunction.of(lookup, "rdma_resolve_route", INT, POINTER, INT);
-        createQp = NativeFunction.of(lookup, "rdma_create_qp", INT, POINTER, POINTER, POINTER);
-        destroyQp = NativeFunction.ofVoid(lookup, "rdma_destroy_qp", POINTER);
-        connect = NativeFunction.of(lookup, "rdma_connect", INT, POINTER, POINTER);
-        accept = NativeFunction.of(lookup, "rdma_accept", INT, POINTER, POINTER);
-        reject = NativeFunction.of(lookup, "rdma_reject", INT, POINTER, POINTER, BYTE);
-        disconnect = NativeFunction.of(lookup, "rdma_disconnect", INT, POINTER);
-        joinMulticast = NativeFunction.of(lookup, "rdma_join_multicast", INT, POINTER, POINTER, POINTER);
-        leaveMulticast = NativeFunction.of(lookup, "rdma_leave_multicast", INT, POINTER, POINTER);
-        getCmEvent = NativeFunction.of(lookup, "rdma_get_cm_event", INT, POINTER, POINTER);
-        ackCmEvent = NativeFunction.of(lookup, "rdma_ack_cm_event", INT, POINTER);
-        eventText = NativeFunction.of(lookup, "rdma_event_str", POINTER, INT);
+        createEventChannel = NativeFunction.ofPointer(lookup, "rdma_create_event_channel", 0);
+        destroyEventChannel = NativeFunction.ofInt(lookup, "rdma_destroy_event_channel", 1);
+        createId = NativeFunction.ofInt(lookup, "rdma_create_id", 4);
+        destroyId = NativeFunction.ofInt(lookup, "rdma_destroy_id", 1);
+        migrateId = NativeFunction.ofInt(lookup, "rdma_migrate_id", 2);
+        bindAddr = NativeFunction.ofInt(lookup, "rdma_bind_addr", 2);
+        listen = NativeFunction.ofInt(lookup, "rdma_listen", 2);
+        resolveAddr = NativeFunction.ofInt(lookup, "rdma_resolve_addr", 4);
+        resolveRoute = NativeFunction.ofInt(lookup, "rdma_resolve_route", 2);
+        createQp = NativeFunction.ofInt(lookup, "rdma_create_qp", 3);
+        destroyQp = NativeFunction.ofInt(lookup, "rdma_destroy_qp", 1);
+        connect = NativeFunction.ofInt(lookup, "rdma_connect", 2);
+        accept = NativeFunction.ofInt(lookup, "rdma_accept", 2);
+        reject = NativeFunction.ofInt(lookup, "rdma_reject", 3);
+        disconnect = NativeFunction.ofInt(lookup, "rdma_disconnect", 1);
+        joinMulticast = NativeFunction.ofInt(lookup, "rdma_join_multicast", 3);
+        leaveMulticast = NativeFunction.ofInt(lookup, "rdma_leave_multicast", 2);
+        getCmEvent = NativeFunction.ofInt(lookup, "rdma_get_cm_event", 2);
+        ackCmEvent = NativeFunction.ofInt(lookup, "rdma_ack_cm_event", 1);
+        eventText = NativeFunction.ofPointer(lookup, "rdma_event_str", 1);
     }
 
     /** {@code rdma_event_str}. */

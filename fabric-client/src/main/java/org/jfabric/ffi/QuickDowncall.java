@@ -1,0 +1,78 @@
+package org.jfabric.ffi;
+
+import java.lang.foreign.Linker;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * A function of the C library whose errno nobody asks for: no call allocates, compiled or not. Arguments, result and
+ * shapes are those of {@link Downcall}. Any thread may call.
+ *
+ * @param handle takes the arguments.
+ */
+record QuickDowncall(MethodHandle handle) {
+    /**
+     * Links a function with a fixed argument list.
+     *
+     * @param name      C name.
+     * @param arguments number of arguments; integers and pointers only.
+     */
+    static QuickDowncall of(String name, int arguments) {
+        return new QuickDowncall(Downcall.link(name, arguments));
+    }
+
+    /**
+     * Links a function that is variadic in C.
+     *
+     * @param name           C name.
+     * @param fixedArguments number of arguments in front of the variadic ones.
+     * @param arguments      number of all arguments.
+     */
+    static QuickDowncall variadic(String name, int fixedArguments, int arguments) {
+        return new QuickDowncall(Downcall.link(name, arguments, Linker.Option.firstVariadicArg(fixedArguments)));
+    }
+
+    /** What the function returned; of an {@code int} only the lower half means something. */
+    long call(long a, long b, long c) {
+        try {
+            return (long) handle.invokeExact(a, b, c);
+        } catch (Throwable thrown) {
+            throw Downcall.unexpected(thrown);
+        }
+    }
+
+    /** As {@link #call(long, long, long)}. */
+    long call(long a, long b, long c, long d) {
+        try {
+            return (long) handle.invokeExact(a, b, c, d);
+        } catch (Throwable thrown) {
+            throw Downcall.unexpected(thrown);
+        }
+    }
+
+    /** As {@link #call(long, long, long)}. */
+    long call(long a, long b, long c, long d, long e) {
+        try {
+            return (long) handle.invokeExact(a, b, c, d, e);
+        } catch (Throwable thrown) {
+            throw Downcall.unexpected(thrown);
+        }
+    }
+
+    /** As {@link #call(long, long, long)}. */
+    long call(long a, long b, long c, long d, long e, long f) {
+        try {
+            return (long) handle.invokeExact(a, b, c, d, e, f);
+        } catch (Throwable thrown) {
+            throw Downcall.unexpected(thrown);
+        }
+    }
+
+    /** As {@link #call(long, long, long)}. */
+    long call(long a, long b, long c, long d, long e, long f, long g) {
+        try {
+            return (long) handle.invokeExact(a, b, c, d, e, f, g);
+        } catch (Throwable thrown) {
+            throw Downcall.unexpected(thrown);
+        }
+    }
+}
