@@ -9,7 +9,7 @@ readonly LIMIT=$SPEED_LIMIT
 if [ "$LIMIT" -eq 110 ]; then
     readonly ROUNDS=3000 WARM_UPS=1 TRIES=4
 else
-    readonly ROUNDS=2500 WARM_UPS=10 TRIES=14
+    readonly ROUNDS=2500 WARM_UPS=10 TRIES=10
 fi
 readonly SIZES=64$(printf ',64%.0s' $(seq $((WARM_UPS + TRIES - 1))))
 
