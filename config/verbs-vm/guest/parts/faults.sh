@@ -65,9 +65,9 @@ messages() {
 
 # The delay varies, so that packets also come out of order. Of messages that are one packet each: with longer ones the
 # device of software does not get on then, with the program of C on both sides as well.
-check "faults: MSG, packets are lost and late" lossy "loss 1% delay 1ms 500us" \
+check "faults: MSG, packets are lost and late" lossy "loss 2% delay 1ms 500us" \
     messages 100 both ours theirs 4k -p verbs -e msg -S 4096
-check "faults: rxm, packets are lost and late" lossy "loss 1% delay 1ms 500us" \
+check "faults: rxm, packets are lost and late" lossy "loss 2% delay 1ms 500us" \
     messages 100 both theirs ours 4k -p 'verbs;ofi_rxm' -e rdm -S 4096
 # long ones in order: one message, segments, and a payload that the peer reads
 check "faults: MSG, packets of 64k are lost" lossy "loss 1% delay 1ms" \

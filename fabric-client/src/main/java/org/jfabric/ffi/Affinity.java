@@ -1,6 +1,5 @@
 package org.jfabric.ffi;
 
-
 import java.lang.foreign.ValueLayout;
 import java.util.BitSet;
 
@@ -67,8 +66,7 @@ public final class Affinity {
     public static BitSet cpus() {
         CallState state = CallState.current();
         state.scratch.asSlice(0, MASK_BYTES).fill((byte) 0);
-        int result;
-        result = state.intResult(SCHED_GETAFFINITY.call(state, 0, MASK_BYTES, state.scratchAddress));
+        int result = state.intResult(SCHED_GETAFFINITY.call(state, 0, MASK_BYTES, state.scratchAddress));
         if (result < 0) {
             throw new NativeCallException("sched_getaffinity", -result, "mask of " + MASK_BYTES + " bytes");
         }
@@ -82,8 +80,7 @@ public final class Affinity {
      */
     public static int processors() {
         CallState state = CallState.current();
-        long count;
-        count = state.result(SYSCONF.call(state, SC_NPROCESSORS_CONF));
+        long count = state.result(SYSCONF.call(state, SC_NPROCESSORS_CONF));
         return (int) Math.max(1, count);
     }
 }

@@ -27,7 +27,7 @@ final class CallState {
         CAPTURE_LAYOUT.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
     private static final ThreadLocal<CallState> CURRENT = ThreadLocal.withInitial(CallState::new);
 
-    /** First argument of each downcall. */
+    /** Where a {@link Downcall} keeps errno. */
     final MemorySegment capture;
     /** Room for a name at 0 and a structure at {@link #STRUCT_OFFSET}, or for a structure at 0. */
     final MemorySegment scratch;

@@ -13,8 +13,9 @@ import java.util.Arrays;
  *
  * <p>All arguments and the result are passed as 64 bits, whatever the C declaration has: both supported machines pass
  * integers and pointers in whole registers, a callee looks at the part that is its own, and what is returned is
- * narrowed by the caller ({@link CallState#intResult}). So functions with equally many arguments have one shape, and
- * that counts: the linker generates about a dozen classes for each shape when a process starts.
+ * narrowed by the caller ({@link CallState#intResult}). So functions that are linked alike and have equally many
+ * arguments are of one shape, and that counts: the linker generates about a dozen classes for each when a process
+ * starts.
  *
  * <p>The linker makes a slice of the memory for errno at each call, and only where the compiler inlines the whole call
  * it goes without an object. What a running fabric calls over and over is a {@link QuickDowncall}.

@@ -1,6 +1,5 @@
 package org.jfabric.ffi;
 
-
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

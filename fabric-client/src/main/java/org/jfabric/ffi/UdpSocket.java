@@ -1,6 +1,5 @@
 package org.jfabric.ffi;
 
-
 import org.agrona.UnsafeApi;
 
 import java.lang.foreign.MemorySegment;
@@ -62,8 +61,7 @@ public final class UdpSocket {
     public static int open(byte[] name, boolean shared) {
         boolean isIpv6 = isIpv6(name);
         CallState state = CallState.current();
-        int fd;
-        fd = state.intResult(SOCKET.call(state, isIpv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_FLAGS, 0));
+        int fd = state.intResult(SOCKET.call(state, isIpv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_FLAGS, 0));
         if (fd < 0) {
             return fd;
         }

@@ -1,6 +1,5 @@
 package org.jfabric.ffi;
 
-
 import org.agrona.UnsafeApi;
 
 import java.lang.foreign.MemorySegment;
@@ -147,8 +146,7 @@ public final class UnixSocket {
      */
     public static boolean drainDoorbell(int fd) {
         long scratchAddress = CallState.current().scratchAddress;
-        long count;
-        count = DRAIN.call(fd, scratchAddress, CallState.SCRATCH_BYTES, MSG_DONTWAIT);
+        long count = DRAIN.call(fd, scratchAddress, CallState.SCRATCH_BYTES, MSG_DONTWAIT);
         if (count < 0) {
             // once more, to learn why; a reset that was told already is the end of file now
             count = recv(fd, scratchAddress, CallState.SCRATCH_BYTES, MSG_DONTWAIT);

@@ -11,8 +11,8 @@ import java.lang.invoke.MethodHandle;
  * that finds nothing.
  */
 final class NativeDataPath extends VerbsDataPath {
-    private static final MethodHandle three$mh = NativeFunction.unbound(3);
-    private static final MethodHandle two$mh = NativeFunction.unbound(2);
+    private static final MethodHandle THREE_ARGUMENTS = NativeFunction.unbound(3);
+    private static final MethodHandle TWO_ARGUMENTS = NativeFunction.unbound(2);
 
     /** Where a failed post says which request it was; nobody reads it, so all have the same. */
     private static final long BAD = NativeMemory.allocate(Long.BYTES);
@@ -38,7 +38,7 @@ final class NativeDataPath extends VerbsDataPath {
     @Override
     public int postSend(long queuePair, long request) {
         try {
-            return negated((int) (long) three$mh.invokeExact(postSend, queuePair, request, BAD));
+            return negated((int) (long) THREE_ARGUMENTS.invokeExact(postSend, queuePair, request, BAD));
         } catch (Throwable thrown) {
             throw NativeFunction.unexpected(thrown);
         }
@@ -47,7 +47,7 @@ final class NativeDataPath extends VerbsDataPath {
     @Override
     public int postReceive(long queuePair, long request) {
         try {
-            return negated((int) (long) three$mh.invokeExact(postReceive, queuePair, request, BAD));
+            return negated((int) (long) THREE_ARGUMENTS.invokeExact(postReceive, queuePair, request, BAD));
         } catch (Throwable thrown) {
             throw NativeFunction.unexpected(thrown);
         }
@@ -56,7 +56,7 @@ final class NativeDataPath extends VerbsDataPath {
     @Override
     public int postSharedReceive(long sharedQueue, long request) {
         try {
-            return negated((int) (long) three$mh.invokeExact(postSharedReceive, sharedQueue, request, BAD));
+            return negated((int) (long) THREE_ARGUMENTS.invokeExact(postSharedReceive, sharedQueue, request, BAD));
         } catch (Throwable thrown) {
             throw NativeFunction.unexpected(thrown);
         }
@@ -65,7 +65,7 @@ final class NativeDataPath extends VerbsDataPath {
     @Override
     public int poll(long queue, WorkCompletions completions) {
         try {
-            return (int) (long) three$mh.invokeExact(
+            return (int) (long) THREE_ARGUMENTS.invokeExact(
                 pollQueue, queue, (long) completions.capacity(), completions.address());
         } catch (Throwable thrown) {
             throw NativeFunction.unexpected(thrown);
@@ -75,7 +75,7 @@ final class NativeDataPath extends VerbsDataPath {
     @Override
     public int arm(long queue) {
         try {
-            return negated((int) (long) two$mh.invokeExact(requestNotify, queue, 0L));
+            return negated((int) (long) TWO_ARGUMENTS.invokeExact(requestNotify, queue, 0L));
         } catch (Throwable thrown) {
             throw NativeFunction.unexpected(thrown);
         }

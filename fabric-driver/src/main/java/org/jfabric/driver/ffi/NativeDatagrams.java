@@ -1,6 +1,5 @@
 package org.jfabric.driver.ffi;
 
-
 import org.agrona.UnsafeApi;
 
 import java.lang.foreign.SymbolLookup;

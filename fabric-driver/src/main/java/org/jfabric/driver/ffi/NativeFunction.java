@@ -14,8 +14,8 @@ import java.util.Arrays;
  * A function of the control path. Any thread may call.
  *
  * <p>All arguments and the result are passed as 64 bits, and the result is narrowed to what the C declaration has: the
- * supported machines pass integers and pointers in whole registers. So functions with equally many arguments have one
- * shape, and that counts: the linker generates about a dozen classes for each when a process starts.
+ * supported machines pass integers and pointers in whole registers. So functions with equally many arguments are of
+ * one shape, and that counts: the linker generates about a dozen classes for each when a process starts.
  */
 final class NativeFunction {
     private static final Linker LINKER = Linker.nativeLinker();
