@@ -50,6 +50,7 @@ record Downcall(MethodHandle handle) {
         return new Downcall(link(name, arguments, CAPTURE_ERRNO, Linker.Option.firstVariadicArg(fixedArguments)));
     }
 
+    /** The function as a handle that takes what the options ask for and the arguments. */
     @SuppressWarnings("restricted")
     static MethodHandle link(String name, int arguments, Linker.Option... options) {
         ValueLayout[] layouts = new ValueLayout[arguments];

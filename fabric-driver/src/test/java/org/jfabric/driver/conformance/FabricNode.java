@@ -1,5 +1,6 @@
 package org.jfabric.driver.conformance;
 
+import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
 import org.jfabric.AddressVectorAttr;
@@ -116,11 +117,16 @@ public final class FabricNode implements AutoCloseable {
     }
 
     public void assertFilled(long offset, int length, int seed) {
+        assertPattern(memory.buffer(), (int) offset, length, seed, 0);
+    }
+
+    /** The bytes at an offset of a buffer are a stretch of the pattern. */
+    static void assertPattern(DirectBuffer buffer, int offset, int length, int seed, int from) {
         byte[] seen = new byte[length];
-        memory.buffer().getBytes((int) offset, seen);
-        int at = Arrays.mismatch(pattern(seed, 0, length), seen);
+        buffer.getBytes(offset, seen);
+        int at = Arrays.mismatch(pattern(seed, from, length), seen);
         if (at >= 0) {
-            throw new AssertionError("byte " + at + " of " + length + " differs, seed " + seed);
+            throw new AssertionError("byte " + (from + at) + " of " + (from + length) + " differs, seed " + seed);
         }
     }
 

@@ -15,8 +15,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 
-import java.util.Arrays;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -241,10 +239,7 @@ class VectorMessageTest {
                 pair.a.await(2);
                 at = 0;
                 for (int i = 0; i < received.length; i++) {
-                    byte[] seen = new byte[received[i]];
-                    to[i].buffer().getBytes(i, seen);
-                    assertEquals(-1, Arrays.mismatch(FabricNode.pattern(round, at, received[i]), seen),
-                        "first byte that differs in piece " + i + " of round " + round);
+                    FabricNode.assertPattern(to[i].buffer(), i, received[i], round, at);
                     at += received[i];
                 }
             }
