@@ -5,6 +5,7 @@ import org.jfabric.FabricException;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.driver.engine.complete.CompletionWriter;
 import org.jfabric.driver.engine.complete.CounterWriter;
+import org.jfabric.driver.engine.complete.EndedCount;
 import org.jfabric.driver.engine.peer.AddressTable;
 import org.jfabric.driver.engine.peer.Connection;
 import org.jfabric.driver.engine.peer.ConnectionListener;
@@ -206,19 +207,19 @@ public final class EngineEndpoint extends EndpointPort {
     /**
      * Sends that have ended since the start.
      *
-     * @return a count.
+     * @return the count, and who is told of it.
      */
-    public long completedSends() {
-        return sender.completed();
+    public EndedCount endedSends() {
+        return sender.ended();
     }
 
     /**
      * Receives that have ended since the start.
      *
-     * @return a count.
+     * @return the count, and who is told of it.
      */
-    public long completedReceives() {
-        return receiver.completed();
+    public EndedCount endedReceives() {
+        return receiver.ended();
     }
 
     Sender sender() {

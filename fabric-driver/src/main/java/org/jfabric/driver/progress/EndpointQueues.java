@@ -1,6 +1,5 @@
 package org.jfabric.driver.progress;
 
-import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.layout.RecordConsumer;
@@ -25,8 +24,6 @@ public final class EndpointQueues {
     boolean hot;
     private final long completedSendsAddress;
     private final long completedReceivesAddress;
-    private long completedSends;
-    private long completedReceives;
 
     /**
      * Both queues at their start.
@@ -58,18 +55,16 @@ public final class EndpointQueues {
         this.completedReceivesAddress = receiveAddress + RecordRingDescriptor.COMPLETED_OFFSET;
     }
 
-    /** Tells the client how many of its operations have ended, if that changed. */
-    void publishCompleted() {
-        long sends = endpoint.completedSends();
-        if (sends != completedSends) {
-            completedSends = sends;
-            UnsafeApi.putLongRelease(null, completedSendsAddress, sends);
-        }
-        long receives = endpoint.completedReceives();
-        if (receives != completedReceives) {
-            completedReceives = receives;
-            UnsafeApi.putLongRelease(null, completedReceivesAddress, receives);
-        }
+    /** The client is told of each operation that ends. */
+    void serve() {
+        endpoint.endedSends().tell(completedSendsAddress);
+        endpoint.endedReceives().tell(completedReceivesAddress);
+    }
+
+    /** What ends from now on is not told, because the files may be gone. */
+    void leave() {
+        endpoint.endedSends().tell(0);
+        endpoint.endedReceives().tell(0);
     }
 
     private static RecordConsumer consumer(long fileAddress, int length) {

@@ -80,6 +80,11 @@ public final class QueuePoller {
      */
     public void remove(ProgressClient client) {
         clients.remove(client);
+        for (EndpointQueues queues : all) {
+            if (queues.client == client) {
+                queues.leave();
+            }
+        }
         all.removeIf(queues -> queues.client == client);
         hot.removeIf(queues -> queues.client == client);
     }
@@ -91,6 +96,7 @@ public final class QueuePoller {
      */
     public void add(EndpointQueues queues) {
         queues.client.add(queues);
+        queues.serve();
         all.add(queues);
     }
 
@@ -101,6 +107,7 @@ public final class QueuePoller {
      */
     public void remove(EndpointQueues queues) {
         queues.client.remove(queues);
+        queues.leave();
         all.remove(queues);
         hot.remove(queues);
     }
@@ -233,9 +240,7 @@ public final class QueuePoller {
         if (queues.client.session().isEnded()) {
             return 0;
         }
-        int work = pollTransmit(queues) + pollReceive(queues);
-        queues.publishCompleted();
-        return work;
+        return pollTransmit(queues) + pollReceive(queues);
     }
 
     private int pollTransmit(EndpointQueues queues) {

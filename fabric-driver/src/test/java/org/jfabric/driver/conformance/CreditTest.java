@@ -49,6 +49,57 @@ class CreditTest {
         }
     }
 
+    /** As many as can be are always outstanding: what is posted behind an entry has only that one's room. */
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement("CL-012")
+    void shouldHaveRoomForAnotherOperationAsSoonAsAnEntryIsRead(Setup setup) {
+        Info hints = new Info().caps(Flags.TAGGED);
+        hints.txAttr().size(16);
+        hints.rxAttr().size(16);
+        if (setup.strongestLevel() != Flags.INJECT_COMPLETE) {
+            hints.txAttr().opFlags(Flags.TRANSMIT_COMPLETE);
+        }
+        try (FabricPair pair = new FabricPair(setup, hints, 64)) {
+            int received = 0;
+            int sent = 0;
+            while (receive(pair.b) == 0) {
+                received++;
+            }
+            while (send(pair) == 0) {
+                sent++;
+            }
+            assertTrue(sent >= 16 && sent <= received, sent + " sends, " + received + " receives");
+            long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(40);
+            for (int again = 0; again < 20_000;) {
+                boolean quiet = true;
+                if (pair.b.poll() instanceof FabricNode.Entry entry) {
+                    assertEquals(0, entry.err(), entry::toString);
+                    assertEquals(0, receive(pair.b), "a receive behind an entry");
+                    quiet = false;
+                }
+                if (pair.a.poll() instanceof FabricNode.Entry entry) {
+                    assertEquals(0, entry.err(), entry::toString);
+                    assertEquals(0, send(pair), "a send behind an entry");
+                    again++;
+                    quiet = false;
+                }
+                if (quiet) {
+                    pair.pump();
+                    assertTrue(System.nanoTime() - deadlineNs < 0, again + " sends behind an entry");
+                }
+            }
+        }
+    }
+
+    private static int receive(FabricNode node) {
+        return node.endpoint.trecv(node.memory.address(64), 64, ANY, 1, 0, 1);
+    }
+
+    private static int send(FabricPair pair) {
+        return pair.a.endpoint.tsend(pair.a.memory.address(0), 8, pair.toB, 1, 2);
+    }
+
     @ParameterizedTest(name = "{0}")
     @SetupSource
     void shouldHoldASenderWhoseReceiverNeverPostsAndNameItInACounter(Setup setup) {

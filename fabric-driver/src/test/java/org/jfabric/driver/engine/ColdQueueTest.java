@@ -26,7 +26,8 @@ class ColdQueueTest {
     private static final int WORKING = 3;
     private static final int MOST_CYCLES = 64;
     private static final int RING_LENGTH = 4096;
-    private static final int OUTSTANDING = 32;
+    /** All queues are of one endpoint, which tells the last of them what has ended: no other one gets room back. */
+    private static final int OUTSTANDING = 1 << 20;
     private static final int IDLE_CYCLES = 5000;
     private static final int ROTATION_CYCLES = EngineConfig.COLD_ROTATION_CYCLES.defaultValue();
     private static final long TAGGED = Flags.TAGGED | Flags.COMPLETION;

@@ -104,6 +104,45 @@ class EngineCreditTest {
         b.assertAtRest();
     }
 
+    /** Their entries are read before: whoever posts again behind an entry must not find the place taken. */
+    @Test
+    void shouldMakeRoomForAnotherReceiveBeforeTheSenderCanBeTold() {
+        rig.settings = new EngineSettings(1 << 20, 1 << 14, 64, 4);
+        Rig.Node a = rig.add("a");
+        Rig.Node b = rig.add("b");
+        int messages = 20;
+        for (int i = 0; i < messages; i++) {
+            assertEquals(0, a.tsend(b, 0, 5000, 1, 100 + i));
+        }
+        rig.settle();
+        assertEquals(messages, b.endpoint.receiver().unexpectedMessages());
+        script.capacityFrames = 0;
+        int posted = 0;
+        while (b.trecv(0, 5000, 1, 200 + posted) == 0) {
+            posted++;
+        }
+        assertEquals(messages, b.completions.takeAll().size());
+        a.assertNoEntry();
+        // a few at once; the others keep their places, so that a sender that does not listen cannot fill the memory
+        int early = posted - rig.rxSize;
+        assertTrue(early > 0 && early < messages, () -> early + " of " + messages);
+        assertEquals(posted - early, b.endpoint.outstandingReceives());
+        assertEquals(early, b.endpoint.endedReceives().get());
+        script.capacityFrames = Integer.MAX_VALUE;
+        rig.settle();
+        assertEquals(messages, a.completions.takeAll().size());
+        assertEquals(posted - messages, b.endpoint.outstandingReceives());
+        assertEquals(messages, b.endpoint.endedReceives().get());
+        for (int i = messages; i < posted; i++) {
+            assertEquals(0, a.tsend(b, 0, 8, 1, 100 + i));
+            rig.settle();
+            assertEquals(200 + i, b.next().context());
+        }
+        assertEquals(posted - messages, a.completions.takeAll().size());
+        a.assertAtRest();
+        b.assertAtRest();
+    }
+
     @Test
     void shouldStillMatchOtherTagsWhenCreditIsUsedUp() {
         Rig.Node a = rig.add("a");

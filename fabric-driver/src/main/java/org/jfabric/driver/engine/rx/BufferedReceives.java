@@ -180,8 +180,7 @@ final class BufferedReceives extends HeldBack {
             operation.place(0, cell.address, operation.placedBytes());
         }
         cells.give(cell);
-        receiver.complete(operation);
-        receiver.release(operation);
+        receiver.end(operation);
     }
 
     /**

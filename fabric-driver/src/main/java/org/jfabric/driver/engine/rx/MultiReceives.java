@@ -372,6 +372,7 @@ final class MultiReceives extends HeldBack {
 
     private void finish(ReceiveOperation buffer) {
         if (!buffer.reported) {
+            pool.ending(buffer);
             entries.release(buffer);
             receiver.release(buffer);
         }

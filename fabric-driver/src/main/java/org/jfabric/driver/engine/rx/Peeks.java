@@ -31,6 +31,7 @@ final class Peeks {
 
     private final Receiver receiver;
     private final RegionTable regions;
+    private final ReceivePool pool;
     private final ReceiveEntries entries;
     private final UnexpectedStore store;
     private final Pulls pulls;
@@ -43,10 +44,11 @@ final class Peeks {
     private final int limit;
 
     Peeks(
-        Receiver receiver, RegionTable regions, ReceiveEntries entries, UnexpectedStore store, Pulls pulls,
-        ReachedLevels levels, Sources sources, int limit) {
+        Receiver receiver, RegionTable regions, ReceivePool pool, ReceiveEntries entries, UnexpectedStore store,
+        Pulls pulls, ReachedLevels levels, Sources sources, int limit) {
         this.receiver = receiver;
         this.regions = regions;
+        this.pool = pool;
         this.entries = entries;
         this.store = store;
         this.pulls = pulls;
@@ -101,6 +103,7 @@ final class Peeks {
                 claims.put(operation.context, message);
                 operation.state = ReceiveOperation.CLAIMED;
             }
+            pool.ending(operation);
             entries.found(operation, copy(message, operation));
             receiver.release(operation);
         }
@@ -163,8 +166,7 @@ final class Peeks {
             }
             default -> {
                 store.giveMessage(message);
-                receiver.complete(operation);
-                receiver.release(operation);
+                receiver.end(operation);
             }
         }
     }
@@ -179,10 +181,11 @@ final class Peeks {
         message.peer = null;
         peer.left(message.length, message.epoch);
         store.giveMessage(message);
-        if (!operation.reported) {
-            receiver.complete(operation);
+        if (operation.reported) {
+            receiver.release(operation);
+        } else {
+            receiver.end(operation);
         }
-        receiver.release(operation);
         if (awaited) {
             levels.taken(0);
         }
@@ -190,6 +193,7 @@ final class Peeks {
 
     /** An access to shared memory failed after the claim: it holds, so it must be told, if without data. */
     void recover(ReceiveOperation operation) {
+        pool.ending(operation);
         entries.found(operation, 0);
         receiver.release(operation);
     }

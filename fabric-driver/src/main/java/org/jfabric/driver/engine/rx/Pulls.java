@@ -63,8 +63,7 @@ final class Pulls {
         operation.received = 0;
         operation.finishErrno = 0;
         if (peer.channel() == null) {
-            receiver.complete(operation);
-            receiver.release(operation);
+            receiver.end(operation);
             return;
         }
         peer.addPull(operation);

@@ -44,6 +44,8 @@ public final class ReceiveOperation extends MatchedReceive {
     public ReceiveOperation nextControl;
 
     final PieceList vector = new PieceList();
+    /** There is room for another receive already, {@link ReceivePool}. */
+    boolean madeRoom;
     /** The message whose payload still streams into the store, in the state {@link #FILLING}. */
     StoredMessage filling;
 

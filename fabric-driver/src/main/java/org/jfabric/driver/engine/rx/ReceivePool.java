@@ -1,28 +1,42 @@
 package org.jfabric.driver.engine.rx;
 
+import org.jfabric.driver.engine.complete.EndedCount;
 import org.jfabric.driver.resource.CycleClock;
 
 import java.util.Set;
 
 /**
  * The receives that an endpoint can have outstanding, and the parts, which stand for messages in multi-receive buffers;
- * made with the endpoint. Owner: progress agent.
+ * made with the endpoint.
+ *
+ * <p>A receive makes room for another one in front of its entry (CL-012), its record comes back behind it: mostly in
+ * the same step, but not before the sender of an announced payload was told. So there are a few records more than
+ * receives; a peer that does not read what it is told uses them up, and then such receives keep their room until it
+ * does.
+ *
+ * <p>Owner: progress agent.
  */
 final class ReceivePool {
+    private static final int SPARES = 16;
+
     private final ReceiveOperation[] operations;
     private final int receives;
     private ReceiveOperation free;
     private ReceiveOperation freePart;
-    private int freeCount;
+    /** Receives that may still be posted. */
+    private int room;
+    /** Records that are in use although their receives have made room. */
+    private int lingering;
     private final CycleClock clock;
-    private long given;
+    private final EndedCount ended = new EndedCount();
 
     ReceivePool(int receives, int parts, CycleClock clock) {
         this.receives = receives;
         this.clock = clock;
-        operations = new ReceiveOperation[receives + parts];
+        int records = receives + SPARES;
+        operations = new ReceiveOperation[records + parts];
         for (int i = operations.length - 1; i >= 0; i--) {
-            boolean isPart = i >= receives;
+            boolean isPart = i >= records;
             ReceiveOperation operation = new ReceiveOperation(i, isPart);
             operations[i] = operation;
             if (isPart) {
@@ -33,17 +47,19 @@ final class ReceivePool {
                 free = operation;
             }
         }
-        freeCount = receives;
+        room = receives;
     }
 
     ReceiveOperation take() {
         ReceiveOperation operation = free;
-        if (operation != null) {
-            free = operation.nextFree;
-            operation.nextFree = null;
-            operation.sinceNs = clock.nowNs();
-            freeCount--;
+        // after a fault more records may linger than there are spares, until the next cycle
+        if (room == 0 || operation == null) {
+            return null;
         }
+        free = operation.nextFree;
+        operation.nextFree = null;
+        operation.sinceNs = clock.nowNs();
+        room--;
         return operation;
     }
 
@@ -78,13 +94,32 @@ final class ReceivePool {
         }
         operation.nextFree = free;
         free = operation;
-        freeCount++;
-        given++;
+        ending(operation);
+        operation.madeRoom = false;
+        lingering--;
     }
 
-    /** Records of receives that came back since the start. */
-    long given() {
-        return given;
+    /** Makes room for another receive in front of the entry of one whose record comes back in this step. */
+    void ending(ReceiveOperation operation) {
+        // a part took none
+        if (!operation.madeRoom && !operation.isPart) {
+            operation.madeRoom = true;
+            lingering++;
+            room++;
+            ended.increment();
+        }
+    }
+
+    /** The same in front of the entry of a receive whose record comes back some time later. */
+    void lingering(ReceiveOperation operation) {
+        if (lingering < SPARES) {
+            ending(operation);
+        }
+    }
+
+    /** Receives that have made room since the start. */
+    EndedCount ended() {
+        return ended;
     }
 
     ReceiveOperation find(long id) {
@@ -111,9 +146,9 @@ final class ReceivePool {
         freePart = null;
     }
 
-    /** Receives that have not ended. */
-    int inUse() {
-        return receives - freeCount;
+    /** Receives that have not made room. */
+    int outstanding() {
+        return receives - room;
     }
 
     /** Records of both kinds. */

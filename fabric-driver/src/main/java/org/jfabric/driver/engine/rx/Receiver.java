@@ -6,6 +6,7 @@ import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.engine.complete.CompletionWriter;
 import org.jfabric.driver.engine.complete.CounterWriter;
+import org.jfabric.driver.engine.complete.EndedCount;
 import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.peer.Peer;
@@ -89,7 +90,7 @@ public final class Receiver {
         this.levels = new ReachedLevels(this, store);
         this.unfinished = new UnfinishedMessages(store);
         this.sources = new Sources(this, peers, directed, tagged, untagged);
-        this.peeks = new Peeks(this, regions, entries, store, pulls, levels, sources, settings.rxSize());
+        this.peeks = new Peeks(this, regions, pool, entries, store, pulls, levels, sources, settings.rxSize());
         this.buffered = settings.slab() == null ? null : new BufferedReceives(
             this, settings, regions, pool, tagged, untagged, entries, store, pulls, peeks, completions.driverShare(),
             completionIndex);
@@ -174,8 +175,7 @@ public final class Receiver {
             operation.message(peer, flags & MESSAGE_BITS, tag, data, length);
             operation.place(0, address, operation.placedBytes());
             peer.passed(length);
-            complete(operation);
-            release(operation);
+            end(operation);
             return null;
         }
         StoredMessage message = store(peer, flags, tag, data, length);
@@ -364,13 +364,12 @@ public final class Receiver {
     }
 
     /**
-     * Operations whose records are free again since the start. A receive of an announced payload has its entry before
-     * its sender was told, and only then makes room for another one.
+     * Receives that have made room for others since the start.
      *
-     * @return a count.
+     * @return the count, and who is told of it.
      */
-    public long completed() {
-        return pool.given();
+    public EndedCount ended() {
+        return pool.ended();
     }
 
     /**
@@ -379,7 +378,7 @@ public final class Receiver {
      * @return a count.
      */
     public int outstanding() {
-        return pool.inUse();
+        return pool.outstanding();
     }
 
     /**
@@ -434,8 +433,16 @@ public final class Receiver {
         store.close();
     }
 
-    /** Writes the entry of a receive whose message is placed. */
+    /** Writes the entry of a receive whose message is placed, and ends it. */
+    void end(ReceiveOperation operation) {
+        pool.ending(operation);
+        complete(operation);
+        release(operation);
+    }
+
+    /** Writes the entry of a receive whose message is placed, and which has still to tell its peer. */
     void complete(ReceiveOperation operation) {
+        pool.lingering(operation);
         if (operation.cell != null) {
             buffered.complete(operation);
         } else if (operation.isPart) {
@@ -451,12 +458,14 @@ public final class Receiver {
             multi.cancel(operation, errno);
             return;
         }
+        pool.ending(operation);
         writeError(operation, placed, errno);
         release(operation);
     }
 
-    /** Writes the error entry of a receive, which goes on to tell its peer. */
+    /** Writes the error entry of a receive, which has still to tell its peer. */
     void writeError(ReceiveOperation operation, long placed, int errno) {
+        pool.lingering(operation);
         if (operation.cell != null) {
             buffered.fail(operation, placed, errno);
         } else if (operation.isPart) {
@@ -512,8 +521,7 @@ public final class Receiver {
                 message.peer = null;
                 peer.left(message.length, message.epoch);
                 store.giveMessage(message);
-                complete(operation);
-                release(operation);
+                end(operation);
                 if (awaited) {
                     levels.taken(0);
                 }

@@ -113,8 +113,7 @@ final class Streams {
             if (operation != null && operation.state == ReceiveOperation.STREAMING) {
                 peer.removePull(operation);
                 peer.passed(operation.messageLength);
-                receiver.complete(operation);
-                receiver.release(operation);
+                receiver.end(operation);
             }
             return;
         }

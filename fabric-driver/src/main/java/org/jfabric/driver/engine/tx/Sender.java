@@ -5,6 +5,7 @@ import org.jfabric.Flags;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.complete.CompletionWriter;
 import org.jfabric.driver.engine.complete.CounterWriter;
+import org.jfabric.driver.engine.complete.EndedCount;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.engine.peer.PeerTable;
 import org.jfabric.driver.link.Channel;
@@ -40,7 +41,7 @@ public final class Sender {
     private final CounterWriter counter;
     private final long maxMessageBytes;
     private final int injectSizeBytes;
-    private long completed;
+    private final EndedCount ended = new EndedCount();
 
     /**
      * A sender without operations.
@@ -357,10 +358,10 @@ public final class Sender {
     /**
      * Operations that have ended since the start.
      *
-     * @return a count.
+     * @return the count, and who is told of it.
      */
-    public long completed() {
-        return completed;
+    public EndedCount ended() {
+        return ended;
     }
 
     /**
@@ -464,7 +465,7 @@ public final class Sender {
         if (operation.state != TransmitOperation.FREE) {
             operation.releaseMemory();
         }
-        completed++;
+        ended.increment();
         pool.give(operation);
     }
 }
