@@ -71,7 +71,7 @@ beside() {
         > /tmp/figures
     echo "the middle ones: $(middle /tmp/ours) us and $(middle /tmp/theirs) us" >> /tmp/figures
     echo "all: ours" $(cat /tmp/ours) "theirs" $(cat /tmp/theirs) >> /tmp/figures
-    [ "$ratio" -le "$LIMIT" ]
+    [ "$ratio" -le "$LIMIT" ] || return $MISSED
 }
 
 java_options+=($INLINING)
