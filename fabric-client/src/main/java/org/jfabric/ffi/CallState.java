@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
  * <p>Owner: the thread that called {@link #current()}. Contents last until that thread's next native call. The memory
  * is released after the thread has ended.
  */
-final class CallState {
+public final class CallState {
     /** Longest name or path including the terminating zero, as in the kernel. */
     static final int PATH_MAX = 4096;
     /** Size of {@link #scratch}. */
@@ -47,7 +47,7 @@ final class CallState {
      *
      * @return always the same object on the same thread.
      */
-    static CallState current() {
+    public static CallState current() {
         return CURRENT.get();
     }
 
@@ -56,7 +56,7 @@ final class CallState {
      *
      * @return positive errno; meaningful only after a call that failed.
      */
-    int errno() {
+    public int errno() {
         return capture.get(ValueLayout.JAVA_INT, ERRNO_OFFSET);
     }
 

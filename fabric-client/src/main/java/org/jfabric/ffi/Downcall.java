@@ -9,7 +9,7 @@ import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
 
 /**
- * A function of the C library, linked so that errno is kept in {@link CallState} for whom a failure needs a reason.
+ * A function of a C library, linked so that errno is kept in {@link CallState} for whom a failure needs a reason.
  *
  * <p>All arguments and the result are passed as 64 bits, whatever the C declaration has: both supported machines pass
  * integers and pointers in whole registers, a callee looks at the part that is its own, and what is returned is
@@ -25,12 +25,12 @@ import java.util.Arrays;
  *
  * @param handle takes the memory for errno and the arguments.
  */
-record Downcall(MethodHandle handle) {
+public record Downcall(MethodHandle handle) {
     private static final Linker LINKER = Linker.nativeLinker();
     private static final Linker.Option CAPTURE_ERRNO = Linker.Option.captureCallState("errno");
 
     /**
-     * Links a function with a fixed argument list.
+     * Links a function of the C library with a fixed argument list.
      *
      * @param name      C name.
      * @param arguments number of arguments; integers and pointers only.
@@ -40,7 +40,7 @@ record Downcall(MethodHandle handle) {
     }
 
     /**
-     * Links a function that is variadic in C.
+     * Links a function of the C library that is variadic in C.
      *
      * @param name           C name.
      * @param fixedArguments number of arguments in front of the variadic ones.
@@ -50,15 +50,45 @@ record Downcall(MethodHandle handle) {
         return new Downcall(link(name, arguments, CAPTURE_ERRNO, Linker.Option.firstVariadicArg(fixedArguments)));
     }
 
-    /** The function as a handle that takes what the options ask for and the arguments. */
+    /**
+     * Links a function of another library.
+     *
+     * @param library   loaded.
+     * @param name      C name.
+     * @param arguments number of arguments; integers and pointers only.
+     * @return the function.
+     * @throws UnsatisfiedLinkError with the name, if the library does not have it.
+     */
+    @SuppressWarnings("restricted")
+    public static Downcall of(SymbolLookup library, String name, int arguments) {
+        MemorySegment symbol = library.find(name).orElseThrow(() -> new UnsatisfiedLinkError(name));
+        return new Downcall(LINKER.downcallHandle(symbol, shape(arguments), CAPTURE_ERRNO));
+    }
+
+    /**
+     * A handle for functions of one shape whose address is its first argument; for calls that never block, and whose
+     * errno nobody asks for.
+     *
+     * @param arguments number of arguments besides.
+     * @return a handle that takes a segment and longs.
+     */
+    @SuppressWarnings("restricted")
+    public static MethodHandle unbound(int arguments) {
+        return LINKER.downcallHandle(shape(arguments), Linker.Option.critical(false));
+    }
+
+    /** A function of the C library as a handle that takes what the options ask for and the arguments. */
     @SuppressWarnings("restricted")
     static MethodHandle link(String name, int arguments, Linker.Option... options) {
+        MemorySegment symbol = LINKER.defaultLookup().find(name).orElseThrow(() -> new UnsatisfiedLinkError(
+            "the C library of this system has no function '" + name + "': Linux with glibc 2.28 or newer is needed"));
+        return LINKER.downcallHandle(symbol, shape(arguments), options);
+    }
+
+    private static FunctionDescriptor shape(int arguments) {
         ValueLayout[] layouts = new ValueLayout[arguments];
         Arrays.fill(layouts, ValueLayout.JAVA_LONG);
-        SymbolLookup library = LINKER.defaultLookup();
-        MemorySegment symbol = library.find(name).orElseThrow(() -> new UnsatisfiedLinkError(
-            "the C library of this system has no function '" + name + "': Linux with glibc 2.28 or newer is needed"));
-        return LINKER.downcallHandle(symbol, FunctionDescriptor.of(ValueLayout.JAVA_LONG, layouts), options);
+        return FunctionDescriptor.of(ValueLayout.JAVA_LONG, layouts);
     }
 
     /**
@@ -67,7 +97,7 @@ record Downcall(MethodHandle handle) {
      * @param thrown by a downcall: linking errors or programming errors, never a failed system call.
      * @return never; declared so that callers can write {@code throw unexpected(t)}.
      */
-    static RuntimeException unexpected(Throwable thrown) {
+    public static RuntimeException unexpected(Throwable thrown) {
         if (thrown instanceof Error error) {
             throw error;
         }
@@ -77,8 +107,13 @@ record Downcall(MethodHandle handle) {
         throw new IllegalStateException("native call failed", thrown);
     }
 
-    /** What the function returned; of an {@code int} only the lower half means something. */
-    long call(CallState state) {
+    /**
+     * Calls the function.
+     *
+     * @param state of this thread.
+     * @return what the function returned; of an {@code int} only the lower half means something.
+     */
+    public long call(CallState state) {
         try {
             return (long) handle.invokeExact(state.capture);
         } catch (Throwable thrown) {
@@ -86,8 +121,14 @@ record Downcall(MethodHandle handle) {
         }
     }
 
-    /** As {@link #call(CallState)}. */
-    long call(CallState state, long a) {
+    /**
+     * As {@link #call(CallState)}.
+     *
+     * @param state of this thread.
+     * @param a     argument.
+     * @return what the function returned.
+     */
+    public long call(CallState state, long a) {
         try {
             return (long) handle.invokeExact(state.capture, a);
         } catch (Throwable thrown) {
@@ -95,8 +136,15 @@ record Downcall(MethodHandle handle) {
         }
     }
 
-    /** As {@link #call(CallState)}. */
-    long call(CallState state, long a, long b) {
+    /**
+     * As {@link #call(CallState)}.
+     *
+     * @param state of this thread.
+     * @param a     argument.
+     * @param b     argument.
+     * @return what the function returned.
+     */
+    public long call(CallState state, long a, long b) {
         try {
             return (long) handle.invokeExact(state.capture, a, b);
         } catch (Throwable thrown) {
@@ -104,8 +152,16 @@ record Downcall(MethodHandle handle) {
         }
     }
 
-    /** As {@link #call(CallState)}. */
-    long call(CallState state, long a, long b, long c) {
+    /**
+     * As {@link #call(CallState)}.
+     *
+     * @param state of this thread.
+     * @param a     argument.
+     * @param b     argument.
+     * @param c     argument.
+     * @return what the function returned.
+     */
+    public long call(CallState state, long a, long b, long c) {
         try {
             return (long) handle.invokeExact(state.capture, a, b, c);
         } catch (Throwable thrown) {
@@ -113,8 +169,17 @@ record Downcall(MethodHandle handle) {
         }
     }
 
-    /** As {@link #call(CallState)}. */
-    long call(CallState state, long a, long b, long c, long d) {
+    /**
+     * As {@link #call(CallState)}.
+     *
+     * @param state of this thread.
+     * @param a     argument.
+     * @param b     argument.
+     * @param c     argument.
+     * @param d     argument.
+     * @return what the function returned.
+     */
+    public long call(CallState state, long a, long b, long c, long d) {
         try {
             return (long) handle.invokeExact(state.capture, a, b, c, d);
         } catch (Throwable thrown) {
@@ -122,8 +187,18 @@ record Downcall(MethodHandle handle) {
         }
     }
 
-    /** As {@link #call(CallState)}. */
-    long call(CallState state, long a, long b, long c, long d, long e) {
+    /**
+     * As {@link #call(CallState)}.
+     *
+     * @param state of this thread.
+     * @param a     argument.
+     * @param b     argument.
+     * @param c     argument.
+     * @param d     argument.
+     * @param e     argument.
+     * @return what the function returned.
+     */
+    public long call(CallState state, long a, long b, long c, long d, long e) {
         try {
             return (long) handle.invokeExact(state.capture, a, b, c, d, e);
         } catch (Throwable thrown) {

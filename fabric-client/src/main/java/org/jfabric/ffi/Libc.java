@@ -53,6 +53,8 @@ public final class Libc {
     /** Make every page writable at once, without changing contents (Linux 5.14). */
     public static final int MADV_POPULATE_WRITE = 23;
 
+    private static final int F_GETFL = 3;
+    private static final int F_SETFL = 4;
     private static final int F_OFD_SETLK = 37;
     private static final short F_WRLCK = 1;
     private static final short F_UNLCK = 2;
@@ -359,6 +361,18 @@ public final class Libc {
      */
     public static long pageBytes() {
         return PAGE_BYTES;
+    }
+
+    /**
+     * Makes a descriptor one whose calls do not wait.
+     *
+     * @param fd descriptor.
+     * @return 0 or {@code -EBADF}.
+     */
+    public static int setNonBlocking(int fd) {
+        CallState state = CallState.current();
+        int flags = state.intResult(FCNTL.call(state, fd, F_GETFL, 0));
+        return flags < 0 ? flags : state.intResult(FCNTL.call(state, fd, F_SETFL, flags | O_NONBLOCK));
     }
 
     /**

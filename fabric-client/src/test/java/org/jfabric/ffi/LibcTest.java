@@ -67,6 +67,26 @@ class LibcTest {
     }
 
     @Test
+    void shouldMakeADescriptorThatDoesNotWaitAndLeaveItsOtherFlags() throws IOException {
+        int fd = Libc.openat(dir.fd, "file", CREATE, 0600);
+        int before = statusFlags(fd);
+        assertEquals(0, before & Libc.O_NONBLOCK);
+        assertEquals(0, Libc.setNonBlocking(fd));
+        assertEquals(before | Libc.O_NONBLOCK, statusFlags(fd));
+        assertEquals(0, Libc.close(fd));
+        assertEquals(-LinuxErrno.EBADF, Libc.setNonBlocking(fd));
+    }
+
+    private static int statusFlags(int fd) throws IOException {
+        for (String line : Files.readAllLines(Path.of("/proc/self/fdinfo/" + fd))) {
+            if (line.startsWith("flags:")) {
+                return Integer.parseInt(line.substring("flags:".length()).strip(), 8);
+            }
+        }
+        throw new AssertionError("no flags of descriptor " + fd);
+    }
+
+    @Test
     void shouldMakeAndDeleteNames() throws IOException {
         assertEquals(0, Libc.mkdirat(dir.fd, "sub", 0700));
         assertEquals(-LinuxErrno.EEXIST, Libc.mkdirat(dir.fd, "sub", 0700));

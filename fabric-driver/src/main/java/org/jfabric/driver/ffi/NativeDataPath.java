@@ -1,5 +1,7 @@
 package org.jfabric.driver.ffi;
 
+import org.jfabric.ffi.Downcall;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
@@ -11,8 +13,8 @@ import java.lang.invoke.MethodHandle;
  * that finds nothing.
  */
 final class NativeDataPath extends VerbsDataPath {
-    private static final MethodHandle THREE_ARGUMENTS = NativeFunction.unbound(3);
-    private static final MethodHandle TWO_ARGUMENTS = NativeFunction.unbound(2);
+    private static final MethodHandle THREE_ARGUMENTS = Downcall.unbound(3);
+    private static final MethodHandle TWO_ARGUMENTS = Downcall.unbound(2);
 
     /** Where a failed post says which request it was; nobody reads it, so all have the same. */
     private static final long BAD = NativeMemory.allocate(Long.BYTES);
@@ -40,7 +42,7 @@ final class NativeDataPath extends VerbsDataPath {
         try {
             return negated((int) (long) THREE_ARGUMENTS.invokeExact(postSend, queuePair, request, BAD));
         } catch (Throwable thrown) {
-            throw NativeFunction.unexpected(thrown);
+            throw Downcall.unexpected(thrown);
         }
     }
 
@@ -49,7 +51,7 @@ final class NativeDataPath extends VerbsDataPath {
         try {
             return negated((int) (long) THREE_ARGUMENTS.invokeExact(postReceive, queuePair, request, BAD));
         } catch (Throwable thrown) {
-            throw NativeFunction.unexpected(thrown);
+            throw Downcall.unexpected(thrown);
         }
     }
 
@@ -58,7 +60,7 @@ final class NativeDataPath extends VerbsDataPath {
         try {
             return negated((int) (long) THREE_ARGUMENTS.invokeExact(postSharedReceive, sharedQueue, request, BAD));
         } catch (Throwable thrown) {
-            throw NativeFunction.unexpected(thrown);
+            throw Downcall.unexpected(thrown);
         }
     }
 
@@ -68,7 +70,7 @@ final class NativeDataPath extends VerbsDataPath {
             return (int) (long) THREE_ARGUMENTS.invokeExact(
                 pollQueue, queue, (long) completions.capacity(), completions.address());
         } catch (Throwable thrown) {
-            throw NativeFunction.unexpected(thrown);
+            throw Downcall.unexpected(thrown);
         }
     }
 
@@ -77,7 +79,7 @@ final class NativeDataPath extends VerbsDataPath {
         try {
             return negated((int) (long) TWO_ARGUMENTS.invokeExact(requestNotify, queue, 0L));
         } catch (Throwable thrown) {
-            throw NativeFunction.unexpected(thrown);
+            throw Downcall.unexpected(thrown);
         }
     }
 

@@ -1,98 +1,53 @@
 package org.jfabric.driver.ffi;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
-import java.lang.foreign.MemorySegment;
+import org.jfabric.ffi.CallState;
+import org.jfabric.ffi.Downcall;
+
 import java.lang.foreign.SymbolLookup;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
-import java.util.Arrays;
 
 /**
- * A function of the control path. Any thread may call.
- *
- * <p>All arguments and the result are passed as 64 bits, and the result is narrowed to what the C declaration has: the
- * supported machines pass integers and pointers in whole registers. So functions with equally many arguments are of
- * one shape, and that counts: the linker generates about a dozen classes for each when a process starts.
+ * A function of the control path, with what its result means. Any thread may call.
  */
 final class NativeFunction {
-    private static final Linker LINKER = Linker.nativeLinker();
-    private static final Linker.Option CAPTURE = Linker.Option.captureCallState("errno");
-    private static final long ERRNO_OFFSET = Linker.Option.captureStateLayout()
-        .byteOffset(MemoryLayout.PathElement.groupElement("errno"));
-    private static final ThreadLocal<MemorySegment> STATE =
-        ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(Linker.Option.captureStateLayout()));
-
-    private final MethodHandle handle;
+    private final Downcall function;
     private final boolean isInt;
 
-    private NativeFunction(MethodHandle handle, boolean isInt) {
-        this.handle = handle;
+    private NativeFunction(Downcall function, boolean isInt) {
+        this.function = function;
         this.isInt = isInt;
     }
 
     /**
      * Binds a function that returns an {@code int}, or nothing; then what {@link #call} answers means nothing.
      *
-     * @param lookup    its library.
+     * @param library   that has it.
      * @param name      C name.
      * @param arguments number of arguments, up to 5; integers and pointers only.
      * @throws UnsatisfiedLinkError if the library does not have it.
      */
-    static NativeFunction ofInt(SymbolLookup lookup, String name, int arguments) {
-        return new NativeFunction(link(lookup, name, arguments, CAPTURE), true);
+    static NativeFunction ofInt(SymbolLookup library, String name, int arguments) {
+        return new NativeFunction(Downcall.of(library, name, arguments), true);
     }
 
     /** The same for a function that returns a pointer. */
-    static NativeFunction ofPointer(SymbolLookup lookup, String name, int arguments) {
-        return new NativeFunction(link(lookup, name, arguments, CAPTURE), false);
-    }
-
-    /** The same as {@link #ofInt} for a function that is variadic in C, behind {@code fixed} arguments. */
-    static NativeFunction ofVariadic(SymbolLookup lookup, String name, int fixed, int arguments) {
-        return new NativeFunction(
-            link(lookup, name, arguments, CAPTURE, Linker.Option.firstVariadicArg(fixed)), true);
-    }
-
-    @SuppressWarnings("restricted")
-    private static MethodHandle link(SymbolLookup lookup, String name, int arguments, Linker.Option... options) {
-        MemorySegment symbol = lookup.find(name).orElseThrow(() -> new UnsatisfiedLinkError(name));
-        return LINKER.downcallHandle(symbol, shape(arguments), options);
-    }
-
-    private static FunctionDescriptor shape(int arguments) {
-        ValueLayout[] layouts = new ValueLayout[arguments];
-        Arrays.fill(layouts, ValueLayout.JAVA_LONG);
-        return FunctionDescriptor.of(ValueLayout.JAVA_LONG, layouts);
-    }
-
-    /** A handle for functions of one shape whose address is its first argument; for calls that never block. */
-    @SuppressWarnings("restricted")
-    static MethodHandle unbound(int arguments) {
-        return LINKER.downcallHandle(shape(arguments), Linker.Option.critical(false));
+    static NativeFunction ofPointer(SymbolLookup library, String name, int arguments) {
+        return new NativeFunction(Downcall.of(library, name, arguments), false);
     }
 
     /** What it returns. */
     long call(long... arguments) {
-        long result;
-        try {
-            result = call(STATE.get(), arguments);
-        } catch (Throwable thrown) {
-            throw unexpected(thrown);
-        }
+        long result = call(CallState.current(), arguments);
         return isInt ? (int) result : result;
     }
 
-    private long call(MemorySegment state, long[] given) throws Throwable {
+    private long call(CallState state, long[] given) {
         return switch (given.length) {
-            case 0 -> (long) handle.invokeExact(state);
-            case 1 -> (long) handle.invokeExact(state, given[0]);
-            case 2 -> (long) handle.invokeExact(state, given[0], given[1]);
-            case 3 -> (long) handle.invokeExact(state, given[0], given[1], given[2]);
-            case 4 -> (long) handle.invokeExact(state, given[0], given[1], given[2], given[3]);
-            case 5 -> (long) handle.invokeExact(state, given[0], given[1], given[2], given[3], given[4]);
+            case 0 -> function.call(state);
+            case 1 -> function.call(state, given[0]);
+            case 2 -> function.call(state, given[0], given[1]);
+            case 3 -> function.call(state, given[0], given[1], given[2]);
+            case 4 -> function.call(state, given[0], given[1], given[2], given[3]);
+            case 5 -> function.call(state, given[0], given[1], given[2], given[3], given[4]);
             default -> throw new IllegalArgumentException(given.length + " arguments, at most 5 are linked");
         };
     }
@@ -120,18 +75,8 @@ final class NativeFunction {
     }
 
     private static int errno() {
-        int errno = STATE.get().get(ValueLayout.JAVA_INT, ERRNO_OFFSET);
+        int errno = CallState.current().errno();
         // a library that fails without saying why must not look like one that succeeds
         return errno == 0 ? NativeMemory.EIO : errno;
-    }
-
-    static RuntimeException unexpected(Throwable thrown) {
-        if (thrown instanceof Error error) {
-            throw error;
-        }
-        if (thrown instanceof RuntimeException runtime) {
-            throw runtime;
-        }
-        throw new IllegalStateException("native call failed", thrown);
     }
 }

@@ -1,19 +1,13 @@
 package org.jfabric.driver.ffi;
 
 import org.agrona.UnsafeApi;
+import org.jfabric.ffi.Libc;
 
-import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
 import java.util.Arrays;
 
 /** libibverbs of this system. */
 final class NativeIbverbs implements Ibverbs {
-    private static final int F_GETFL = 3;
-    private static final int F_SETFL = 4;
-    private static final int O_NONBLOCK = 0x800;
-    private static final NativeFunction FCNTL = NativeFunction.ofVariadic(
-        Linker.nativeLinker().defaultLookup(), "fcntl", 2, 3);
-
     private final String version;
     private final NativeFunction getDeviceList;
     private final NativeFunction freeDeviceList;
@@ -70,12 +64,6 @@ final class NativeIbverbs implements Ibverbs {
         portStateText = NativeFunction.ofPointer(lookup, "ibv_port_state_str", 1);
         createSrq = NativeFunction.ofPointer(lookup, "ibv_create_srq", 2);
         destroySrq = NativeFunction.ofInt(lookup, "ibv_destroy_srq", 1);
-    }
-
-    /** Makes a descriptor one that does not block; 0 or negative errno. */
-    static int setNonBlocking(int fd) {
-        long flags = FCNTL.call(fd, F_GETFL, 0);
-        return flags < 0 ? -NativeMemory.EIO : FCNTL.status(fd, F_SETFL, flags | O_NONBLOCK);
     }
 
     @Override
@@ -248,7 +236,7 @@ final class NativeIbverbs implements Ibverbs {
     @Override
     public long createChannel(long context) {
         long channel = createCompChannel.pointer(context);
-        int result = channel < 0 ? 0 : setNonBlocking(channelFd(channel));
+        int result = channel < 0 ? 0 : Libc.setNonBlocking(channelFd(channel));
         if (result < 0) {
             destroyChannel(channel);
             return result;
@@ -306,7 +294,7 @@ final class NativeIbverbs implements Ibverbs {
     @Override
     public int asyncFd(long context) {
         int fd = UnsafeApi.getInt(context + VerbsLayout.CONTEXT_ASYNC_FD);
-        int result = setNonBlocking(fd);
+        int result = Libc.setNonBlocking(fd);
         return result < 0 ? result : fd;
     }
 

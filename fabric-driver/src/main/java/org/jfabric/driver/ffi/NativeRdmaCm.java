@@ -1,6 +1,7 @@
 package org.jfabric.driver.ffi;
 
 import org.agrona.UnsafeApi;
+import org.jfabric.ffi.Libc;
 
 import java.lang.foreign.SymbolLookup;
 
@@ -72,7 +73,7 @@ final class NativeRdmaCm implements RdmaCm {
     @Override
     public long createEventChannel() {
         long channel = createEventChannel.pointer();
-        int result = channel < 0 ? 0 : NativeIbverbs.setNonBlocking(eventChannelFd(channel));
+        int result = channel < 0 ? 0 : Libc.setNonBlocking(eventChannelFd(channel));
         if (result < 0) {
             destroyEventChannel(channel);
             return result;
