@@ -337,7 +337,8 @@ public final class Endpoint extends ConnectionCalls implements Fid {
     }
 
     /**
-     * Sends that may be posted now (fi_tx_size_left); others may be refused all the same.
+     * Sends that may be posted now (fi_tx_size_left); others may be refused all the same. One that ends makes room a
+     * moment before its entry can be read (CL-012).
      *
      * @return a count, or a negative errno of this class.
      */
@@ -350,7 +351,8 @@ public final class Endpoint extends ConnectionCalls implements Fid {
     }
 
     /**
-     * Receives that may be posted now (fi_rx_size_left); others may be refused all the same.
+     * Receives that may be posted now (fi_rx_size_left); others may be refused all the same. One that ends makes room a
+     * moment before its entry can be read.
      *
      * @return a count, or a negative errno of this class.
      */

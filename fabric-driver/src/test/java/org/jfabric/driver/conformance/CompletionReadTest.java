@@ -270,5 +270,6 @@ class CompletionReadTest {
             pair.a.poll();
             Thread.yield();
         }
+        pair.b.awaitStep();
     }
 }

@@ -8,6 +8,7 @@ import org.jfabric.CompletionError;
 import org.jfabric.CompletionFormat;
 import org.jfabric.CompletionQueue;
 import org.jfabric.CompletionQueueAttr;
+import org.jfabric.CounterAttr;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.Fabric;
@@ -98,6 +99,14 @@ public final class FabricNode implements AutoCloseable {
             throw new AssertionError("expected context " + context + ", got " + next);
         }
         return next;
+    }
+
+    /**
+     * Until the driver has ended the step that it is in: it answers commands between two. Operations that made room in
+     * that step have their entries then.
+     */
+    void awaitStep() {
+        domain.openCounter(new CounterAttr()).close();
     }
 
     /** Lets everything that is on its way arrive: nothing may complete in many rounds. */

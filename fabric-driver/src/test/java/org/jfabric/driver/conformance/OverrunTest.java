@@ -141,6 +141,7 @@ class OverrunTest {
             pair.a.await(i);
         }
         until(pair, "all receives", () -> pair.b.endpoint.rxSizeLeft() == left);
+        pair.b.awaitStep();
     }
 
     /** Reads what was stored before the overrun, checks every member and returns what the read behind it answers. */

@@ -355,9 +355,7 @@ abstract class CutFiles {
             Await.until("the client's end", client::isEnded);
             client.close();
             assertSelf(peer);
-            // published after the entries
-            Await.until(() -> peer.endpoint.txSizeLeft() + " sends can be posted",
-                () -> peer.endpoint.txSizeLeft() == peer.info.txAttr().size());
+            assertEquals(peer.info.txAttr().size(), peer.endpoint.txSizeLeft());
         }
         // no operation may have been lost on the way: as many as ever can be outstanding
         assertAllOperationsUsable(peer);

@@ -41,6 +41,8 @@ final class Barrier {
         world.await("the last message of each way", this::haveArrived);
         world.await("what the messages that are left go to", this::haveDrained);
         world.await("the room of operations that have ended", this::haveRoom);
+        // there is room in front of an operation's entry
+        world.clients.forEach(SoakClient::awaitStep);
         world.readAll();
         int more = world.readAll();
         world.check(more == 0, () -> more + " entries came although all credit is back");

@@ -111,6 +111,13 @@ final class SoakClient {
         return endpoint;
     }
 
+    /** Until the driver has ended the step that it is in: it answers commands between two. */
+    void awaitStep() {
+        if (!world.setup.isInvoker()) {
+            domain.openCounter(new CounterAttr()).close();
+        }
+    }
+
     /** Adds the operations of one endpoint, all of which have ended. */
     void count(SoakEndpoint endpoint) {
         for (SoakMessage message : endpoint.sends) {
