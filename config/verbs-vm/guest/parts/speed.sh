@@ -66,6 +66,7 @@ beside() {
     theirs "$@" && ours "$@" && theirs "$@" || return 1
     [ "$(wc -l < /tmp/theirs)" -eq $TRIES ] && [ "$(wc -l < /tmp/ours)" -eq $TRIES ] || return 1
     ratio=$(awk -v a="$(least /tmp/ours)" -v b="$(least /tmp/theirs)" 'BEGIN { printf "%d", 100 * a / b + 0.5 }')
+    [ -n "$ratio" ] || return 1
     echo "64 bytes, half a round trip: ours $(least /tmp/ours) us, fi_pingpong's $(least /tmp/theirs) us, ratio" \
         "$((ratio / 100)).$(printf %02d $((ratio % 100))) (at most $((LIMIT / 100)).$(printf %02d $((LIMIT % 100))))" \
         > /tmp/figures

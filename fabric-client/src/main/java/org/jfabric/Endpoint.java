@@ -28,8 +28,8 @@ import org.jfabric.client.TransmitQueue;
  * <li>{@code -FI_EAGAIN}: the completion queue has no slot left (not asked in a domain with
  *     {@link ResourceManagement#DISABLED}), as many operations as
  *     {@link #txSizeLeft()} or {@link #rxSizeLeft()} allow are outstanding, or the submission queue is full: read the
- *     completion queue and post again. Who has read an operation's entry has its room (CL-012); only where senders do
- *     not read what they are told, more than a few receives of long messages keep theirs until they do;</li>
+ *     completion queue and post again. Who has read an operation's entry has its room among the outstanding ones
+ *     (CL-012); only while senders do not read what they are told, receives of long messages may keep theirs;</li>
  * <li>{@code -FI_EINVAL}: the message is longer than {@link #maxMsgSize()}, an inject, also by {@link Flags#INJECT},
  *     longer than {@link #injectSize()} (TAG-028, TAG-042, AMB-42, AMB-96), a range outside of its buffer, no
  *     destination (AMB-29), no {@link IoVec}, one with more pieces than {@code iov_limit} of the attributes, or with a

@@ -198,11 +198,12 @@ final class FiPingPongControl implements AutoCloseable {
         write(COUNT_ANSWER);
     }
 
-    /** Waits until the other side has ended, for a while. */
+    /** Tells that this side has no messages left, and waits until the other has none either, for a while. */
     void awaitEnd(long timeoutNs) {
         ByteBuffer one = ByteBuffer.allocate(1);
         long begin = System.nanoTime();
         try {
+            channel.shutdownOutput();
             while (channel.read(one.clear()) >= 0 && System.nanoTime() - begin < timeoutNs) {
                 pause(begin);
             }

@@ -291,14 +291,14 @@ public final class ProgressAgent implements Agent {
             for (ProgressClient client : poller.clients()) {
                 if (client.session().clientId() == cut.clientId()) {
                     client.session().corrupt(cut.reason());
-                    // before anything else, as below, so that ending one client does not stumble over another
+                    // before anything else, so that ending one client does not stumble over another
+                    poller.leave(client);
                     client.writers().forEach(CompletionWriter::abandon);
                     client.counters().forEach(CounterWriter::abandon);
                     ended.add(client);
                 }
             }
         }
-        ended.forEach(poller::remove);
         ended.forEach(this::endClient);
         List<EngineSession> left = new ArrayList<>();
         for (ProgressClient client : poller.clients()) {

@@ -80,13 +80,22 @@ public final class QueuePoller {
      */
     public void remove(ProgressClient client) {
         clients.remove(client);
+        leave(client);
+        all.removeIf(queues -> queues.client == client);
+        hot.removeIf(queues -> queues.client == client);
+    }
+
+    /**
+     * Does not write into a client's queues any more, whatever ends of its operations.
+     *
+     * @param client served or not.
+     */
+    void leave(ProgressClient client) {
         for (EndpointQueues queues : all) {
             if (queues.client == client) {
                 queues.leave();
             }
         }
-        all.removeIf(queues -> queues.client == client);
-        hot.removeIf(queues -> queues.client == client);
     }
 
     /**

@@ -4,6 +4,7 @@ import org.agrona.UnsafeApi;
 import org.jfabric.Flags;
 import org.jfabric.driver.engine.peer.AddressTable;
 import org.jfabric.driver.engine.peer.Peer;
+import org.jfabric.driver.engine.view.QueueVisitor;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.scripted.Script;
@@ -280,10 +281,44 @@ final class Rig {
             assertFalse(completions.writer.isOverrun(), where);
             assertEquals(0, completions.writer.driverShare().inUse(), where);
             assertFalse(completions.isHeldBack(), where);
+            QueueVisitor nothing = new Nothing(where);
+            for (int place = 0; place < endpoint.receiver().scan().receives(); place++) {
+                endpoint.receiver().scan().visitReceive(place, nothing);
+            }
             for (Peer peer : endpoint.peers().all()) {
                 assertEquals(0, peer.held().heldBytes(), where);
                 assertEquals(0, peer.outbox().owned(), where);
             }
+        }
+    }
+
+    /** Fails for each record of a receive that is in use. */
+    private static final class Nothing extends QueueVisitor {
+        private final String where;
+
+        Nothing(String where) {
+            this.where = where;
+        }
+
+        @Override
+        public void onPosted(boolean tagged, long tag, long ignore, int source, long lengthBytes, long sinceNs) {
+            throw new AssertionError("a receive of tag " + tag + " is posted at " + where);
+        }
+
+        @Override
+        public void onUnderWay() {
+            throw new AssertionError("a receive is under way at " + where);
+        }
+
+        @Override
+        public void onUnexpected(
+            boolean tagged, long tag, Peer sender, int source, boolean announced, long lengthBytes, long sinceNs) {
+            throw new AssertionError("a message of tag " + tag + " waits at " + where);
+        }
+
+        @Override
+        public void onPeer(Peer peer, int heldMessages, int state) {
+            throw new AssertionError(peer.address() + " at " + where);
         }
     }
 

@@ -3,9 +3,10 @@ package org.jfabric.driver.engine.complete;
 import org.agrona.UnsafeApi;
 
 /**
- * How many operations of one queue of an endpoint have ended. A client in another process takes its room for further
- * ones from this count, so it is written in front of each entry: who sees the entry has room (CL-012). That is a store
- * into a line that nobody else writes, and that the client reads only when it has used up the room it knew of.
+ * How many operations of one queue of an endpoint have made room for others. A client in another process learns it from
+ * this count, which is written in front of each entry: who sees the entry has room (CL-012; {@code ReceivePool} has
+ * the exception). That is a store into a line that nobody else writes; what posts reads it only when it has used up the
+ * room it knew of.
  *
  * <p>Owner: progress agent.
  */
@@ -14,11 +15,11 @@ public final class EndedCount {
     /** 0 if nobody is told. */
     private long address;
 
-    /** Nothing has ended, and nobody is told. */
+    /** Of no operation, and told to nobody. */
     public EndedCount() {
     }
 
-    /** One more operation has ended. */
+    /** There is room for one more. */
     public void increment() {
         long count = ended + 1;
         ended = count;
@@ -38,7 +39,7 @@ public final class EndedCount {
     }
 
     /**
-     * Operations that have ended since the start.
+     * Operations since the start.
      *
      * @return a count.
      */

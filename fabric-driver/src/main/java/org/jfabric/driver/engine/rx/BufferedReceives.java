@@ -442,8 +442,7 @@ final class BufferedReceives extends HeldBack {
         operation.message(message.peer, message.flags, message.tag(), message.data, message.length);
         if (message.state == StoredMessage.STORED) {
             operation.place(0, message.block, operation.placedBytes());
-            complete(operation);
-            receiver.release(operation);
+            receiver.end(operation);
         } else {
             pulls.start(operation, message.payload);
         }

@@ -127,6 +127,11 @@ final class Pulls {
     }
 
     private void taken(ReceiveOperation operation) {
+        if (operation.isPreview()) {
+            operation.peer.removePull(operation);
+            receiver.end(operation);
+            return;
+        }
         receiver.complete(operation);
         ended(operation);
     }

@@ -11,8 +11,8 @@ import java.util.Set;
  *
  * <p>A receive makes room for another one in front of its entry (CL-012), its record comes back behind it: mostly in
  * the same step, but not before the sender of an announced payload was told. So there are a few records more than
- * receives; a peer that does not read what it is told uses them up, and then such receives keep their room until it
- * does.
+ * receives. A peer that does not read what it is told uses them up, and then all receives whose records do not come
+ * back at once keep their room until they do.
  *
  * <p>Owner: progress agent.
  */
@@ -33,7 +33,8 @@ final class ReceivePool {
     ReceivePool(int receives, int parts, CycleClock clock) {
         this.receives = receives;
         this.clock = clock;
-        int records = receives + SPARES;
+        // one more for a receive that a memory fault interrupts between its room and the return of its record
+        int records = receives + SPARES + 1;
         operations = new ReceiveOperation[records + parts];
         for (int i = operations.length - 1; i >= 0; i--) {
             boolean isPart = i >= records;
@@ -52,14 +53,13 @@ final class ReceivePool {
 
     ReceiveOperation take() {
         ReceiveOperation operation = free;
-        // after a fault more records may linger than there are spares, until the next cycle
         if (room == 0 || operation == null) {
             return null;
         }
-        free = operation.nextFree;
-        operation.nextFree = null;
         operation.sinceNs = clock.nowNs();
         room--;
+        free = operation.nextFree;
+        operation.nextFree = null;
         return operation;
     }
 
@@ -76,6 +76,8 @@ final class ReceivePool {
     }
 
     void give(ReceiveOperation operation) {
+        // first: a fault that is noticed late must find it here and reported, or given back as a whole
+        ending(operation);
         // an id that a peer still holds must not name the next use of the record
         operation.id += 1L << 32;
         operation.state = ReceiveOperation.FREE;
@@ -94,7 +96,6 @@ final class ReceivePool {
         }
         operation.nextFree = free;
         free = operation;
-        ending(operation);
         operation.madeRoom = false;
         lingering--;
     }
@@ -110,8 +111,8 @@ final class ReceivePool {
         }
     }
 
-    /** The same in front of the entry of a receive whose record comes back some time later. */
-    void lingering(ReceiveOperation operation) {
+    /** The same in front of the entry of a receive whose record comes back some time later, while there are spares. */
+    void endingLater(ReceiveOperation operation) {
         if (lingering < SPARES) {
             ending(operation);
         }

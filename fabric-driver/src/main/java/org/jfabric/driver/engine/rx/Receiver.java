@@ -440,9 +440,9 @@ public final class Receiver {
         release(operation);
     }
 
-    /** Writes the entry of a receive whose message is placed, and which has still to tell its peer. */
+    /** Writes the entry of a receive whose message is placed; its record is needed for some time. */
     void complete(ReceiveOperation operation) {
-        pool.lingering(operation);
+        pool.endingLater(operation);
         if (operation.cell != null) {
             buffered.complete(operation);
         } else if (operation.isPart) {
@@ -463,9 +463,9 @@ public final class Receiver {
         release(operation);
     }
 
-    /** Writes the error entry of a receive, which has still to tell its peer. */
+    /** Writes the error entry of a receive; its record is needed for some time. */
     void writeError(ReceiveOperation operation, long placed, int errno) {
-        pool.lingering(operation);
+        pool.endingLater(operation);
         if (operation.cell != null) {
             buffered.fail(operation, placed, errno);
         } else if (operation.isPart) {

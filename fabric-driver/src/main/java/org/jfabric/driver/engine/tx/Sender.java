@@ -465,7 +465,8 @@ public final class Sender {
         if (operation.state != TransmitOperation.FREE) {
             operation.releaseMemory();
         }
-        ended.increment();
         pool.give(operation);
+        // behind it: a fault that is noticed late must not find the operation counted and not given back
+        ended.increment();
     }
 }
