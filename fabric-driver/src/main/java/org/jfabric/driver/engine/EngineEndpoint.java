@@ -5,7 +5,7 @@ import org.jfabric.FabricException;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.driver.engine.complete.CompletionWriter;
 import org.jfabric.driver.engine.complete.CounterWriter;
-import org.jfabric.driver.engine.complete.EndedCount;
+import org.jfabric.driver.engine.complete.CompletedCount;
 import org.jfabric.driver.engine.peer.AddressTable;
 import org.jfabric.driver.engine.peer.Connection;
 import org.jfabric.driver.engine.peer.ConnectionListener;
@@ -209,8 +209,8 @@ public final class EngineEndpoint extends EndpointPort {
      *
      * @return the count, and who is told of it.
      */
-    public EndedCount endedSends() {
-        return sender.ended();
+    public CompletedCount completedSends() {
+        return sender.completed();
     }
 
     /**
@@ -218,8 +218,8 @@ public final class EngineEndpoint extends EndpointPort {
      *
      * @return the count, and who is told of it.
      */
-    public EndedCount endedReceives() {
-        return receiver.ended();
+    public CompletedCount completedReceives() {
+        return receiver.completed();
     }
 
     Sender sender() {

@@ -57,14 +57,14 @@ public final class EndpointQueues {
 
     /** The client is told of each operation that ends. */
     void serve() {
-        endpoint.endedSends().tell(completedSendsAddress);
-        endpoint.endedReceives().tell(completedReceivesAddress);
+        endpoint.completedSends().tell(completedSendsAddress);
+        endpoint.completedReceives().tell(completedReceivesAddress);
     }
 
     /** What ends from now on is not told, because the files may be gone. */
     void leave() {
-        endpoint.endedSends().tell(0);
-        endpoint.endedReceives().tell(0);
+        endpoint.completedSends().tell(0);
+        endpoint.completedReceives().tell(0);
     }
 
     private static RecordConsumer consumer(long fileAddress, int length) {

@@ -106,6 +106,11 @@ public final class FabricNode implements AutoCloseable {
      * that step have their entries then.
      */
     void awaitStep() {
+        awaitStep(domain);
+    }
+
+    /** The same of the driver of a domain. */
+    public static void awaitStep(Domain domain) {
         domain.openCounter(new CounterAttr()).close();
     }
 

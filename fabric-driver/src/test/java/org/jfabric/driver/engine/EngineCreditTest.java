@@ -104,7 +104,7 @@ class EngineCreditTest {
         b.assertAtRest();
     }
 
-    /** Their entries are read before: whoever posts again behind an entry must not find the place taken. */
+    /** The entry is there before the sender knows: whoever posts again behind it must not find the place taken. */
     @Test
     void shouldMakeRoomForAnotherReceiveBeforeTheSenderCanBeTold() {
         rig.settings = new EngineSettings(1 << 20, 1 << 14, 64, 4);
@@ -127,12 +127,12 @@ class EngineCreditTest {
         int early = posted - rig.rxSize;
         assertTrue(early > 0 && early < messages, () -> early + " of " + messages);
         assertEquals(posted - early, b.endpoint.outstandingReceives());
-        assertEquals(early, b.endpoint.endedReceives().get());
+        assertEquals(early, b.endpoint.completedReceives().get());
         script.capacityFrames = Integer.MAX_VALUE;
         rig.settle();
         assertEquals(messages, a.completions.takeAll().size());
         assertEquals(posted - messages, b.endpoint.outstandingReceives());
-        assertEquals(messages, b.endpoint.endedReceives().get());
+        assertEquals(messages, b.endpoint.completedReceives().get());
         for (int i = messages; i < posted; i++) {
             assertEquals(0, a.tsend(b, 0, 8, 1, 100 + i));
             rig.settle();

@@ -14,6 +14,7 @@ import org.jfabric.Info;
 import org.jfabric.Mode;
 import org.jfabric.Threading;
 import org.jfabric.WaitObject;
+import org.jfabric.driver.conformance.FabricNode;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -111,10 +112,10 @@ final class SoakClient {
         return endpoint;
     }
 
-    /** Until the driver has ended the step that it is in: it answers commands between two. */
+    /** Until the driver has ended the step that it is in. */
     void awaitStep() {
         if (!world.setup.isInvoker()) {
-            domain.openCounter(new CounterAttr()).close();
+            FabricNode.awaitStep(domain);
         }
     }
 

@@ -21,9 +21,11 @@ import org.jfabric.driver.link.RemotePayload;
  */
 final class Pulls {
     private final Receiver receiver;
+    private final ReceivePool pool;
 
-    Pulls(Receiver receiver) {
+    Pulls(Receiver receiver, ReceivePool pool) {
         this.receiver = receiver;
+        this.pool = pool;
     }
 
     /** Begins to fetch the payload for a receive that was matched with it. */
@@ -128,9 +130,8 @@ final class Pulls {
 
     private void taken(ReceiveOperation operation) {
         if (operation.isPreview()) {
-            operation.peer.removePull(operation);
-            receiver.end(operation);
-            return;
+            // its record comes back in this step
+            pool.ending(operation);
         }
         receiver.complete(operation);
         ended(operation);

@@ -1,6 +1,6 @@
 package org.jfabric.driver.engine.rx;
 
-import org.jfabric.driver.engine.complete.EndedCount;
+import org.jfabric.driver.engine.complete.CompletedCount;
 import org.jfabric.driver.resource.CycleClock;
 
 import java.util.Set;
@@ -28,7 +28,7 @@ final class ReceivePool {
     /** Records that are in use although their receives have made room. */
     private int lingering;
     private final CycleClock clock;
-    private final EndedCount ended = new EndedCount();
+    private final CompletedCount completed = new CompletedCount();
 
     ReceivePool(int receives, int parts, CycleClock clock) {
         this.receives = receives;
@@ -107,7 +107,7 @@ final class ReceivePool {
             operation.madeRoom = true;
             lingering++;
             room++;
-            ended.increment();
+            completed.increment();
         }
     }
 
@@ -119,8 +119,8 @@ final class ReceivePool {
     }
 
     /** Receives that have made room since the start. */
-    EndedCount ended() {
-        return ended;
+    CompletedCount completed() {
+        return completed;
     }
 
     ReceiveOperation find(long id) {

@@ -6,7 +6,7 @@ import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.engine.complete.CompletionWriter;
 import org.jfabric.driver.engine.complete.CounterWriter;
-import org.jfabric.driver.engine.complete.EndedCount;
+import org.jfabric.driver.engine.complete.CompletedCount;
 import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.peer.Peer;
@@ -85,7 +85,7 @@ public final class Receiver {
         this.store = new UnexpectedStore(
             engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes(), clock);
         this.scan = new ReceiveScan(pool, store, untagged);
-        this.pulls = new Pulls(this);
+        this.pulls = new Pulls(this, pool);
         this.streams = new Streams(this, pool, store);
         this.levels = new ReachedLevels(this, store);
         this.unfinished = new UnfinishedMessages(store);
@@ -368,8 +368,8 @@ public final class Receiver {
      *
      * @return the count, and who is told of it.
      */
-    public EndedCount ended() {
-        return pool.ended();
+    public CompletedCount completed() {
+        return pool.completed();
     }
 
     /**

@@ -5,7 +5,7 @@ import org.jfabric.Flags;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.complete.CompletionWriter;
 import org.jfabric.driver.engine.complete.CounterWriter;
-import org.jfabric.driver.engine.complete.EndedCount;
+import org.jfabric.driver.engine.complete.CompletedCount;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.engine.peer.PeerTable;
 import org.jfabric.driver.link.Channel;
@@ -41,7 +41,7 @@ public final class Sender {
     private final CounterWriter counter;
     private final long maxMessageBytes;
     private final int injectSizeBytes;
-    private final EndedCount ended = new EndedCount();
+    private final CompletedCount completed = new CompletedCount();
 
     /**
      * A sender without operations.
@@ -360,8 +360,8 @@ public final class Sender {
      *
      * @return the count, and who is told of it.
      */
-    public EndedCount ended() {
-        return ended;
+    public CompletedCount completed() {
+        return completed;
     }
 
     /**
@@ -467,6 +467,6 @@ public final class Sender {
         }
         pool.give(operation);
         // behind it: a fault that is noticed late must not find the operation counted and not given back
-        ended.increment();
+        completed.increment();
     }
 }

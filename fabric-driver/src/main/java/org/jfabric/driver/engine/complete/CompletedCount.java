@@ -10,19 +10,19 @@ import org.agrona.UnsafeApi;
  *
  * <p>Owner: progress agent.
  */
-public final class EndedCount {
-    private long ended;
+public final class CompletedCount {
+    private long completed;
     /** 0 if nobody is told. */
     private long address;
 
     /** Of no operation, and told to nobody. */
-    public EndedCount() {
+    public CompletedCount() {
     }
 
     /** There is room for one more. */
     public void increment() {
-        long count = ended + 1;
-        ended = count;
+        long count = completed + 1;
+        completed = count;
         if (address != 0) {
             // in front of the entry's own release
             UnsafeApi.putLongRelease(null, address, count);
@@ -44,6 +44,6 @@ public final class EndedCount {
      * @return a count.
      */
     public long get() {
-        return ended;
+        return completed;
     }
 }
