@@ -252,6 +252,32 @@ class EngineFailureTest {
         assertEquals(2, x.endpoint.receiver().outstanding());
     }
 
+    @Test
+    void shouldKeepDirectedReceivesThatArePostedBehindTheDeathOfAPeerForItsReturn() {
+        Rig directed = new Rig(new Script(5));
+        directed.directed = true;
+        Rig.Node x = directed.add("x");
+        Rig.Node y = directed.add("y");
+        long fromY = x.fiAddr(y);
+        y.tsend(x, 0, 8, 1, 1);
+        directed.settle();
+        x.channel(y).kill(FabricErrno.ECONNRESET);
+        directed.settle();
+        x.receive(Rig.TAGGED, x.buf(0), 8, fromY, 2, 0, 201);
+        x.receive(Rig.TAGGED, x.buf(0), 8, fromY, 2, 0, 202);
+        directed.settle();
+        x.assertNoEntry();
+        x.endpoint.cancel(201);
+        CompletionReader.Entry cancelled = x.next();
+        assertEquals(201, cancelled.context());
+        assertEquals(FabricErrno.ECANCELED, cancelled.errno());
+        y.tsend(x, 0, 8, 2, 2);
+        directed.settle();
+        CompletionReader.Entry received = x.next();
+        assertEquals(202, received.context());
+        assertEquals(0, received.errno());
+    }
+
     @ParameterizedTest
     @EnumSource
     void shouldGiveBackCreditAndMemoryWhenEndpointCloses(State state) {
