@@ -11,7 +11,7 @@ public interface FabricListener {
     /**
      * A peer is gone: each of its operations ends with an error entry, all others go on. Receives that name it
      * ({@link Flags#DIRECTED_RECV}) and that the driver reads behind that moment wait for its return under the same
-     * address; {@link Endpoint#cancel(long)} ends them.
+     * address, until {@link Endpoint#cancel(long)} or a send that does not reach it ends them.
      *
      * @param endpoint whose peer it was.
      * @param fiAddr   the peer in the endpoint's address vector, {@link FabricAddress#ADDR_NOTAVAIL} if it is not

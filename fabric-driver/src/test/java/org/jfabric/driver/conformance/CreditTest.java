@@ -66,6 +66,8 @@ class CreditTest {
             for (int i = 0; i < pair.b.info.rxAttr().size(); i++) {
                 assertEquals(0, receive(pair.b));
             }
+            // each record that waits for its sender to be told is one of these sends, so the spare ones are enough
+            assertEquals(16, pair.a.info.txAttr().size());
             int sent = 0;
             while (sent < pair.a.info.txAttr().size()) {
                 assertEquals(0, send(pair, sent++));
@@ -174,6 +176,7 @@ class CreditTest {
             // more than a receiver keeps, where it cannot leave the payload at the sender
             int length = setup.isForeign() ? 12 << 20 : 1 << 20;
             pair.a.endpoint.tsend(pair.a.memory.address(0), length, pair.toB, 3, 3);
+            pair.a.awaitStep();
             pair.a.assertQuiet(50);
             pair.b.endpoint.close();
             FabricNode.Entry failed = pair.a.await();

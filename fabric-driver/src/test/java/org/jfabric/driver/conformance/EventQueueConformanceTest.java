@@ -68,6 +68,7 @@ class EventQueueConformanceTest {
             pair.a.await(2);
             assertEquals(0, endpoint.tsendmsg(
                 pair.a.memory.address(0), setup.heldLength(), pair.toB, 3, 0, 3, setup.heldFlags()));
+            pair.a.awaitStep();
             pair.a.assertQuiet(50);
             assertEquals(EAGAIN, queue.read(entry, 0));
             pair.b.endpoint.close();

@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 /** One application's objects: an endpoint with one completion queue, an address vector and some memory. */
 public final class FabricNode implements AutoCloseable {
     public static final int MEMORY = 16 << 20;
-    private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);
+    static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);
 
     public final Fabric fabric;
     public final Info info;
@@ -107,6 +107,16 @@ public final class FabricNode implements AutoCloseable {
      */
     void awaitStep() {
         awaitStep(domain);
+    }
+
+    /**
+     * Until the driver has read every request that was posted: of a queue with many it takes one in each of two steps,
+     * then twice as many in each further one until it takes 16.
+     */
+    void awaitRead(int requests) {
+        for (int i = 0; i < 6 + requests / 16; i++) {
+            awaitStep(domain);
+        }
     }
 
     /** The same of the driver of a domain. */

@@ -51,6 +51,7 @@ class RegionCloseTest {
         assertTrue(withRegion >= atRest + length, () -> atRest + " bytes mapped, then " + withRegion);
         fill(region, 77);
         assertEquals(0, pair.a.endpoint.tsendmsg(region.address(), length, pair.toB, 77, 0, 2, level));
+        pair.a.awaitStep();
         pair.a.assertQuiet(200);
         long closed = region.address();
         region.close();
@@ -83,6 +84,7 @@ class RegionCloseTest {
                 UnsafeBuffer seen = region.buffer();
                 long closed = region.address();
                 assertEquals(0, pair.a.endpoint.trecv(closed, LENGTH, ANY, 5, 0, 1));
+                pair.a.awaitStep();
                 pair.a.assertQuiet(50);
                 region.close();
                 MemoryRegion next = pair.a.domain.allocate(LENGTH);

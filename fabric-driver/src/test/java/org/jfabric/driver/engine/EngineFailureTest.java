@@ -278,6 +278,25 @@ class EngineFailureTest {
         assertEquals(0, received.errno());
     }
 
+    @Test
+    void shouldFailDirectedReceivesOfAPeerThatASendDoesNotReach() {
+        Rig directed = new Rig(new Script(5));
+        directed.directed = true;
+        Rig.Node x = directed.add("x");
+        Rig.Node y = directed.add("y");
+        long fromY = x.fiAddr(y);
+        y.engine.removeEndpoint(y.endpoint);
+        x.receive(Rig.TAGGED, x.buf(0), 8, fromY, 2, 0, 201);
+        directed.settle();
+        x.assertNoEntry();
+        x.tsend(y, 0, 8, 1, 101);
+        CompletionReader.Entry first = x.next();
+        CompletionReader.Entry second = x.next();
+        assertEquals(101 + 201, first.context() + second.context());
+        assertEquals(FabricErrno.ECONNREFUSED, first.errno());
+        assertEquals(FabricErrno.ECONNREFUSED, second.errno());
+    }
+
     @ParameterizedTest
     @EnumSource
     void shouldGiveBackCreditAndMemoryWhenEndpointCloses(State state) {

@@ -28,6 +28,7 @@ class KilledClientTest {
                 // large ones wait for a receive that will never come, one only from the child does too
                 assertEquals(0, peer.endpoint.tsend(peer.memory.address(0), 1 << 20, toChild, 99, 1));
                 assertEquals(0, peer.endpoint.trecv(peer.memory.address(1 << 20), 64, toChild, 3, 0, 2));
+                FabricNode.awaitStep(peer.domain);
                 child.say("go");
                 child.awaitEnd();
                 int seen = 0;

@@ -191,6 +191,7 @@ class KilledDriverTest {
         // a large one that nobody takes, and a receive that only the other can end
         here.endpoint.tsend(here.memory.address(0), 1 << 20, toThere, 2, 2);
         here.endpoint.trecv(here.memory.address(0), 64, toThere, 3, 0, 3);
+        FabricNode.awaitStep(here.domain);
         beta.kill();
         int seen = 0;
         for (int i = 0; i < 2; i++) {

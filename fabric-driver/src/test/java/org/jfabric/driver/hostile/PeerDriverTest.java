@@ -187,6 +187,7 @@ class PeerDriverTest {
         long toClient = receiver.av.insert(queues.address);
         receiver.endpoint.tsend(receiver.memory.address(0), LENGTH, toClient, 8, 1);
         receiver.endpoint.trecv(receiver.memory.address(0), 64, toClient, 8, 0, 2);
+        FabricNode.awaitStep(receiver.domain);
         client.send(queues, KIND, region.address(0), LENGTH, toReceiver, 1, 3);
         UnsafeApi.putLongRelease(null, queues.receive.ringAddress(), -1L);
         client.signal(queues);
