@@ -27,7 +27,8 @@ final class PingPongCoordinator implements AutoCloseable {
     private static final long WARM_LEAST_ROUNDS = 100_000;
     private static final long WARM_BLOCK_NS = 300_000_000L;
     private static final long FIRST_BLOCK_BYTES = 64L << 20;
-    private static final long FIRST_BLOCK_ROUNDS = 2_000;
+    /** Few: where threads have to share cores each one may take 20 ms, and nothing is known of that yet. */
+    private static final long FIRST_BLOCK_ROUNDS = 200;
     private static final long CLOCKED_WARM_ROUNDS = 50_000;
     /** Who asks for few round trips does not want to wait for many. */
     private static final long WARM_PER_ROUND = 20;
