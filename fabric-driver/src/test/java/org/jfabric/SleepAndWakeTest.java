@@ -27,7 +27,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * it looks for the last time, when it sleeps.
  */
 @Tag("slow")
-@Timeout(900)
+@Timeout(3600)
 class SleepAndWakeTest {
     private static final int CAPACITY = 16;
     private static final long SLEEPS = 1_000_000;

@@ -19,7 +19,7 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /** Runs each benchmark for a moment in this process: what they need is there and nothing fails; no figures. */
 @Tag("slow")
-@Timeout(120)
+@Timeout(600)
 class BenchmarksSmokeTest {
     private static final Set<String> CLASSES = Set.of("BaselineBenchmark", "CompletionQueueBenchmark",
         "DowncallBenchmark", "EngineBenchmark", "LoopbackPingBenchmark", "RandomWalkBenchmark", "ShmPingBenchmark",

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
@@ -251,8 +252,10 @@ class WaitingReadTest {
         pair = new FabricPair(setup, hints, 64);
         for (WaitObject waitObject : List.of(WaitObject.UNSPEC, WaitObject.YIELD)) {
             open(new CompletionQueueAttr().waitObject(waitObject));
-            FutureTask<Integer> first = startReader();
-            FutureTask<Integer> second = startReader();
+            CountDownLatch begun = new CountDownLatch(2);
+            FutureTask<Integer> first = startReader(begun);
+            FutureTask<Integer> second = startReader(begun);
+            assertTrue(begun.await(DEADLINE_S, TimeUnit.SECONDS), "a reader does not begin");
             pauseNs(10 * LONG_ENOUGH_TO_SLEEP_NS);
             assertFalse(first.isDone() || second.isDone());
             assertEquals(0, queue.signal());
@@ -262,8 +265,12 @@ class WaitingReadTest {
         }
     }
 
-    private FutureTask<Integer> startReader() {
-        return start(() -> queue.sread(new UnsafeBuffer(new byte[ENTRY]), 0, 1, 0, FOR_EVER));
+    private FutureTask<Integer> startReader(CountDownLatch begun) {
+        return start(() -> {
+            UnsafeBuffer entry = new UnsafeBuffer(new byte[ENTRY]);
+            begun.countDown();
+            return queue.sread(entry, 0, 1, 0, FOR_EVER);
+        });
     }
 
     @ParameterizedTest(name = "{0}")

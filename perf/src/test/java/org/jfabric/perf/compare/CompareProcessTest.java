@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.jfabric.tool.FabricTool;
 import org.jfabric.tool.JsonText;
 import org.junit.jupiter.api.Tag;
@@ -25,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** One round in processes of its own; no figures. */
 @Tag("slow")
-@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CompareProcessTest {
     @TempDir
     Path folder;
@@ -41,11 +40,21 @@ class CompareProcessTest {
             FabricTool.class.getName(), "compare"));
         command.addAll(List.of(arguments));
         Process process = new ProcessBuilder(command).start();
-        process.getOutputStream().close();
-        CompletableFuture<String> err = CompletableFuture.supplyAsync(() -> read(process.getErrorStream()));
-        String out = read(process.getInputStream());
-        assertTrue(process.waitFor(60, TimeUnit.SECONDS));
-        return new Run(process.exitValue(), out, err.get());
+        try {
+            process.getOutputStream().close();
+            // a time-out interrupts this thread, which would not end a read
+            CompletableFuture<String> out = readLater(process.getInputStream());
+            CompletableFuture<String> err = readLater(process.getErrorStream());
+            int status = process.waitFor();
+            return new Run(status, out.get(), err.get());
+        } finally {
+            // not forcibly: it ends its own processes then
+            process.destroy();
+        }
+    }
+
+    private static CompletableFuture<String> readLater(InputStream stream) {
+        return CompletableFuture.supplyAsync(() -> read(stream), task -> Thread.ofPlatform().daemon().start(task));
     }
 
     private static String read(InputStream stream) {

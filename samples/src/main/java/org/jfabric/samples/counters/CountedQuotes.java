@@ -28,7 +28,7 @@ public final class CountedQuotes {
     private static final int QUOTES = 1000;
     private static final int BURST = 50;
     private static final int LENGTH = 8;
-    private static final long SECOND_NS = 1_000_000_000;
+    private static final long DEADLINE_NS = 10_000_000_000L;
 
     private CountedQuotes() {
     }
@@ -64,7 +64,7 @@ public final class CountedQuotes {
                     endpoint.trecv(memory.address(i * LENGTH), LENGTH, FabricAddress.ADDR_UNSPEC, 1, 0, i);
                     endpoint.tinject(quote, 0, LENGTH, self, 1);
                 }
-                int answer = received.await(begin + BURST, SECOND_NS);
+                int answer = received.await(begin + BURST, DEADLINE_NS);
                 if (answer != 0) {
                     System.out.println("after " + received.read() + " quotes: " + FabricErrno.name(-answer));
                     return;
