@@ -64,6 +64,14 @@ public interface Ibverbs {
     long deviceOf(long context);
 
     /**
+     * Whether a device speaks iWARP, where answers to reads are writes of the peer.
+     *
+     * @param context open device.
+     * @return false for InfiniBand and RoCE.
+     */
+    boolean isIwarp(long context);
+
+    /**
      * {@code ibv_query_device}.
      *
      * @param context open device.
@@ -291,6 +299,14 @@ public interface Ibverbs {
      * @return 0 or negative errno.
      */
     int modifyRnrTimer(long queuePair, int timer);
+
+    /**
+     * {@code ibv_modify_qp} to the error state: what it has not done comes back, and it moves no memory any more.
+     *
+     * @param queuePair of any state.
+     * @return 0 or negative errno.
+     */
+    int modifyToError(long queuePair);
 
     /**
      * Descriptor of a device's asynchronous events, made one that does not block.

@@ -113,6 +113,11 @@ final class NativeIbverbs implements Ibverbs {
     }
 
     @Override
+    public boolean isIwarp(long context) {
+        return UnsafeApi.getInt(deviceOf(context) + VerbsLayout.DEVICE_TRANSPORT) == VerbsConstants.TRANSPORT_IWARP;
+    }
+
+    @Override
     public DeviceAttributes queryDevice(long context) {
         long at = NativeMemory.allocate(VerbsLayout.DEVICE_ATTR_SIZE);
         try {
@@ -286,6 +291,17 @@ final class NativeIbverbs implements Ibverbs {
         try {
             UnsafeApi.putByte(attributes + VerbsLayout.QP_ATTR_MIN_RNR_TIMER, (byte) timer);
             return modifyQp.errnoStatus(queuePair, attributes, VerbsConstants.QP_MIN_RNR_TIMER);
+        } finally {
+            NativeMemory.free(attributes);
+        }
+    }
+
+    @Override
+    public int modifyToError(long queuePair) {
+        long attributes = NativeMemory.allocate(VerbsLayout.QP_ATTR_SIZE);
+        try {
+            UnsafeApi.putInt(attributes + VerbsLayout.QP_ATTR_STATE, VerbsConstants.QPS_ERR);
+            return modifyQp.errnoStatus(queuePair, attributes, VerbsConstants.QP_STATE);
         } finally {
             NativeMemory.free(attributes);
         }

@@ -300,6 +300,11 @@ final class NativeRdmaCm implements RdmaCm {
     }
 
     @Override
+    public long queuePair(long id) {
+        return UnsafeApi.getLong(id + VerbsLayout.CM_ID_QP);
+    }
+
+    @Override
     public byte[] localAddress(long id) {
         return NativeMemory.socketAddress(id + VerbsLayout.CM_ID_LOCAL_ADDRESS);
     }

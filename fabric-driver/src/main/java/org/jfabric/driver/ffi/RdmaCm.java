@@ -212,6 +212,14 @@ public interface RdmaCm {
     long context(long id);
 
     /**
+     * The queue pair that was made for an identifier.
+     *
+     * @param id identifier.
+     * @return pointer, 0 for none.
+     */
+    long queuePair(long id);
+
+    /**
      * Where an identifier is bound.
      *
      * @param id identifier.

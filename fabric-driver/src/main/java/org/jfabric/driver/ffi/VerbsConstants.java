@@ -4,6 +4,8 @@ package org.jfabric.driver.ffi;
 public final class VerbsConstants {
     /** Access: the card may write, for receives and reads of ours. */
     public static final int ACCESS_LOCAL_WRITE = 0x1;
+    /** Access: peers may write, which the answers to our reads do with iWARP. */
+    public static final int ACCESS_REMOTE_WRITE = 0x2;
     /** Access: peers may read. */
     public static final int ACCESS_REMOTE_READ = 0x4;
 
@@ -19,6 +21,11 @@ public final class VerbsConstants {
     public static final int QPS_RTS = 3;
     /** State of a queue pair: a send has failed, and those behind it come back; it receives. */
     public static final int QPS_SQE = 5;
+    /** State of a queue pair: everything comes back, and no memory is touched any more. */
+    public static final int QPS_ERR = 6;
+
+    /** Transport of a device: iWARP. */
+    public static final int TRANSPORT_IWARP = 1;
 
     /** Work request: message. */
     public static final int WR_SEND = 2;

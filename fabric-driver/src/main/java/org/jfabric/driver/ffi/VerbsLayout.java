@@ -7,6 +7,7 @@ package org.jfabric.driver.ffi;
  */
 final class VerbsLayout {
     // struct ibv_device
+    static final int DEVICE_TRANSPORT = 20;
     static final int DEVICE_NAME = 24;
 
     // struct ibv_context; functions that C programs call inline stand in it, another set for each vendor's library

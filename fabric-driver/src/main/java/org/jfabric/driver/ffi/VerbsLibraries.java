@@ -54,6 +54,8 @@ public record VerbsLibraries(Ibverbs ibverbs, RdmaCm cm, AsyncEvents asyncEvents
         try {
             NativeIbverbs boundVerbs = new NativeIbverbs(verbs, version(IBVERBS_SONAME));
             NativeRdmaCm boundCm = new NativeRdmaCm(cm, version(RDMACM_SONAME));
+            VerbsSelfCheck.checkRelease(boundVerbs.version());
+            VerbsSelfCheck.checkRelease(boundCm.version());
             VerbsSelfCheck.checkConstants(boundVerbs, boundCm);
             return new VerbsLibraries(boundVerbs, boundCm);
         } catch (UnsatisfiedLinkError e) {

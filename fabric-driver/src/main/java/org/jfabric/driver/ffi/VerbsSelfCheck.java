@@ -7,6 +7,8 @@ import org.jfabric.Reason;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Reads back from the live libraries what the binding takes for granted: numbers of enumerations by their names, and
@@ -14,7 +16,13 @@ import java.util.Locale;
  */
 public final class VerbsSelfCheck {
     private static final String REMEDY =
-        "This version of the library is unknown to the driver: use rdma-core 22 to 60, or report its version";
+        "This version of the library is unknown to the driver: use another rdma-core from 22 on, or report its version";
+    /** The first release whose structures are known to be these. */
+    private static final int MIN_RELEASE = 22;
+    /** Behind the soname: the library's own numbers, then the release of rdma-core. */
+    private static final Pattern RELEASE = Pattern.compile("\\.so\\.\\d+\\.\\d+\\.(\\d+)\\.");
+    private static final int UNKNOWN_TRANSPORT = -1;
+    private static final int MAX_TRANSPORT = 16;
     private static final int PAGE_BYTES = 4096;
     private static final int MIN_ENTRIES = 4;
     private static final int MAX_EXTENDED_SIZE = 16384;
@@ -24,20 +32,39 @@ public final class VerbsSelfCheck {
     private VerbsSelfCheck() {
     }
 
+    /**
+     * The release, where the file's name has it: some builds have names of their own, and are judged by the rest alone.
+     */
+    static void checkRelease(String library) {
+        Matcher release = RELEASE.matcher(library);
+        if (release.find() && Integer.parseInt(release.group(1)) < MIN_RELEASE) {
+            throw new VerbsUnavailableException(new Reason("library " + library, "rdma-core " + release.group(1),
+                "rdma-core " + MIN_RELEASE + " or newer", "Install a newer rdma-core"));
+        }
+    }
+
     /** Numbers, by the names that the libraries have for them. */
     static void checkConstants(NativeIbverbs verbs, NativeRdmaCm cm) {
         named("ibv_wc_status 0", verbs.statusText(VerbsConstants.WC_SUCCESS), "success");
+        named("ibv_wc_status 1", verbs.statusText(VerbsConstants.WC_LOC_LEN_ERR), "local length");
         named("ibv_wc_status 5", verbs.statusText(VerbsConstants.WC_WR_FLUSH_ERR), "flush");
         named("ibv_wc_status 9", verbs.statusText(VerbsConstants.WC_REM_INV_REQ_ERR), "remote invalid request");
         named("ibv_wc_status 12", verbs.statusText(VerbsConstants.WC_RETRY_EXC_ERR), "transport retry");
         named("ibv_wc_status 13", verbs.statusText(VerbsConstants.WC_RNR_RETRY_EXC_ERR), "rnr retry");
         named("ibv_event_type 0", verbs.eventText(VerbsConstants.EVENT_CQ_ERR), "cq error");
+        named("ibv_event_type 1", verbs.eventText(VerbsConstants.EVENT_QP_FATAL), "local work queue catastrophic");
         named("ibv_event_type 8", verbs.eventText(VerbsConstants.EVENT_DEVICE_FATAL), "catastrophic");
+        named("ibv_event_type 9", verbs.eventText(VerbsConstants.EVENT_PORT_ACTIVE), "port active");
         named("ibv_event_type 10", verbs.eventText(VerbsConstants.EVENT_PORT_ERR), "port error");
+        named("ibv_event_type 14", verbs.eventText(VerbsConstants.EVENT_SRQ_ERR), "srq catastrophic");
+        named("ibv_event_type 16", verbs.eventText(VerbsConstants.EVENT_QP_LAST_WQE_REACHED), "last wqe");
         named("ibv_port_state 4", verbs.portStateText(VerbsConstants.PORT_ACTIVE), "active");
         named("rdma_cm_event_type 0", cm.eventText(VerbsConstants.CM_ADDR_RESOLVED), "addr_resolved");
+        named("rdma_cm_event_type 1", cm.eventText(VerbsConstants.CM_ADDR_ERROR), "addr_error");
         named("rdma_cm_event_type 2", cm.eventText(VerbsConstants.CM_ROUTE_RESOLVED), "route_resolved");
+        named("rdma_cm_event_type 3", cm.eventText(VerbsConstants.CM_ROUTE_ERROR), "route_error");
         named("rdma_cm_event_type 4", cm.eventText(VerbsConstants.CM_CONNECT_REQUEST), "connect_request");
+        named("rdma_cm_event_type 6", cm.eventText(VerbsConstants.CM_CONNECT_ERROR), "connect_error");
         named("rdma_cm_event_type 7", cm.eventText(VerbsConstants.CM_UNREACHABLE), "unreachable");
         named("rdma_cm_event_type 8", cm.eventText(VerbsConstants.CM_REJECTED), "rejected");
         named("rdma_cm_event_type 9", cm.eventText(VerbsConstants.CM_ESTABLISHED), "established");
@@ -59,6 +86,8 @@ public final class VerbsSelfCheck {
         long device = UnsafeApi.getLong(context + VerbsLayout.CONTEXT_DEVICE);
         String name = NativeMemory.text(device + VerbsLayout.DEVICE_NAME);
         same("ibv_device.name", name, verbs.deviceName(device));
+        within("ibv_device.transport_type",
+            UnsafeApi.getInt(device + VerbsLayout.DEVICE_TRANSPORT), UNKNOWN_TRANSPORT, MAX_TRANSPORT);
         same("ibv_context.abi_compat",
             UnsafeApi.getLong(context + VerbsLayout.CONTEXT_ABI_COMPAT), VerbsLayout.EXTENDED_ABI);
         long size = UnsafeApi.getLong(context + VerbsLayout.CONTEXT_EXTENDED_SIZE);
@@ -167,6 +196,19 @@ public final class VerbsSelfCheck {
     }
 
     /**
+     * Looks at what stands in a queue pair of a connection.
+     *
+     * @param verbs     library.
+     * @param context   opened device.
+     * @param domain    that it was made in.
+     * @param queuePair not connected yet.
+     * @throws VerbsUnavailableException if something stands where it should not.
+     */
+    public static void checkConnected(Ibverbs verbs, long context, long domain, long queuePair) {
+        checkQueuePair(verbs, context, domain, queuePair, VerbsConstants.QPT_RC, VerbsConstants.QPS_INIT);
+    }
+
+    /**
      * Looks at what stands in a queue pair of datagrams.
      *
      * @param verbs     library.
@@ -176,10 +218,15 @@ public final class VerbsSelfCheck {
      * @throws VerbsUnavailableException if something stands where it should not.
      */
     public static void checkDatagrams(Ibverbs verbs, long context, long domain, long queuePair) {
+        checkQueuePair(verbs, context, domain, queuePair, VerbsConstants.QPT_UD, VerbsConstants.QPS_RTS);
+    }
+
+    private static void checkQueuePair(
+        Ibverbs verbs, long context, long domain, long queuePair, int type, int state) {
         same("ibv_qp.context", UnsafeApi.getLong(queuePair + VerbsLayout.QP_CONTEXT), context);
         same("ibv_qp.pd", UnsafeApi.getLong(queuePair + VerbsLayout.QP_PD), domain);
-        same("ibv_qp.qp_type", UnsafeApi.getInt(queuePair + VerbsLayout.QP_TYPE), VerbsConstants.QPT_UD);
-        same("ibv_qp.state", UnsafeApi.getInt(queuePair + VerbsLayout.QP_STATE), VerbsConstants.QPS_RTS);
+        same("ibv_qp.qp_type", UnsafeApi.getInt(queuePair + VerbsLayout.QP_TYPE), type);
+        same("ibv_qp.state", UnsafeApi.getInt(queuePair + VerbsLayout.QP_STATE), state);
         within("ibv_qp.qp_num", verbs.queuePairNumber(queuePair), 2, MAX_QUEUE_PAIR);
     }
 

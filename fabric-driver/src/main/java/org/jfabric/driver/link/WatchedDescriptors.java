@@ -3,7 +3,9 @@ package org.jfabric.driver.link;
 import org.jfabric.ffi.Epoll;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The descriptors of connection events, completion channels and devices, in an epoll of their own, which the driver's
@@ -13,9 +15,11 @@ import java.util.List;
  */
 public final class WatchedDescriptors {
     private static final int MAX_EVENTS = 16;
+    private static final Runnable NOTHING = () -> { };
 
     private final LinkServices services;
     private final List<Runnable> handlers = new ArrayList<>();
+    private final Map<Integer, Integer> places = new HashMap<>();
     private Epoll epoll;
     private boolean sleptOn;
 
@@ -31,7 +35,7 @@ public final class WatchedDescriptors {
     /**
      * Watches a descriptor.
      *
-     * @param fd      until {@link #close()}.
+     * @param fd      until {@link #remove} or {@link #close()}.
      * @param handler told when it is readable.
      */
     public void add(int fd, Runnable handler) {
@@ -39,7 +43,24 @@ public final class WatchedDescriptors {
             epoll = new Epoll(MAX_EVENTS);
         }
         epoll.add(fd, Epoll.EPOLLIN, handlers.size());
+        places.put(fd, handlers.size());
         handlers.add(handler);
+    }
+
+    /**
+     * Ends watching one. A broken descriptor is readable for ever, and would let no thread sleep.
+     *
+     * @param fd watched before.
+     */
+    public void remove(int fd) {
+        if (epoll != null) {
+            epoll.delete(fd);
+            Integer place = places.remove(fd);
+            if (place != null) {
+                // what this poll has still in its hand for it is nobody's matter
+                handlers.set(place, NOTHING);
+            }
+        }
     }
 
     /**

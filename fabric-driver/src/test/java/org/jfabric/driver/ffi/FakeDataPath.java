@@ -40,6 +40,12 @@ public final class FakeDataPath extends VerbsDataPath {
     public final List<Integer> sendFlags = new ArrayList<>();
     /** Sends stay on their way. */
     public boolean holdsSends;
+    /** What is held goes on after so many polls, if not 0. */
+    public int pollsToRelease;
+    /** What polls answer, if not 0: a positive errno. */
+    public int pollErrno;
+    /** What a completion queue answers that has to tell of completions, if not 0: a positive errno. */
+    public int armErrno;
     /** Status of the next send, if not 0. */
     public int nextStatus;
     /** The vendor's code with it. */
@@ -294,6 +300,12 @@ public final class FakeDataPath extends VerbsDataPath {
 
     @Override
     public int poll(long queue, WorkCompletions completions) {
+        if (pollsToRelease > 0 && --pollsToRelease == 0) {
+            release();
+        }
+        if (pollErrno != 0) {
+            return -pollErrno;
+        }
         Queue polled = queues.get(queue);
         int count = Math.min(completions.capacity(), polled.entries.size());
         for (int i = 0; i < count; i++) {
@@ -314,7 +326,7 @@ public final class FakeDataPath extends VerbsDataPath {
 
     @Override
     public int arm(long queue) {
-        queues.get(queue).isArmed = true;
-        return 0;
+        queues.get(queue).isArmed = armErrno == 0;
+        return -armErrno;
     }
 }

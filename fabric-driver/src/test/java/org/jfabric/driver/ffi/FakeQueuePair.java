@@ -40,6 +40,8 @@ final class FakeQueuePair {
         this.shared = shared;
         this.number = number;
         UnsafeApi.putInt(pointer + VerbsLayout.QP_NUMBER, number);
+        UnsafeApi.putInt(pointer + VerbsLayout.QP_TYPE, VerbsConstants.QPT_RC);
+        UnsafeApi.putInt(pointer + VerbsLayout.QP_STATE, VerbsConstants.QPS_INIT);
         if (shared != null) {
             shared.add(this);
         }

@@ -6,6 +6,7 @@ import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.ReceiveRequests;
 import org.jfabric.driver.ffi.SendRequests;
 import org.jfabric.driver.ffi.VerbsLibraries;
+import org.jfabric.driver.ffi.VerbsSelfCheck;
 import org.jfabric.driver.link.PieceList;
 
 /**
@@ -45,12 +46,13 @@ final class ConnectionResources {
      */
     void open(int number) {
         try {
-            device.open();
+            device.open(id);
             memory = new PinnedMemory(verbs, device.domain(), settings.pinnedBytes());
             queue = device.reserve(settings.completions());
             int pieces = Math.min(PieceList.MAX_PIECES, device.attributes().maxPieces());
             RdmaCm.QueuePair made = createQueuePair(pieces);
             queuePair = VerbsDevice.checked("rdma_create_qp", made.pointer());
+            VerbsSelfCheck.checkConnected(verbs, device.context(), device.domain(), queuePair);
             long firstId = (long) number << Integer.SIZE;
             long sendMemory = memory.address() + (long) settings.receives() * settings.receiveBytes();
             sendRequests = new SendRequests(settings.sends(), pieces, firstId);

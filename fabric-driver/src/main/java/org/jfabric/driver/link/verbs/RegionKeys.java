@@ -100,7 +100,7 @@ final class RegionKeys {
             key = new Key(region, region.address(), region.lengthBytes(), null);
             byRegion.put(region, key);
             regions.add(key);
-            register(key, VerbsConstants.ACCESS_LOCAL_WRITE | (exposes ? VerbsConstants.ACCESS_REMOTE_READ : 0));
+            register(key, exposes ? VerbsConstants.ACCESS_REMOTE_READ : 0);
         }
         return answer(key);
     }
@@ -129,7 +129,7 @@ final class RegionKeys {
         }
         Key key = new Key(null, address, length, owner);
         temporary.add(key);
-        register(key, VerbsConstants.ACCESS_LOCAL_WRITE);
+        register(key, 0);
         return null;
     }
 
@@ -193,7 +193,10 @@ final class RegionKeys {
 
             @Override
             protected void execute() {
-                result = verbs.register(device.domain(), key.address, key.length, access);
+                // what a peer is asked for it writes by itself where the protocol is iWARP
+                result = verbs.register(device.domain(), key.address, key.length,
+                    access | VerbsConstants.ACCESS_LOCAL_WRITE
+                        | (verbs.isIwarp(device.context()) ? VerbsConstants.ACCESS_REMOTE_WRITE : 0));
                 key.registration = Math.max(0, result);
             }
 

@@ -31,10 +31,12 @@ final class SendQueue {
     private static final byte QUIET = 0;
     /** A send whose end is told. */
     private static final byte SEND = 1;
+    /** The same, out of the application's memory; from here on all use that. */
+    private static final byte GATHERED = 2;
     /** A part of a read that others follow. */
-    private static final byte PART = 2;
+    private static final byte PART = 3;
     /** The last part of a read. */
-    private static final byte READ = 3;
+    private static final byte READ = 4;
 
     /** Well below what devices take in one request. */
     private static final long MAX_READ_BYTES = 1L << 30;
@@ -105,7 +107,7 @@ final class SendQueue {
         }
         boolean isTold = !isCopied
             || (operation.flags & (Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE)) != 0;
-        push(slot, isTold ? SEND : QUIET, operation.id());
+        push(slot, isCopied ? isTold ? SEND : QUIET : GATHERED, operation.id());
         if (!postedInCycle && (operation.flags & Flags.MORE) == 0) {
             post();
         }
@@ -165,7 +167,7 @@ final class SendQueue {
             requests.follow((int) (tail - 1) & mask, slot);
         }
         tail++;
-        if (kind == SEND || kind == READ || ++sinceSignal >= signalEvery) {
+        if (kind != QUIET && kind != PART || ++sinceSignal >= signalEvery) {
             sinceSignal = 0;
             requests.signal(slot);
         }
@@ -301,7 +303,7 @@ final class SendQueue {
             if (isStopped) {
                 continue;
             }
-            if (kinds[ended] == SEND) {
+            if (kinds[ended] == SEND || kinds[ended] == GATHERED) {
                 handler.onSent(operations[ended], 0);
             } else if (kinds[ended] == READ) {
                 handler.onPulled(operations[ended], 0);
@@ -362,6 +364,16 @@ final class SendQueue {
     /** Whether a request came back with an error. */
     boolean hasFailed() {
         return hasFailed;
+    }
+
+    /** Whether requests use memory of the application: those that the card has, and those that wait. */
+    boolean usesRegions() {
+        for (long i = head; i != tail; i++) {
+            if (kinds[(int) i & mask] >= GATHERED) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Requests that the card has. */

@@ -26,8 +26,7 @@ import java.util.List;
  * after. The address is the one asked for; else of the interface that the option names; else the one that leads to the
  * destination; else the first that belongs to a device, IPv4 before IPv6.
  *
- * <p>It listens from the first moment on. Made on the resource thread, with an event channel of its own until the link
- * takes it over; owner then: progress agent.
+ * <p>It listens from the first moment on, with an event channel of its own until the link takes it over. Any thread.
  */
 final class VerbsAddress extends BoundAddress {
     /** Requests that the kernel keeps; it takes no more. Their handler has a limit of its own. */
@@ -143,7 +142,7 @@ final class VerbsAddress extends BoundAddress {
     }
 
     /** Gives the identifier to the link's event channel; 0 if it is closed, or a negative errno. */
-    long take(long linkChannel) {
+    synchronized long take(long linkChannel) {
         if (id == 0) {
             return 0;
         }
@@ -159,7 +158,7 @@ final class VerbsAddress extends BoundAddress {
     }
 
     @Override
-    public void close() {
+    public synchronized void close() {
         if (id != 0) {
             cm.destroyId(id);
             cm.destroyEventChannel(channel);

@@ -10,6 +10,8 @@ import org.jfabric.driver.ffi.WorkCompletions;
 import org.jfabric.driver.link.ConnectionHandler;
 import org.jfabric.driver.resource.ResourceTask;
 
+import java.util.function.IntSupplier;
+
 /**
  * A queue pair from its identifier to its end.
  *
@@ -21,7 +23,8 @@ import org.jfabric.driver.resource.ResourceTask;
  *              before UP --> CLOSED
  * </pre>
  *
- * <p>Owner: progress agent.
+ * <p>Owner: progress agent. All calls that concern the identifier are made on the resource thread, in order, so that
+ * the last one gives it back when no other is under way.
  */
 final class VerbsConnection extends CmTarget {
     private static final int RESOLVING = 0;
@@ -42,17 +45,16 @@ final class VerbsConnection extends CmTarget {
     private static final long LAST_NS = 1_000_000L;
     /** The same where it does not say so, as rxe. */
     private static final long UNTOLD_LAST_NS = 100_000_000L;
-    /** 0.64 ms, as libfabric's verbs provider sets it; the connection manager's own is 655 ms. */
-    private static final int RNR_TIMER = 12;
     private static final byte[] NO_DATA = {};
 
     private final VerbsLink link;
     private final RdmaCm cm;
     private final VerbsChannel channel;
-    private final long id;
     private final int number;
     private final boolean isAsking;
     private final byte[] data;
+    /** Made by the resource thread if we ask; 0 before, or if there is none. */
+    private long id;
     private ConnectionResources resources;
     /** On its way on the resource thread. */
     private ConnectionResources building;
@@ -75,15 +77,14 @@ final class VerbsConnection extends CmTarget {
     /**
      * A connection that has not begun.
      *
-     * @param id       of the connection manager.
-     * @param isAsking whether we ask.
+     * @param id       of the request; 0 if we ask.
      * @param data     private data of the request or the answer.
      */
-    VerbsConnection(VerbsLink link, long id, boolean isAsking, byte[] data, ConnectionHandler handler) {
+    VerbsConnection(VerbsLink link, long id, byte[] data, ConnectionHandler handler) {
         this.link = link;
         this.cm = link.libraries().cm();
         this.id = id;
-        this.isAsking = isAsking;
+        this.isAsking = id == 0;
         this.data = data;
         this.number = link.add(this);
         this.channel = new VerbsChannel(this, link.limits(), handler);
@@ -123,10 +124,30 @@ final class VerbsConnection extends CmTarget {
     /** Asks a peer. */
     void ask(byte[] local, byte[] remote) {
         state = RESOLVING;
-        int result = cm.resolveAddress(id, local, remote, RESOLVE_TIMEOUT_MS);
-        if (result < 0) {
-            failLater(-result);
-        }
+        CmTask.submit(link.services(), () -> {
+            long made = cm.createId(link.cmChannel());
+            id = Math.max(0, made);
+            return made < 0 ? (int) made : cm.resolveAddress(made, local, remote, RESOLVE_TIMEOUT_MS);
+        }, result -> {
+            if (state == RESOLVING && !link.isClosed()) {
+                if (id != 0) {
+                    link.register(id, this);
+                }
+                if (result < 0) {
+                    fail(-result, NO_DATA);
+                }
+            }
+        });
+    }
+
+    /** What the connection manager is asked to do while the connection is in one state; it fails if that does. */
+    private void proceed(IntSupplier call) {
+        int during = state;
+        CmTask.submit(link.services(), call, result -> {
+            if (result < 0 && state == during && !link.isClosed()) {
+                fail(isAsking ? -result : FabricErrno.ECONNABORTED, NO_DATA);
+            }
+        });
     }
 
     /** Makes the queue pair on the resource thread, then asks or answers. */
@@ -175,21 +196,21 @@ final class VerbsConnection extends CmTarget {
         if (resources.device().shared() != null) {
             resources.device().shared().add(this);
         }
+        if (resources.device().isLost()) {
+            fail(FabricErrno.ENODEV, NO_DATA);
+            return;
+        }
         state = CONNECTING;
         byte[] wrapped = PrivateData.wrap(data);
-        int result = isAsking ? cm.connect(id, wrapped) : cm.accept(id, wrapped);
-        if (result < 0) {
-            fail(isAsking ? -result : FabricErrno.ECONNABORTED, NO_DATA);
-        }
+        proceed(() -> isAsking ? cm.connect(id, wrapped) : cm.accept(id, wrapped));
     }
 
     @Override
     void onEvent(RdmaCm.CmEvent event) {
         switch (event.type()) {
             case VerbsConstants.CM_ADDR_RESOLVED -> {
-                int result = state == RESOLVING ? cm.resolveRoute(id, RESOLVE_TIMEOUT_MS) : 0;
-                if (result < 0) {
-                    fail(-result, NO_DATA);
+                if (state == RESOLVING) {
+                    proceed(() -> cm.resolveRoute(id, RESOLVE_TIMEOUT_MS));
                 }
             }
             case VerbsConstants.CM_ROUTE_RESOLVED -> {
@@ -217,7 +238,6 @@ final class VerbsConnection extends CmTarget {
 
     private void up(byte[] answer) {
         state = UP;
-        link.libraries().ibverbs().modifyRnrTimer(resources.queuePair(), RNR_TIMER);
         channel.handler().onOpening();
         channel.connectionHandler().onConnected(
             SocketName.ofBytes(cm.localAddress(id)).toString(), peerName().toString(), answer);
@@ -413,9 +433,13 @@ final class VerbsConnection extends CmTarget {
         return 1;
     }
 
-    /** The engine closes the channel: what it was told has been sent is sent. */
+    /**
+     * The engine closes the channel: what it was told has been sent is sent. But not if the card has memory of the
+     * application, which may be used for something else as soon as the engine has told its end.
+     */
     void close() {
-        if (state == UP && failure == 0 && (resources.sends().outstanding() != 0 || resources.sends().hasWork())) {
+        if (state == UP && failure == 0 && !resources.sends().usesRegions()
+            && (resources.sends().outstanding() != 0 || resources.sends().hasWork())) {
             state = LINGERING;
             deadlineNs = System.nanoTime() + LINGER_NS;
             resources.sends().stop();
@@ -428,9 +452,11 @@ final class VerbsConnection extends CmTarget {
         }
     }
 
-    private int linger() {
+    /** Waits until all is sent that was told to be. */
+    int linger() {
         resources.sends().poll(channel.handler());
-        if (resources.sends().outstanding() == 0 || link.services().nowNs() - deadlineNs > 0) {
+        // not the cycle's time, which stands still when the driver ends
+        if (resources.sends().outstanding() == 0 || System.nanoTime() - deadlineNs > 0) {
             beginDrain();
         }
         return 0;
@@ -441,7 +467,14 @@ final class VerbsConnection extends CmTarget {
         state = DRAINING;
         resources.sends().stop();
         resources.receives().stop();
-        cm.disconnect(id);
+        resources.device().beginEnd();
+        if (resources.sends().usesRegions()) {
+            // before the entries of what is cancelled are published: the rest of the end may take its time
+            link.libraries().ibverbs().modifyToError(resources.queuePair());
+        }
+        CmTask.submit(link.services(), () -> {
+            cm.disconnect(id);
+        });
         deadlineNs = System.nanoTime() + DRAIN_NS;
         lastReceiveNs = System.nanoTime() + UNTOLD_LAST_NS;
         link.activate(this);
@@ -484,6 +517,9 @@ final class VerbsConnection extends CmTarget {
 
     /** Gives everything back, on the resource thread. */
     private void release() {
+        if (state == DRAINING) {
+            resources.device().end();
+        }
         state = CLOSED;
         link.remove(this);
         if (building != null) {
@@ -491,27 +527,7 @@ final class VerbsConnection extends CmTarget {
             return;
         }
         releaseQueues();
-        freeLater();
-    }
-
-    private void freeLater() {
-        link.services().submit(new ResourceTask() {
-            @Override
-            protected void execute() {
-                free();
-            }
-
-            @Override
-            protected void onDone() {
-                link.free(VerbsConnection.this);
-            }
-
-            @Override
-            protected void onFailed(Throwable cause) {
-                link.onError(cause);
-                link.free(VerbsConnection.this);
-            }
-        });
+        CmTask.submit(link.services(), () -> free(false), result -> link.free(this));
     }
 
     private void releaseQueues() {
@@ -524,43 +540,46 @@ final class VerbsConnection extends CmTarget {
         }
     }
 
-    /** Once: the driver's end may come before the task that would do it. */
-    private synchronized void free() {
+    /** Once: the driver may end while it waits for its turn. Resource thread. */
+    private int free(boolean isConnected) {
         if (isFree) {
-            return;
+            return 0;
         }
         isFree = true;
+        if (isConnected) {
+            cm.disconnect(id);
+        }
         if (building != null) {
             building.close();
         }
         if (resources != null) {
             resources.close();
         }
-        if (id > 0) {
-            cm.destroyId(id);
-        }
+        return id > 0 ? cm.destroyId(id) : 0;
     }
 
-    /** The driver ends: at once, and nobody is told. */
+    /** The driver ends: behind what the resource thread is doing for it, and nobody is told. */
     void closeNow() {
-        if (building != null) {
-            // behind the task that makes it
-            state = CLOSED;
-            freeLater();
-        } else if (state == CLOSED) {
-            free();
-        } else {
-            if (state >= UP) {
-                cm.disconnect(id);
-            }
-            state = CLOSED;
+        boolean isConnected = state >= UP && state < DRAINING;
+        if (building == null && state != CLOSED) {
             releaseQueues();
-            free();
         }
+        state = CLOSED;
+        CmTask.submit(link.services(), () -> free(isConnected), result -> { });
+    }
+
+    /** Whether the engine has closed it and the card still has what it was told has been sent. */
+    boolean isLingering() {
+        return state == LINGERING;
     }
 
     long queuePair() {
         return resources == null ? 0 : resources.queuePair();
+    }
+
+    /** Whether it has anything of a device, or is about to. */
+    boolean isOn(VerbsDevice device) {
+        return building != null && building.device() == device || uses(device, 0);
     }
 
     /** Whether its completions come to a queue. */

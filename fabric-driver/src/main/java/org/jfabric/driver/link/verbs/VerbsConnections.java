@@ -12,7 +12,6 @@ import org.jfabric.driver.link.ConnectionManager;
 import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 import org.jfabric.driver.link.LocalEndpoint;
-import org.jfabric.driver.resource.ResourceTask;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -52,7 +51,7 @@ final class VerbsConnections extends ConnectionManager {
         } else if (!SocketName.isName(address)) {
             link.later(() -> listener.fail(FabricErrno.EINVAL));
         } else {
-            link.services().submit(new BindTask(listener, SocketName.parse(address)));
+            listener.listen(SocketName.parse(address));
         }
         return listener;
     }
@@ -61,7 +60,7 @@ final class VerbsConnections extends ConnectionManager {
     public Listener listen(BoundAddress bound, byte[] authKey, int backlog, ListenerHandler handler) {
         VerbsListener listener = new VerbsListener(handler);
         if (link.isUsable()) {
-            link.later(() -> listener.begin((VerbsAddress) bound));
+            listener.take((VerbsAddress) bound);
         } else {
             // the driver could not use the connection manager when it began, even if it could now
             link.later(() -> {
@@ -75,14 +74,7 @@ final class VerbsConnections extends ConnectionManager {
     @Override
     public Channel connect(
         LocalEndpoint endpoint, String remoteAddress, byte[] cmData, ConnectionHandler handler) {
-        RdmaCm cm = link.libraries().cm();
-        long id = cm.createId(link.cmChannel());
-        VerbsConnection connection = new VerbsConnection(link, id, true, cmData, handler);
-        if (id < 0) {
-            connection.failLater((int) -id);
-            return connection.channel();
-        }
-        link.register(id, connection);
+        VerbsConnection connection = new VerbsConnection(link, 0, cmData, handler);
         SocketName remote = SocketName.parse(remoteAddress);
         connection.ask(local(endpoint, remote), remote.toBytes());
         return connection.channel();
@@ -99,7 +91,7 @@ final class VerbsConnections extends ConnectionManager {
     }
 
     VerbsChannel accept(long id, boolean isGone, byte[] cmData, ConnectionHandler handler) {
-        VerbsConnection connection = new VerbsConnection(link, id, false, cmData, handler);
+        VerbsConnection connection = new VerbsConnection(link, id, cmData, handler);
         link.register(id, connection);
         if (isGone) {
             connection.failLater(FabricErrno.ECONNABORTED);
@@ -112,9 +104,11 @@ final class VerbsConnections extends ConnectionManager {
     void reject(long id, byte[] cmData) {
         RdmaCm cm = link.libraries().cm();
         link.unregister(id);
-        // one that has given up meanwhile is told nothing, which is right
-        cm.reject(id, PrivateData.wrap(cmData));
-        cm.destroyId(id);
+        CmTask.submit(link.services(), () -> {
+            // one that has given up meanwhile is told nothing, which is right
+            cm.reject(id, PrivateData.wrap(cmData));
+            cm.destroyId(id);
+        });
     }
 
     /** The driver ends: nobody is told. */
@@ -125,6 +119,8 @@ final class VerbsConnections extends ConnectionManager {
     /** A passive endpoint. */
     private final class VerbsListener extends Listener {
         private final ListenerHandler handler;
+        /** Resource thread; 0 before, and if there is none. */
+        private VerbsAddress bound;
         private long id;
         private boolean isClosed;
 
@@ -133,24 +129,44 @@ final class VerbsConnections extends ConnectionManager {
             listeners.add(this);
         }
 
-        void begin(VerbsAddress bound) {
-            if (isClosed) {
-                bound.close();
-                return;
-            }
+        void listen(SocketName name) {
+            CmTask.submit(link.services(), () -> {
+                try {
+                    bound = VerbsAddress.open(link.libraries().cm(), name);
+                } catch (FabricException e) {
+                    return -e.errno();
+                }
+                return take();
+            }, this::begin);
+        }
+
+        void take(VerbsAddress given) {
+            bound = given;
+            CmTask.submit(link.services(), this::take, this::begin);
+        }
+
+        private int take() {
             long taken = bound.take(link.cmChannel());
-            if (taken <= 0) {
-                bound.close();
-                fail(taken == 0 ? FabricErrno.EBADF : (int) -taken);
+            id = Math.max(0, taken);
+            return taken == 0 ? -FabricErrno.EBADF : (int) Math.min(0, taken);
+        }
+
+        private void begin(int result) {
+            if (isClosed) {
                 return;
             }
-            id = taken;
-            // known before the first request is taken off the event channel
+            if (result < 0) {
+                fail(-result);
+                return;
+            }
+            // known before the first request that was taken off the event channel is told
             link.register(id, new CmTarget() {
                 @Override
                 void onEvent(RdmaCm.CmEvent event) {
                     if (event.type() == VerbsConstants.CM_CONNECT_REQUEST) {
                         onRequest(event);
+                    } else if (event.type() == VerbsConstants.CM_DEVICE_REMOVAL) {
+                        fail(FabricErrno.ENODEV);
                     }
                 }
             });
@@ -176,38 +192,17 @@ final class VerbsConnections extends ConnectionManager {
         public void close() {
             isClosed = true;
             listeners.remove(this);
-            if (id != 0) {
-                link.unregister(id);
-                link.libraries().cm().destroyId(id);
-                id = 0;
-            }
-        }
-    }
-
-    /** Binds an address. */
-    private final class BindTask extends ResourceTask {
-        private final VerbsListener listener;
-        private final SocketName name;
-        private VerbsAddress bound;
-
-        BindTask(VerbsListener listener, SocketName name) {
-            this.listener = listener;
-            this.name = name;
-        }
-
-        @Override
-        protected void execute() {
-            bound = VerbsAddress.open(link.libraries().cm(), name);
-        }
-
-        @Override
-        protected void onDone() {
-            listener.begin(bound);
-        }
-
-        @Override
-        protected void onFailed(Throwable cause) {
-            listener.fail(cause instanceof FabricException e ? e.errno() : FabricErrno.EIO);
+            link.unregister(id);
+            CmTask.submit(link.services(), () -> {
+                if (id != 0) {
+                    link.libraries().cm().destroyId(id);
+                    id = 0;
+                }
+                if (bound != null) {
+                    // not taken over
+                    bound.close();
+                }
+            });
         }
     }
 }

@@ -2,10 +2,13 @@ package org.jfabric.driver.link.verbs;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.SocketName;
 import org.jfabric.driver.ffi.AsyncEvents;
 import org.jfabric.driver.ffi.Ibverbs;
+import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.VerbsDataPath;
+import org.jfabric.driver.ffi.VerbsLibraries;
 import org.jfabric.driver.ffi.VerbsSelfCheck;
 import org.jfabric.driver.ffi.WorkCompletions;
 
@@ -29,6 +32,7 @@ final class VerbsDevice {
     private static final int USUAL_COMPLETIONS = 4096;
 
     private final VerbsLink link;
+    private final VerbsLibraries libraries;
     private final Ibverbs verbs;
     private final long context;
     private final RegionKeys keys;
@@ -43,18 +47,25 @@ final class VerbsDevice {
     private AsyncEvents.Feed events;
     private SharedReceives shared;
     private CompletionQueue[] polled = {};
+    /** Connections that end: the card may still use memory for them. */
+    private int ending;
+    private boolean isLost;
+    /** Keeps the context open, which the library closes behind its last identifier; not above 0 if there is none. */
+    private long anchor;
+    private long anchorChannel;
 
-    VerbsDevice(VerbsLink link, Ibverbs verbs, long context) {
+    VerbsDevice(VerbsLink link, VerbsLibraries libraries, long context) {
         this.link = link;
-        this.verbs = verbs;
+        this.libraries = libraries;
+        this.verbs = libraries.ibverbs();
         this.context = context;
         this.keys = new RegionKeys(verbs, link.services(), this, link.settings().exposes(), link::onKeyReady);
     }
 
     // ---- resource thread ----
 
-    /** Opens it, once. */
-    void open() {
+    /** Opens it, once, for a connection with an identifier. */
+    void open(long id) {
         if (isOpen) {
             return;
         }
@@ -69,6 +80,22 @@ final class VerbsDevice {
             throw e;
         }
         isOpen = true;
+        hold(SocketName.ofBytes(libraries.cm().localAddress(id)).withPort(0));
+    }
+
+    /**
+     * Binds an identifier of its own. The library forgets a device that was taken away, and closes the context when no
+     * identifier has it, whatever else was made of it: everything here would be a pointer into freed memory. Where none
+     * can be bound, as to an address of several devices, the connections keep it open, and nothing else does.
+     */
+    private void hold(SocketName local) {
+        RdmaCm cm = libraries.cm();
+        anchorChannel = cm.createEventChannel();
+        anchor = anchorChannel > 0 ? cm.createId(anchorChannel) : 0;
+        if (anchor > 0 && (cm.bind(anchor, local.toBytes()) < 0 || cm.context(anchor) != context)) {
+            cm.destroyId(anchor);
+            anchor = 0;
+        }
     }
 
     private void openChannel() {
@@ -158,7 +185,7 @@ final class VerbsDevice {
         polled[polled.length - 1] = queue;
         if (events == null) {
             link.descriptors().add(verbs.channelFd(channel), this::takeChannelEvents);
-            events = link.libraries().asyncEvents().open(context);
+            events = libraries.asyncEvents().open(context);
             watch(verbs.asyncFd(context));
             watch(events.fd());
         }
@@ -200,12 +227,48 @@ final class VerbsDevice {
         link.onQueueLost(this, pointer, text, event);
     }
 
-    /** Has the card tell of completions; what came before is found by the poll that has to follow. */
-    void arm() {
+    /** Has the card tell of completions, if it does; what came before is found by the poll that has to follow. */
+    boolean arm() {
+        boolean isArmed = true;
         for (CompletionQueue queue : polled) {
             if (!queue.isArmed && !queue.isLost) {
                 queue.isArmed = path.arm(queue.pointer()) == 0;
+                isArmed &= queue.isArmed;
             }
+        }
+        return isArmed;
+    }
+
+    /** Gives back what belongs to closed regions, unless the card may still use them; registrations given back. */
+    int sweep() {
+        return ending == 0 ? keys.sweep() : 0;
+    }
+
+    /** A connection ends: its requests come back from now on. */
+    void beginEnd() {
+        ending++;
+    }
+
+    /** They have. */
+    void end() {
+        ending--;
+    }
+
+    /** Nothing can be made with it any more; what was made is given back by and by. */
+    void lose() {
+        isLost = true;
+    }
+
+    boolean isLost() {
+        return isLost;
+    }
+
+    /** Its descriptors are looked at no more. */
+    void unwatch() {
+        if (events != null) {
+            link.descriptors().remove(verbs.channelFd(channel));
+            link.descriptors().remove(verbs.asyncFd(context));
+            link.descriptors().remove(events.fd());
         }
     }
 
@@ -226,8 +289,11 @@ final class VerbsDevice {
                 case VerbsConstants.EVENT_CQ_ERR -> lose(event.element(), text, event.type());
                 case VerbsConstants.EVENT_QP_FATAL -> link.onQueuePairLost(event.element(), text, event.type());
                 case VerbsConstants.EVENT_QP_LAST_WQE_REACHED -> link.onLastReceive(event.element());
-                case VerbsConstants.EVENT_SRQ_ERR, VerbsConstants.EVENT_DEVICE_FATAL ->
-                    link.onDeviceLost(this, text, event.type());
+                case VerbsConstants.EVENT_SRQ_ERR, VerbsConstants.EVENT_DEVICE_FATAL -> {
+                    if (!isLost) {
+                        link.onDeviceLost(this, text, event.type());
+                    }
+                }
                 case VerbsConstants.EVENT_PORT_ERR, VerbsConstants.EVENT_PORT_ACTIVE ->
                     link.onError(FabricErrno.ENETDOWN, "port " + (int) event.element() + " of " + name() + ": " + text,
                         "Connections go on if it comes back in time.");
@@ -238,7 +304,7 @@ final class VerbsDevice {
         }
     }
 
-    /** The driver ends; no connection is left. Resource thread. */
+    /** It is lost, or the driver ends; no connection is left. Resource thread. */
     void free() {
         keys.free();
         for (CompletionQueue queue : queues) {
@@ -253,6 +319,12 @@ final class VerbsDevice {
         }
         if (events != null) {
             events.close();
+        }
+        if (anchor > 0) {
+            libraries.cm().destroyId(anchor);
+        }
+        if (anchorChannel > 0) {
+            libraries.cm().destroyEventChannel(anchorChannel);
         }
         completions.close();
     }

@@ -16,7 +16,6 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.WatchedDescriptors;
-import org.jfabric.driver.resource.ResourceTask;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -50,6 +49,7 @@ final class VerbsLink extends Link {
     private VerbsConnection[] connections = new VerbsConnection[16];
     private int added;
     private long cmChannel;
+    private CmEvents events;
     private int pollsToLook;
     private volatile boolean isClosed;
 
@@ -67,7 +67,8 @@ final class VerbsLink extends Link {
         if (libraries != null) {
             cmChannel = libraries.cm().createEventChannel();
             if (cmChannel > 0) {
-                descriptors.add(libraries.cm().eventChannelFd(cmChannel), this::takeEvents);
+                events = new CmEvents(this, libraries, cmChannel);
+                descriptors.add(libraries.cm().eventChannelFd(cmChannel), events::take);
             }
         }
     }
@@ -112,7 +113,7 @@ final class VerbsLink extends Link {
     @Override
     public int poll(int limit) {
         if (byId.isEmpty() && news.isEmpty() && active.isEmpty()) {
-            return isTimeToLook() ? sweep() : 0;
+            return !devices.isEmpty() && isTimeToLook() ? look() : 0;
         }
         int work = 0;
         for (int i = news.size(); i > 0; i--) {
@@ -140,7 +141,7 @@ final class VerbsLink extends Link {
     private int sweep() {
         int work = 0;
         for (int i = 0; i < devices.size(); i++) {
-            work += devices.get(i).keys().sweep();
+            work += devices.get(i).sweep();
         }
         return work;
     }
@@ -173,7 +174,9 @@ final class VerbsLink extends Link {
             return false;
         }
         for (VerbsDevice device : devices) {
-            device.arm();
+            if (!device.arm()) {
+                return false;
+            }
         }
         for (VerbsDevice device : devices) {
             // one that came before it was armed tells nobody
@@ -181,24 +184,34 @@ final class VerbsLink extends Link {
                 return false;
             }
         }
+        if (!news.isEmpty() || !active.isEmpty()) {
+            // that poll has found a queue to be lost
+            return false;
+        }
         descriptors.arm();
         return true;
     }
 
     // ---- events ----
 
-    private void takeEvents() {
-        RdmaCm cm = libraries.cm();
-        for (RdmaCm.CmEvent event = cm.takeEvent(cmChannel); event != null; event = cm.takeEvent(cmChannel)) {
-            boolean isRequest = event.type() == VerbsConstants.CM_CONNECT_REQUEST;
-            CmTarget target = byId.get(isRequest ? event.listenId() : event.id());
-            if (target != null) {
-                target.onEvent(event);
-            } else if (isRequest) {
-                // the listener was closed meanwhile
-                cm.reject(event.id(), PrivateData.wrap(new byte[0]));
-                cm.destroyId(event.id());
+    void onEvent(RdmaCm.CmEvent event) {
+        boolean isRequest = event.type() == VerbsConstants.CM_CONNECT_REQUEST;
+        CmTarget target = byId.get(isRequest ? event.listenId() : event.id());
+        if (target != null) {
+            if (event.type() == VerbsConstants.CM_DEVICE_REMOVAL) {
+                onRemoval(libraries.cm().context(event.id()));
             }
+            target.onEvent(event);
+        } else if (isRequest) {
+            // the listener was closed meanwhile
+            manager.reject(event.id(), new byte[0]);
+        }
+    }
+
+    private void onRemoval(long context) {
+        VerbsDevice device = find(context);
+        if (device != null) {
+            onDeviceLost(device, "it was taken away", VerbsDevice.NO_EVENT);
         }
     }
 
@@ -239,11 +252,29 @@ final class VerbsLink extends Link {
         }
     }
 
+    /** Told once of each device: another one is made where it can be used again. */
     void onDeviceLost(VerbsDevice device, String text, int event) {
+        device.lose();
         for (VerbsConnection connection : connections.clone()) {
             if (connection != null && connection.uses(device, 0)) {
                 connection.lost(FabricErrno.ENODEV, "the device is lost: " + text, event);
             }
+        }
+        // not now: whoever tells of the loss may have more to tell
+        later(() -> retire(device));
+    }
+
+    /** Gives a lost device back when no connection has anything of it any more. */
+    private void retire(VerbsDevice device) {
+        for (VerbsConnection connection : connections) {
+            if (connection != null && connection.isOn(device)) {
+                return;
+            }
+        }
+        if (!isClosed && devices.remove(device)) {
+            device.unwatch();
+            device.keys().close();
+            CmTask.submit(services, device::free);
         }
     }
 
@@ -304,14 +335,22 @@ final class VerbsLink extends Link {
     }
 
     VerbsDevice device(long context) {
+        VerbsDevice device = find(context);
+        if (device == null) {
+            device = new VerbsDevice(this, libraries, context);
+            devices.add(device);
+        }
+        return device;
+    }
+
+    /** The device that can be used, or null: one that is lost may have its context still. */
+    private VerbsDevice find(long context) {
         for (VerbsDevice device : devices) {
-            if (device.context() == context) {
+            if (device.context() == context && !device.isLost()) {
                 return device;
             }
         }
-        VerbsDevice device = new VerbsDevice(this, libraries.ibverbs(), context);
-        devices.add(device);
-        return device;
+        return null;
     }
 
     /** A number for a connection, which is the upper half of those of its work requests. */
@@ -336,6 +375,11 @@ final class VerbsLink extends Link {
     /** Its place may be taken. */
     void free(VerbsConnection connection) {
         connections[connection.number() & PLACE_MASK] = null;
+        for (int i = devices.size() - 1; i >= 0; i--) {
+            if (devices.get(i).isLost()) {
+                retire(devices.get(i));
+            }
+        }
     }
 
     void activate(VerbsConnection connection) {
@@ -358,6 +402,7 @@ final class VerbsLink extends Link {
         if (isClosed) {
             return;
         }
+        linger();
         isClosed = true;
         news.clear();
         manager.close();
@@ -369,30 +414,42 @@ final class VerbsLink extends Link {
         byId.forEach((id, target) -> {
             if (!(target instanceof VerbsConnection)) {
                 // a request that nobody has answered
-                libraries.cm().destroyId(id);
+                CmTask.submit(services, () -> {
+                    libraries.cm().destroyId(id);
+                });
             }
         });
         byId.clear();
         descriptors.close();
         // what the resource thread is making now, or has yet to make, must be there to be given back
-        services.submit(new ResourceTask() {
-            @Override
-            protected void execute() {
-                free();
-            }
-
-            @Override
-            protected void onDone() {
-                // nobody is left to be told
-            }
-
-            @Override
-            protected void onFailed(Throwable cause) {
-                services.onError(cause);
-            }
-        });
+        CmTask.submit(services, this::free);
         for (VerbsDevice device : devices) {
             device.keys().close();
+        }
+    }
+
+    /** What endpoints were told has been sent is sent, also if the driver ends right behind them. */
+    private void linger() {
+        boolean isLingering = false;
+        for (VerbsConnection connection : connections) {
+            if (connection != null) {
+                // none calls its handler any more
+                connection.close();
+                isLingering |= connection.isLingering();
+            }
+        }
+        while (isLingering) {
+            isLingering = false;
+            for (VerbsDevice device : devices) {
+                device.poll();
+            }
+            for (VerbsConnection connection : connections) {
+                if (connection != null && connection.isLingering()) {
+                    connection.linger();
+                    isLingering |= connection.isLingering();
+                }
+            }
+            Thread.yield();
         }
     }
 
@@ -401,8 +458,8 @@ final class VerbsLink extends Link {
         for (VerbsDevice device : devices) {
             device.free();
         }
-        if (cmChannel > 0) {
-            libraries.cm().destroyEventChannel(cmChannel);
+        if (events != null) {
+            events.free();
         }
     }
 }

@@ -313,7 +313,8 @@ final class VerbsUdEndpoint {
 
     /** Whether the thread may sleep; arriving datagrams and ends of sends wake it. */
     boolean arm() {
-        if (!waiting.isEmpty() || !openings.isEmpty() || sender.hasWork() || descriptors.poll() > 0) {
+        if (!waiting.isEmpty() || !openings.isEmpty() || sender.hasWork() || descriptors.poll() > 0
+            || lostErrno != 0 && sender.outstanding() != 0) {
             return false;
         }
         boolean canReceive = local.postedReceives() != 0;
@@ -382,6 +383,9 @@ final class VerbsUdEndpoint {
     private void lost(int errno, String why) {
         if (lostErrno == 0) {
             lostErrno = errno;
+            // those of a device that is gone would be readable for ever
+            descriptors.remove(port.libraries().ibverbs().channelFd(port.channel()));
+            descriptors.remove(port.libraries().ibverbs().asyncFd(port.context()));
             services.onError(new FabricException(errno, "the endpoint " + port.address() + " on "
                 + port.place().device() + " is lost: " + why, "Close it and open another one; its sends fail."));
         }

@@ -8,7 +8,6 @@ import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.Strangers;
 import org.jfabric.driver.link.rxm.RxmLink;
 import org.jfabric.driver.link.rxm.RxmSettings;
-import org.jfabric.driver.resource.ResourceTask;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -50,9 +49,7 @@ final class RxmNode implements AutoCloseable {
     /** One poll; what the link looks at only now and then included if asked for. */
     int step(boolean isWhole) {
         while (!node.tasks.isEmpty() && !node.holdsTasks) {
-            ResourceTask task = node.tasks.removeFirst();
-            task.run();
-            task.complete();
+            node.runTask().complete();
         }
         int work = 0;
         for (int i = isWhole ? 40 : 1; i > 0; i--) {

@@ -54,6 +54,7 @@ final class VerbsNode extends LinkServices implements AutoCloseable {
     VerbsNode(FakeVerbs verbs, String host, Function<DriverConfig, VerbsSettings> settings,
         String... options) {
         this.verbs = verbs;
+        verbs.isOneThread = true;
         DriverConfig.Builder builder = DriverConfig.builder().set("jfabric.verbs.maxMessageBytes", "8192");
         for (int i = 0; i < options.length; i += 2) {
             builder.set(options[i], options[i + 1]);
@@ -110,7 +111,9 @@ final class VerbsNode extends LinkServices implements AutoCloseable {
     /** The resource thread does what is next; its result is not applied yet. */
     ResourceTask runTask() {
         ResourceTask task = tasks.removeFirst();
+        verbs.tasks++;
         task.run();
+        verbs.tasks--;
         return task;
     }
 
