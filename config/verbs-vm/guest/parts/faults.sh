@@ -39,6 +39,42 @@ check "faults: the server of MSG is killed" killed "FI_ECANCELED|FI_ECONNRESET" 
 # a receive of datagrams waits for anybody, so it waits as long as it was told to
 check "faults: the server of rxm is killed" killed "No message came|FI_ECONNRESET" 12 -p 'verbs;ofi_rxm' -e rdm
 
+# The client's device goes in the middle of many messages. The client lets go of it, which the kernel waits for with
+# devices of software, and ends by itself; a receive of datagrams waits for anybody, as above.
+removed() {
+    local server client remover status removal before
+    before=$(packets)
+    fabric fi-pingpong "$@" -S 64 -I 1000000 --timeout 300 --bind 10.0.0.1 > /tmp/server.log 2>&1 &
+    server=$!
+    await_server ours $server
+    fabric fi-pingpong "$@" -S 64 -I 1000000 --timeout 8 --bind 10.0.0.2 10.0.0.1 > /tmp/client.log 2>&1 &
+    client=$!
+    for _ in $(seq 300); do
+        [ $(($(packets) - before)) -lt 500 ] || break
+        sleep 0.2
+    done
+    timeout 60 rdma link del rxe1 &
+    remover=$!
+    wait $client
+    status=$?
+    wait $remover
+    removal=$?
+    kill -9 "$(server_pid)"
+    wait $server
+    rdma link add rxe1 type rxe netdev eth1
+    # the entry with the IPv4 address comes a moment after the device
+    for _ in $(seq 500); do
+        grep -qs '0000:0000:0000:0000:0000:ffff:' /sys/class/infiniband/rxe1/ports/1/gids/* && break
+        sleep 0.02
+    done
+    echo "client, ended with $status, removal with $removal:"
+    cat /tmp/client.log
+    [ $status -eq 1 ] && [ $removal -eq 0 ] && grep -qE "No message came|FI_ENODEV" /tmp/client.log &&
+        ! grep -q 'after 0 messages' /tmp/client.log
+}
+
+check "faults: the device of the client is taken away" removed -p 'verbs;ofi_rxm' -e rdm
+
 # lossy PLAN COMMAND...: while each packet between the two devices may meet what netem is told; some have to be lost.
 lossy() {
     local plan=$1 status=1 lost

@@ -108,11 +108,16 @@ public final class FakeVerbs extends FakeConnections {
 
     /** The device is taken away, and another one put in its place: only its context tells them apart. */
     public void replace() {
+        replaceUntold();
+        happen(VerbsConstants.EVENT_DEVICE_FATAL, 0);
+    }
+
+    /** The same, told by the connection manager; the device's own event has not come yet. */
+    public void replaceUntold() {
         long old = context;
         appear();
         ids.values().stream().filter(id -> context(id.pointer) == old)
             .forEach(id -> push(id, VerbsConstants.CM_DEVICE_REMOVAL, 0, new byte[0]));
-        happen(VerbsConstants.EVENT_DEVICE_FATAL, 0);
     }
 
     private void requireOpen(String object, long of) {

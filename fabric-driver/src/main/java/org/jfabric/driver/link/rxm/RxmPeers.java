@@ -192,6 +192,10 @@ final class RxmPeers extends ListenerHandler {
             errno, "endpoint " + endpoint.address() + " of link " + link.name() + " cannot be reached",
             "See whether another program uses the port, or whether the address is one of this host."));
         for (RxmChannel channel : List.copyOf(polled)) {
+            // one that is up, where the device was taken away: nothing comes up from it any more
+            if (channel.below() != null) {
+                channel.below().close(errno);
+            }
             channel.down(errno);
         }
     }

@@ -124,7 +124,14 @@ final class RxmTold extends ChannelHandler {
 
     @Override
     public void onMessage(long flags, long tag, long data, long address, int length) {
+        requireNotDown(tag);
         check(address, length, tag);
+    }
+
+    private void requireNotDown(long tag) {
+        if (downErrno != 0) {
+            throw new AssertionError("message " + tag + " comes behind the end, which was " + downErrno);
+        }
     }
 
     private void check(long address, int length, long tag) {
@@ -145,6 +152,7 @@ final class RxmTold extends ChannelHandler {
 
     @Override
     public void place(long flags, long tag, long data, long length, Placement placement) {
+        requireNotDown(tag);
         if (pauses) {
             placement.set(Placement.Action.PAUSE, 0, 0, tag);
             return;
