@@ -40,6 +40,8 @@ public final class FakeDataPath extends VerbsDataPath {
     public final List<Integer> sendFlags = new ArrayList<>();
     /** Sends stay on their way. */
     public boolean holdsSends;
+    /** Requests of queue pairs in error do not come back yet: the card is busy with them. */
+    public boolean holdsFlushes;
     /** What is held goes on after so many polls, if not 0. */
     public int pollsToRelease;
     /** What polls answer, if not 0: a positive errno. */
@@ -74,6 +76,7 @@ public final class FakeDataPath extends VerbsDataPath {
     /** Lets what was held back go on. */
     public void release() {
         holdsSends = false;
+        holdsFlushes = false;
         List.copyOf(queuePairs.values()).forEach(FakeQueuePair::move);
         List.copyOf(datagramPairs.values()).forEach(FakeDatagramPair::move);
     }
@@ -147,6 +150,9 @@ public final class FakeDataPath extends VerbsDataPath {
     }
 
     void deregister(int key) {
+        if (queuePairs.values().stream().anyMatch(pair -> pair.uses(key))) {
+            throw new AssertionError("the card has a request with key " + key + " still");
+        }
         memory.remove(key);
     }
 

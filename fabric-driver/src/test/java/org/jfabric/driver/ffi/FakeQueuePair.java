@@ -3,6 +3,7 @@ package org.jfabric.driver.ffi;
 import org.agrona.UnsafeApi;
 
 import java.util.ArrayDeque;
+import java.util.stream.Stream;
 
 /** A reliable queue pair in memory. */
 final class FakeQueuePair {
@@ -14,6 +15,15 @@ final class FakeQueuePair {
                 length += (int) pieces[i];
             }
             return length;
+        }
+
+        boolean uses(int key) {
+            for (int i = 2; i < pieces.length; i += 3) {
+                if (pieces[i] == key) {
+                    return true;
+                }
+            }
+            return false;
         }
     }
 
@@ -62,6 +72,17 @@ final class FakeQueuePair {
     /** Into the error state: everything comes back. */
     void fail() {
         isBroken = true;
+        if (!owner.holdsFlushes) {
+            flush();
+        }
+    }
+
+    /** Whether a request that has not come back is about memory with a key. */
+    boolean uses(int key) {
+        return Stream.concat(sends.stream(), receives.stream()).anyMatch(work -> work.uses(key));
+    }
+
+    private void flush() {
         receives.forEach(work -> owner.complete(this, work.id(), VerbsConstants.WC_WR_FLUSH_ERR, 0, 0, 0, 0));
         receives.clear();
         sends.forEach(work -> owner.complete(this, work.id(), VerbsConstants.WC_WR_FLUSH_ERR, 0, 0, 0, 0));
@@ -94,6 +115,9 @@ final class FakeQueuePair {
 
     /** Does what can be done now, in order. */
     void move() {
+        if (isBroken && !owner.holdsFlushes) {
+            flush();
+        }
         while (!sends.isEmpty() && !owner.holdsSends && !isBroken) {
             Work work = sends.peek();
             int status = work.opcode() == VerbsConstants.WR_RDMA_READ ? read(work) : deliver(work);
@@ -112,6 +136,9 @@ final class FakeQueuePair {
     }
 
     private int read(Work work) {
+        if (peer.isBroken) {
+            return VerbsConstants.WC_RETRY_EXC_ERR;
+        }
         if (!peer.owner.mayRead(work.rkey(), work.remote(), work.length())) {
             return 10;
         }

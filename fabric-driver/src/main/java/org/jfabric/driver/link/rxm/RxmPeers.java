@@ -81,10 +81,14 @@ final class RxmPeers extends ListenerHandler {
             listener.close();
             listener = null;
         }
-        requests.forEach(request -> request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_REFUSED)));
-        requests.clear();
+        refuseRequests();
         // also those whose peers the engine has not heard of yet
         List.copyOf(polled).forEach(channel -> channel.close(FabricErrno.ECONNABORTED));
+    }
+
+    private void refuseRequests() {
+        requests.forEach(request -> request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_REFUSED)));
+        requests.clear();
     }
 
     // ---- our own requests ----
@@ -98,8 +102,7 @@ final class RxmPeers extends ListenerHandler {
         channel.deadlineNs = services.nowNs() + settings.connectTimeoutNs();
         if (failure != 0) {
             later.add(() -> channel.down(failure));
-        }
-        if (name != null) {
+        } else if (name != null) {
             dial(channel);
         }
         return channel;
@@ -191,6 +194,7 @@ final class RxmPeers extends ListenerHandler {
         services.onError(new FabricException(
             errno, "endpoint " + endpoint.address() + " of link " + link.name() + " cannot be reached",
             "See whether another program uses the port, or whether the address is one of this host."));
+        refuseRequests();
         for (RxmChannel channel : List.copyOf(polled)) {
             // one that is up, where the device was taken away: nothing comes up from it any more
             if (channel.below() != null) {

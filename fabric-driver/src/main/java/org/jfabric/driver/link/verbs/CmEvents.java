@@ -1,5 +1,6 @@
 package org.jfabric.driver.link.verbs;
 
+import org.agrona.LangUtil;
 import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.VerbsLibraries;
@@ -73,9 +74,21 @@ final class CmEvents {
 
         @Override
         protected void onDone() {
-            if (!link.isClosed()) {
-                taking = null;
-                taken.forEach(link::onEvent);
+            if (link.isClosed()) {
+                return;
+            }
+            taking = null;
+            Throwable failure = null;
+            for (RdmaCm.CmEvent event : taken) {
+                try {
+                    link.onEvent(event);
+                } catch (RuntimeException | Error e) {
+                    // those behind it are of other connections, and nobody tells of them again
+                    failure = failure == null ? e : failure;
+                }
+            }
+            if (failure != null) {
+                LangUtil.rethrowUnchecked(failure);
             }
         }
 

@@ -26,8 +26,8 @@ final class CmTask extends ResourceTask {
     /**
      * Has it done.
      *
-     * @param call   0 or negative errno; resource thread.
-     * @param answer told what the call has returned; progress agent.
+     * @param call   result, usually 0 or negative errno; resource thread.
+     * @param answer told what the call has returned, -FI_EIO if it has thrown; progress agent.
      */
     static void submit(LinkServices services, IntSupplier call, IntConsumer answer) {
         services.submit(new CmTask(services, call, answer));

@@ -18,6 +18,8 @@ import org.jfabric.driver.resource.RegisteredRegion;
 final class VerbsChannel extends ForeignChannel {
     private final VerbsConnection connection;
     private final ConnectionHandler connectionHandler;
+    /** Payloads that the peer may be reading. */
+    private int exposed;
 
     VerbsChannel(VerbsConnection connection, ChannelLimits limits, ConnectionHandler connectionHandler) {
         super(limits, connectionHandler.channelHandler());
@@ -76,16 +78,22 @@ final class VerbsChannel extends ForeignChannel {
             target.add(Integer.toUnsignedLong(key.remote()), 0, pieces == null ? operation.address : pieces.address(i),
                 pieces == null ? operation.length : pieces.length(i));
         }
+        exposed++;
         return DONE;
     }
 
     /**
-     * Does nothing: the key is the region's, and goes with it. A peer that was told of a payload can read that region
+     * Only counts: the key is the region's, and goes with it. A peer that was told of a payload can read that region
      * until the application closes it.
      */
     @Override
     public void conceal(RemotePayload target) {
-        // see above
+        exposed--;
+    }
+
+    /** Whether the peer was told of a payload and has not said that it has read it. */
+    boolean isExposing() {
+        return exposed != 0;
     }
 
     @Override

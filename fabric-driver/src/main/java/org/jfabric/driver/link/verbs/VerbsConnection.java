@@ -71,6 +71,8 @@ final class VerbsConnection extends CmTarget {
     /** Why the card has given requests back, if it has; an event may say more. */
     private String flushReason;
     private int stepsFlushed;
+    /** Its requests may use the application's memory until they have come back. */
+    private boolean endsWithRegions;
     /** In the list of those that are stepped in each poll. */
     boolean isActive;
 
@@ -175,6 +177,7 @@ final class VerbsConnection extends CmTarget {
                     return;
                 }
                 building = null;
+                made.device().watch();
                 if (state == BUILDING) {
                     link.onError(cause);
                     fail(cause instanceof FabricException e ? e.errno() : FabricErrno.EIO, NO_DATA);
@@ -354,9 +357,8 @@ final class VerbsConnection extends CmTarget {
     /** Whether it has to be stepped again. */
     boolean hasWork() {
         return switch (state) {
-            case UP -> failure != 0 || flushReason != null
-                || !resources.receives().isEmpty() || resources.receives().hasFree()
-                || resources.sends().hasWork();
+            case UP -> failure != 0 || flushReason != null || !resources.receives().isEmpty()
+                || resources.receives().hasFree() || resources.sends().hasWork();
             case LINGERING, DRAINING -> true;
             default -> false;
         };
@@ -387,7 +389,8 @@ final class VerbsConnection extends CmTarget {
         }
         if (state == LINGERING) {
             beginDrain();
-        } else if (state == UP && failure == 0) {
+        } else if (state == UP && (failure == 0 || errno == FabricErrno.ENODEV)) {
+            // nobody can wait for room with messages in memory of a device that is gone
             failure = errno;
             reason = why;
             link.activate(this);
@@ -438,7 +441,7 @@ final class VerbsConnection extends CmTarget {
      * application, which may be used for something else as soon as the engine has told its end.
      */
     void close() {
-        if (state == UP && failure == 0 && !resources.sends().usesRegions()
+        if (state == UP && failure == 0 && !usesRegions()
             && (resources.sends().outstanding() != 0 || resources.sends().hasWork())) {
             state = LINGERING;
             deadlineNs = System.nanoTime() + LINGER_NS;
@@ -450,6 +453,11 @@ final class VerbsConnection extends CmTarget {
         } else if (state < UP) {
             release();
         }
+    }
+
+    /** Whether the card, or the peer's, has memory of the application in its hands. */
+    private boolean usesRegions() {
+        return resources.sends().usesRegions() || channel.isExposing();
     }
 
     /** Waits until all is sent that was told to be. */
@@ -467,8 +475,9 @@ final class VerbsConnection extends CmTarget {
         state = DRAINING;
         resources.sends().stop();
         resources.receives().stop();
-        resources.device().beginEnd();
-        if (resources.sends().usesRegions()) {
+        endsWithRegions = usesRegions();
+        if (endsWithRegions) {
+            resources.device().beginEnd();
             // before the entries of what is cancelled are published: the rest of the end may take its time
             link.libraries().ibverbs().modifyToError(resources.queuePair());
         }
@@ -517,7 +526,7 @@ final class VerbsConnection extends CmTarget {
 
     /** Gives everything back, on the resource thread. */
     private void release() {
-        if (state == DRAINING) {
+        if (endsWithRegions) {
             resources.device().end();
         }
         state = CLOSED;

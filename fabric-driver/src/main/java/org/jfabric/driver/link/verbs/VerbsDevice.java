@@ -5,7 +5,6 @@ import org.jfabric.FabricException;
 import org.jfabric.SocketName;
 import org.jfabric.driver.ffi.AsyncEvents;
 import org.jfabric.driver.ffi.Ibverbs;
-import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.VerbsDataPath;
 import org.jfabric.driver.ffi.VerbsLibraries;
@@ -38,7 +37,8 @@ final class VerbsDevice {
     private final RegionKeys keys;
     private final WorkCompletions completions = new WorkCompletions(POLL_BATCH);
     private final List<CompletionQueue> queues = new ArrayList<>();
-    private boolean isOpen;
+    /** Set by the resource thread, last. */
+    private volatile boolean isOpen;
     private Ibverbs.DeviceAttributes attributes;
     private long domain;
     private long channel;
@@ -47,12 +47,12 @@ final class VerbsDevice {
     private AsyncEvents.Feed events;
     private SharedReceives shared;
     private CompletionQueue[] polled = {};
-    /** Connections that end: the card may still use memory for them. */
+    /** Connections that end: the card may still use memory of the application for them. */
     private int ending;
     private boolean isLost;
-    /** Keeps the context open, which the library closes behind its last identifier; not above 0 if there is none. */
-    private long anchor;
-    private long anchorChannel;
+    private DeviceAnchor anchor;
+    /** That of the context, which may be closed when its descriptor is looked at no more. */
+    private int asyncFd;
 
     VerbsDevice(VerbsLink link, VerbsLibraries libraries, long context) {
         this.link = link;
@@ -79,23 +79,8 @@ final class VerbsDevice {
             verbs.freeDomain(domain);
             throw e;
         }
+        anchor = new DeviceAnchor(link, this, SocketName.ofBytes(libraries.cm().localAddress(id)).withPort(0));
         isOpen = true;
-        hold(SocketName.ofBytes(libraries.cm().localAddress(id)).withPort(0));
-    }
-
-    /**
-     * Binds an identifier of its own. The library forgets a device that was taken away, and closes the context when no
-     * identifier has it, whatever else was made of it: everything here would be a pointer into freed memory. Where none
-     * can be bound, as to an address of several devices, the connections keep it open, and nothing else does.
-     */
-    private void hold(SocketName local) {
-        RdmaCm cm = libraries.cm();
-        anchorChannel = cm.createEventChannel();
-        anchor = anchorChannel > 0 ? cm.createId(anchorChannel) : 0;
-        if (anchor > 0 && (cm.bind(anchor, local.toBytes()) < 0 || cm.context(anchor) != context)) {
-            cm.destroyId(anchor);
-            anchor = 0;
-        }
     }
 
     private void openChannel() {
@@ -183,11 +168,18 @@ final class VerbsDevice {
         }
         polled = Arrays.copyOf(polled, polled.length + 1);
         polled[polled.length - 1] = queue;
-        if (events == null) {
+        watch();
+    }
+
+    /** Looks at what happens to it from now on, also where no queue pair could be made. */
+    void watch() {
+        if (isOpen && !isLost && events == null) {
             link.descriptors().add(verbs.channelFd(channel), this::takeChannelEvents);
             events = libraries.asyncEvents().open(context);
-            watch(verbs.asyncFd(context));
+            asyncFd = verbs.asyncFd(context);
+            watch(asyncFd);
             watch(events.fd());
+            anchor.watch();
         }
     }
 
@@ -244,7 +236,7 @@ final class VerbsDevice {
         return ending == 0 ? keys.sweep() : 0;
     }
 
-    /** A connection ends: its requests come back from now on. */
+    /** A connection ends whose requests use the application's memory: they come back from now on. */
     void beginEnd() {
         ending++;
     }
@@ -267,8 +259,16 @@ final class VerbsDevice {
     void unwatch() {
         if (events != null) {
             link.descriptors().remove(verbs.channelFd(channel));
-            link.descriptors().remove(verbs.asyncFd(context));
+            link.descriptors().remove(asyncFd);
             link.descriptors().remove(events.fd());
+            anchor.unwatch();
+        }
+    }
+
+    /** Another device of this context was let go of, and the context's descriptor with it. */
+    void watchAgain() {
+        if (events != null) {
+            watch(asyncFd);
         }
     }
 
@@ -306,6 +306,21 @@ final class VerbsDevice {
 
     /** It is lost, or the driver ends; no connection is left. Resource thread. */
     void free() {
+        if (events != null) {
+            events.close();
+        }
+        completions.close();
+        if (!isOpen) {
+            return;
+        }
+        if (anchor.holds() || !isLost) {
+            freeObjects();
+        }
+        // else the context may be closed, and the kernel has taken back what belonged to it; the library's objects stay
+        anchor.free();
+    }
+
+    private void freeObjects() {
         keys.free();
         for (CompletionQueue queue : queues) {
             verbs.destroyCompletionQueue(queue.pointer());
@@ -313,19 +328,7 @@ final class VerbsDevice {
         if (shared != null) {
             shared.close();
         }
-        if (isOpen) {
-            verbs.destroyChannel(channel);
-            verbs.freeDomain(domain);
-        }
-        if (events != null) {
-            events.close();
-        }
-        if (anchor > 0) {
-            libraries.cm().destroyId(anchor);
-        }
-        if (anchorChannel > 0) {
-            libraries.cm().destroyEventChannel(anchorChannel);
-        }
-        completions.close();
+        verbs.destroyChannel(channel);
+        verbs.freeDomain(domain);
     }
 }

@@ -199,7 +199,7 @@ final class VerbsLink extends Link {
         CmTarget target = byId.get(isRequest ? event.listenId() : event.id());
         if (target != null) {
             if (event.type() == VerbsConstants.CM_DEVICE_REMOVAL) {
-                onRemoval(libraries.cm().context(event.id()));
+                onRemoval(find(libraries.cm().context(event.id())));
             }
             target.onEvent(event);
         } else if (isRequest) {
@@ -208,9 +208,9 @@ final class VerbsLink extends Link {
         }
     }
 
-    private void onRemoval(long context) {
-        VerbsDevice device = find(context);
-        if (device != null) {
+    /** Told by each identifier of a device; null, and one that is lost already, are no matter. */
+    void onRemoval(VerbsDevice device) {
+        if (device != null && !device.isLost()) {
             onDeviceLost(device, "it was taken away", VerbsDevice.NO_EVENT);
         }
     }
@@ -273,6 +273,12 @@ final class VerbsLink extends Link {
         }
         if (!isClosed && devices.remove(device)) {
             device.unwatch();
+            for (VerbsDevice other : devices) {
+                if (other.context() == device.context()) {
+                    // it was its queue of receives that was lost, and the context is as good as before
+                    other.watchAgain();
+                }
+            }
             device.keys().close();
             CmTask.submit(services, device::free);
         }

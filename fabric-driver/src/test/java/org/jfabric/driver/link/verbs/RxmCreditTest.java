@@ -1,7 +1,6 @@
 package org.jfabric.driver.link.verbs;
 
 import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.ffi.FakeVerbs;
 import org.jfabric.driver.link.Channel;
@@ -98,36 +97,6 @@ class RxmCreditTest {
     }
 
     // ---- two of ours ----
-
-    @Test
-    void shouldEndItsPeersWhenItsDeviceIsTakenAway() {
-        RxmNode a = node("10.0.0.1", OPTIONS);
-        RxmNode b = node("10.0.0.2", OPTIONS);
-        RxmTold there = a.connect(b.address);
-        await("connection", () -> there.isUp() && b.peers.containsKey(a.address) && b.peers.get(a.address).isUp());
-        RxmTold back = b.peers.get(a.address);
-        there.send(10);
-        await("message", () -> back.received.size() == 1);
-        // messages that have come and wait, and one under way
-        there.pauses = true;
-        for (int i = 0; i < RECEIVES - 2; i++) {
-            back.send(10);
-        }
-        a.node.verbs.dataPath.holdsSends = true;
-        there.send(10);
-        await("messages", () -> back.waiting() == 0);
-        settle();
-        a.node.verbs.replaceUntold();
-        await("end", () -> there.downErrno != 0);
-        assertEquals(FabricErrno.ENODEV, there.downErrno);
-        int posted = a.node.verbs.dataPath.sendBatches.size();
-        there.pauses = false;
-        a.node.verbs.dataPath.release();
-        await("rest", () -> a.node.verbs.dataPath.queuePairs() == 0);
-        settle();
-        assertEquals(posted, a.node.verbs.dataPath.sendBatches.size(), "nothing more is posted");
-        assertEquals(0, there.received.size());
-    }
 
     /** Whatever both do, no message comes without a receive, and none waits for ever. */
     @ParameterizedTest

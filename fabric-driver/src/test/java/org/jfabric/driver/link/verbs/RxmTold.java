@@ -28,6 +28,10 @@ final class RxmTold extends ChannelHandler {
     Channel channel;
     int downErrno;
     int aborted;
+    /** Long messages that this side was told of. */
+    int announced;
+    /** What the last message was sent from. */
+    long memory;
     /** No message finds a place. */
     boolean pauses;
     private final RxmNode node;
@@ -45,7 +49,7 @@ final class RxmTold extends ChannelHandler {
     /** Sends a message with the next number, now or when there is room. */
     void send(int length) {
         int number = sent++;
-        long memory = node.node.memory(length, number);
+        memory = node.node.memory(length, number);
         TransmitOperation operation = new TransmitOperation(number, memory);
         operation.flags = Flags.TAGGED;
         operation.tag = number;
@@ -180,6 +184,7 @@ final class RxmTold extends ChannelHandler {
 
     @Override
     public void onAnnounce(long flags, long tag, long data, RemotePayload source) {
+        announced++;
         int length = (int) source.lengthBytes();
         Pulled place = new Pulled(UnsafeApi.allocateMemory(length), length, tag);
         pulls.put(source.operation(), place);

@@ -26,6 +26,8 @@ final class Told extends ChannelHandler {
     int writables;
     int aborted;
     boolean pauses;
+    /** What the engine ends a call about the connection with; null if it does not. */
+    Error fault;
     private long memory;
 
     /** The engine's side of its making. */
@@ -40,6 +42,9 @@ final class Told extends ChannelHandler {
             order.add("connected");
             peer = peerAddress;
             cmData = answer;
+            if (fault != null) {
+                throw fault;
+            }
         }
 
         @Override

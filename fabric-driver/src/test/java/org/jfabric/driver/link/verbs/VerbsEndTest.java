@@ -22,6 +22,7 @@ import java.util.function.BooleanSupplier;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** How connections, drivers and devices end, and what is left of the memory that was used. */
@@ -103,15 +104,20 @@ class VerbsEndTest {
         connect();
         TransmitOperation operation = longMessage();
         a.verbs.dataPath.holdsSends = true;
+        a.verbs.dataPath.holdsFlushes = true;
         operation.region.retain();
         assertEquals(Channel.PENDING, channel.send(operation, 0));
-        a.holdsTasks = true;
         channel.close(FabricErrno.ESHUTDOWN);
         operation.region.release();
         operation.region.close();
-        a.step();
-        assertFalse(a.verbs.calls.contains("ibv_dereg_mr 8192"));
-        a.holdsTasks = false;
+        for (int i = 0; i < 10; i++) {
+            a.step();
+            b.step();
+        }
+        // the device would have said that it has a request with the key
+        assertEquals(List.of(), a.errors);
+        assertEquals(List.of(), released);
+        a.verbs.dataPath.release();
         await(() -> !released.isEmpty());
     }
 
@@ -151,15 +157,87 @@ class VerbsEndTest {
         assertTrue(sleeps(a), "no descriptor of the old one is looked at");
     }
 
-    @Test
-    void shouldLearnThatADeviceIsGoneThatHasNoConnection() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldLearnThatADeviceIsGoneThatHasNoConnection(boolean hasEvent) {
         connect();
         channel.close(FabricErrno.ESHUTDOWN);
         await(() -> a.verbs.dataPath.queuePairs() == 0 && there.downErrno != 0);
         a.listener.close();
-        a.verbs.replace();
+        if (hasEvent) {
+            a.verbs.replace();
+        } else {
+            a.verbs.replaceUntold();
+        }
         await(() -> a.verbs.leftAtEnd().stream().noneMatch("domain"::equals));
         connect();
+    }
+
+    @Test
+    void shouldLetGoOfADeviceWhoseMessagesNobodyTakes() {
+        connect();
+        there.pauses = true;
+        assertEquals(Channel.DONE, channel.send(a.operation(Flags.MSG, 100, 1), 0));
+        channel.close(FabricErrno.ESHUTDOWN);
+        // the peer is gone, which is told behind its message
+        await(() -> a.verbs.dataPath.queuePairs() == 0);
+        settle();
+        assertEquals(0, there.downErrno);
+        b.verbs.replace();
+        await(() -> b.verbs.dataPath.queuePairs() == 0);
+        assertEquals(FabricErrno.ENODEV, there.downErrno);
+        assertEquals(1, there.aborted);
+    }
+
+    /** Only the receives that connections share are lost, and the device can be used as before. */
+    @Test
+    void shouldHearOfADeviceThatWasUsedBeforeAnotherOneLetGoOfIt() {
+        connect();
+        // never the time to give up waiting for requests
+        a.aheadNs = -3_600_000_000_000L;
+        a.verbs.dataPath.holdsSends = true;
+        a.verbs.dataPath.holdsFlushes = true;
+        assertEquals(Channel.DONE, channel.send(a.operation(Flags.MSG, 100, 1), 0));
+        a.verbs.happen(VerbsConstants.EVENT_SRQ_ERR, 0);
+        await(() -> here.downErrno != 0);
+        connect();
+        assertEquals(2, a.verbs.dataPath.queuePairs());
+        a.verbs.dataPath.release();
+        await(() -> a.verbs.dataPath.queuePairs() == 1);
+        settle();
+        a.verbs.happen(VerbsConstants.EVENT_DEVICE_FATAL, 0);
+        await(() -> here.downErrno != 0);
+        assertEquals(FabricErrno.ENODEV, here.downErrno);
+    }
+
+    @Test
+    void shouldTellAllConnectionsAlsoIfTheEngineFailsWithOne() {
+        VerbsNode.await(a, b, () -> "", () -> b.address != null);
+        Told failing = new Told();
+        failing.fault = new InternalError("a client has cut its file");
+        here = new Told();
+        there = new Told();
+        a.link.connections().connect(a.endpoint, b.address, DATA, failing.connecting);
+        a.link.connections().connect(a.endpoint, b.address, DATA, here.connecting);
+        await(() -> b.requests.size() == 2);
+        b.requests.forEach(request -> request.accept(b.endpoint, DATA, new Told().connecting));
+        // both answers are there when this side looks
+        for (int i = 0; i < 10; i++) {
+            b.step();
+        }
+        assertThrows(InternalError.class, () -> {
+            for (int i = 0; i < 10; i++) {
+                a.step();
+            }
+        });
+        assertEquals(List.of("connected"), failing.order);
+        await(() -> here.ups == 1);
+    }
+
+    private void settle() {
+        for (int quiet = 0; quiet < 3;) {
+            quiet = a.step() + b.step() == 0 ? quiet + 1 : 0;
+        }
     }
 
     private static boolean sleeps(VerbsNode node) {
