@@ -35,6 +35,8 @@ final class NativeRdmaCm implements RdmaCm {
     private final NativeFunction getCmEvent;
     private final NativeFunction ackCmEvent;
     private final NativeFunction eventText;
+    private final NativeFunction getDevices;
+    private final NativeFunction freeDevices;
 
     NativeRdmaCm(SymbolLookup lookup, String version) {
         this.version = version;
@@ -58,6 +60,8 @@ final class NativeRdmaCm implements RdmaCm {
         getCmEvent = NativeFunction.ofInt(lookup, "rdma_get_cm_event", 2);
         ackCmEvent = NativeFunction.ofInt(lookup, "rdma_ack_cm_event", 1);
         eventText = NativeFunction.ofPointer(lookup, "rdma_event_str", 1);
+        getDevices = NativeFunction.ofPointer(lookup, "rdma_get_devices", 1);
+        freeDevices = NativeFunction.ofInt(lookup, "rdma_free_devices", 1);
     }
 
     /** {@code rdma_event_str}. */
@@ -68,6 +72,14 @@ final class NativeRdmaCm implements RdmaCm {
     @Override
     public String version() {
         return version;
+    }
+
+    @Override
+    public void lookAtDevices() {
+        long devices = getDevices.pointer(0);
+        if (devices > 0) {
+            freeDevices.call(devices);
+        }
     }
 
     @Override

@@ -196,6 +196,13 @@ public interface RdmaCm {
     int disconnect(long id);
 
     /**
+     * {@code rdma_get_devices} and {@code rdma_free_devices}: has the library look which devices there are, and open
+     * them. Only then it sees that one is gone, whose context it closes when no identifier has it. If none is left it
+     * does not look.
+     */
+    void lookAtDevices();
+
+    /**
      * {@code rdma_get_cm_event} and {@code rdma_ack_cm_event}: takes one event.
      *
      * @param channel of {@link #createEventChannel()}.

@@ -236,6 +236,15 @@ public abstract class Channel {
     }
 
     /**
+     * The end of all operations is about to be told: when this returns, no device uses their memory any more. For links
+     * with a device that works by itself; the others use memory only in their own steps. Nothing is sent after it, and
+     * {@link #close} follows, unless the channel is down already.
+     */
+    public void quiesce() {
+        // nobody but the driver's thread uses the memory
+    }
+
+    /**
      * Ends the channel; the handler is not called any more and the peer sees its end of it go down.
      *
      * @param errno reason told to the peer, a positive fabric errno.

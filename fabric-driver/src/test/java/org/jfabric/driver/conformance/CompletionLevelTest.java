@@ -65,6 +65,8 @@ class CompletionLevelTest {
                 for (int length : LENGTHS) {
                     context++;
                     receive(pair, length, 5, context);
+                    // a message that comes before its receive is delivered as well, by being kept
+                    pair.b.awaitStep();
                     send(pair, length, 5, context, level);
                     pair.a.await(context);
                     assertPlaced(pair, level, length, context);
@@ -107,6 +109,7 @@ class CompletionLevelTest {
             receive(pair, 3000, 5, context);
         } else {
             receive(pair, 3000, 5, context);
+            pair.b.awaitStep();
             assertEquals(0, endpoint.tsend(pair.a.memory.address(0), 3000, pair.toB, 5, context));
         }
         pair.a.await(context);

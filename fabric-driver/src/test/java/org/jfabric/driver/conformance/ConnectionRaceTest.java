@@ -113,12 +113,29 @@ class ConnectionRaceTest {
                 } else {
                     Endpoint accepting = b.open(request.info(), 2);
                     accepting.accept();
-                    b.nextError(FabricErrno.ECONNABORTED, accepting);
+                    if (setup.daemon && setup.isForeign()) {
+                        // a socket whose request waits is looked at only now and then
+                        assertNeverMadeOrOver(b, accepting, "round " + i);
+                    } else {
+                        b.nextError(FabricErrno.ECONNABORTED, accepting);
+                    }
                     accepting.close();
                 }
             }
             a.assertNoEvent(20);
             assertWorks(pair, a, b, passive);
+        }
+    }
+
+    /** Either it was never made, or it was and is over: never anything else, never nothing. */
+    private static void assertNeverMadeOrOver(ConnectionSide side, Endpoint accepting, String where) {
+        ConnectionSide.Event first = side.next();
+        assertEquals(accepting, first.fid());
+        if (first.err() == 0) {
+            assertEquals(EventType.CONNECTED, first.type(), where);
+            side.next(EventType.SHUTDOWN, accepting);
+        } else {
+            assertEquals(FabricErrno.ECONNABORTED, first.err(), where);
         }
     }
 
@@ -147,15 +164,7 @@ class ConnectionRaceTest {
                         pair.pump();
                     }
                 }
-                // either it was never made, or it was and is over: never anything else, never nothing
-                ConnectionSide.Event first = b.next();
-                assertEquals(accepting, first.fid());
-                if (first.err() == 0) {
-                    assertEquals(EventType.CONNECTED, first.type(), "seed " + seed);
-                    b.next(EventType.SHUTDOWN, accepting);
-                } else {
-                    assertEquals(FabricErrno.ECONNABORTED, first.err(), "seed " + seed);
-                }
+                assertNeverMadeOrOver(b, accepting, "seed " + seed);
                 accepting.close();
             }
             // the side that gave up may have been told of its connection before
@@ -261,7 +270,8 @@ class ConnectionRaceTest {
             assertTrue(ended == FabricErrno.ECANCELED || ended == FabricErrno.ENOTCONN, FabricErrno.name(ended));
             Endpoint late = b.open(waiting.info(), 4);
             late.accept();
-            b.nextError(FabricErrno.ECONNABORTED, late);
+            // that the other connection is over does not say that the news of this one is there
+            assertNeverMadeOrOver(b, late, setup.toString());
         }
     }
 

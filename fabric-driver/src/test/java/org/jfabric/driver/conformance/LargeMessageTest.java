@@ -165,7 +165,8 @@ class LargeMessageTest {
                 }
                 // a receive that the driver reads behind the peer's end waits for its return
                 pair.a.awaitRead(count);
-                for (int i = 0; i < count; i++) {
+                // the last ones of the peer that lives have no partner, so that they fail however late the kill is
+                for (int i = 0; i < count - 1; i++) {
                     assertEquals(0, pair.b.endpoint.trecv(
                         pair.b.memory.address(LARGE), LARGE, ANY, 1, 0, i));
                     assertEquals(0, pair.b.endpoint.tsend(pair.b.memory.address(0), LARGE, pair.toA, 2, 100 + i));
@@ -182,7 +183,7 @@ class LargeMessageTest {
                     ended.set((int) entry.context());
                 }
                 assertEquals(2 * count, ended.cardinality(), ended::toString);
-                assertTrue(failed > 0, "everything had ended before the peer died");
+                assertTrue(failed >= 2, "ended well without a partner");
                 pair.a.assertQuiet(20);
                 FabricNode c = pair.sibling(pair.a, HINTS, 0);
                 c.endpoint.trecv(c.memory.address(0), LARGE, ANY, 1, 0, 7);

@@ -67,6 +67,8 @@ class MatchingTest {
                     buf, SMALL, i % 3 == 1 ? node.source : ANY, i % 3 == 2 ? 0 : 5, i % 3 == 2 ? -1 : 0, 10 + i));
                 assertEquals(0, node.endpoint.recv(buf, SMALL, i % 2 == 0 ? ANY : node.source, 20 + i));
             }
+            // a daemon that is late takes messages in the step in which it reads the first receive
+            pair.b.awaitRead(16);
             for (int i = 7; i >= 0; i--) {
                 node.send(false, 0, 8, 100 + i);
             }

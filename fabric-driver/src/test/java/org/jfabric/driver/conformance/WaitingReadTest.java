@@ -20,6 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
@@ -256,12 +257,25 @@ class WaitingReadTest {
             FutureTask<Integer> first = startReader(begun);
             FutureTask<Integer> second = startReader(begun);
             assertTrue(begun.await(DEADLINE_S, TimeUnit.SECONDS), "a reader does not begin");
+            awaitWaiting(2);
             pauseNs(10 * LONG_ENOUGH_TO_SLEEP_NS);
             assertFalse(first.isDone() || second.isDone());
             assertEquals(0, queue.signal());
             assertEquals(-FabricErrno.EAGAIN, first.get(DEADLINE_S, TimeUnit.SECONDS));
             assertEquals(-FabricErrno.EAGAIN, second.get(DEADLINE_S, TimeUnit.SECONDS));
             closeQueue();
+        }
+    }
+
+    /** Until the threads that were started last are in the library's wait: a signal is for those that wait then. */
+    private void awaitWaiting(int threads) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_S);
+        for (Thread thread : started.subList(started.size() - threads, started.size())) {
+            while (Arrays.stream(thread.getStackTrace())
+                .noneMatch(frame -> frame.getMethodName().equals("awaitReady"))) {
+                assertTrue(System.nanoTime() - deadline < 0, "a reader does not wait");
+                Thread.yield();
+            }
         }
     }
 
@@ -423,6 +437,8 @@ class WaitingReadTest {
         assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(), 8, pair.toB, 0, 98));
         pair.a.await(98);
         pair.b.await(99);
+        // and the receives of the queue that is read, which are another endpoint's
+        pair.b.awaitRead(16);
     }
 
     private long readTags(int rounds) {

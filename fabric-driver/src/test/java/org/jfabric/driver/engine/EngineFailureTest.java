@@ -8,6 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.util.ArrayList;
 import java.util.List;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -250,6 +251,20 @@ class EngineFailureTest {
         directed.settle();
         x.assertNoEntry();
         assertEquals(2, x.endpoint.receiver().outstanding());
+    }
+
+    /** Whoever sees an entry may use the memory for something else at once. */
+    @Test
+    void shouldHaveDevicesLetGoOfMemoryBeforeAnEntryIsThere() {
+        a.tsend(b, 0, 5000, 1, 100);
+        rig.settle();
+        List<List<CompletionReader.Entry>> before = new ArrayList<>();
+        a.channel(b).onQuiesce = () -> before.add(a.completions.takeAll());
+        a.peer(b).violation("for the test");
+        assertEquals(List.of(List.of()), before);
+        CompletionReader.Entry entry = a.next();
+        assertEquals(100, entry.context());
+        assertEquals(FabricErrno.EIO, entry.errno());
     }
 
     @Test

@@ -9,8 +9,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * One RDMA device of one process, in memory: the calls of libibverbs and librdmacm, with structures laid out as theirs
@@ -42,7 +44,9 @@ public final class FakeVerbs extends FakeConnections {
     /** Whether there is a device at all. */
     public boolean hasDevice = true;
 
-    private final long device = NativeMemory.allocate(256);
+    private long device;
+    /** Contexts of devices that are gone, which the library has not noticed yet. */
+    private final Set<Long> unnoticed = new HashSet<>();
     private final int asyncFd = EventFd.create();
     private final ArrayDeque<AsyncEvent> asyncEvents = new ArrayDeque<>();
     private final Map<Long, Long> registrations = new HashMap<>();
@@ -59,7 +63,6 @@ public final class FakeVerbs extends FakeConnections {
     public FakeVerbs(Network network, String host) {
         super(network, host);
         appear();
-        NativeMemory.put(device + VerbsLayout.DEVICE_NAME, "fake0".getBytes());
     }
 
     /**
@@ -95,12 +98,15 @@ public final class FakeVerbs extends FakeConnections {
     public List<String> leftAtEnd() {
         List<String> left = left();
         ids.values().stream().filter(this::isAnchor).forEach(id -> left.add("id that holds the device"));
+        unnoticed.forEach(gone -> left.add("context"));
         channelFds.keySet().forEach(channel -> left.add("channel"));
         left.addAll(Collections.nCopies(domains, "domain"));
         return left;
     }
 
     private void appear() {
+        device = NativeMemory.allocate(256);
+        NativeMemory.put(device + VerbsLayout.DEVICE_NAME, "fake0".getBytes());
         context = NativeMemory.allocate(VerbsLayout.CONTEXT_SIZE);
         UnsafeApi.putLong(context + VerbsLayout.CONTEXT_DEVICE, device);
         FUNCTIONS.forEach((offset, name) -> UnsafeApi.putLong(context + offset, 1));
@@ -115,9 +121,15 @@ public final class FakeVerbs extends FakeConnections {
     /** The same, told by the connection manager; the device's own event has not come yet. */
     public void replaceUntold() {
         long old = context;
+        unnoticed.add(old);
         appear();
         ids.values().stream().filter(id -> context(id.pointer) == old)
             .forEach(id -> push(id, VerbsConstants.CM_DEVICE_REMOVAL, 0, new byte[0]));
+    }
+
+    @Override
+    public void lookAtDevices() {
+        unnoticed.removeIf(gone -> ids.values().stream().noneMatch(id -> context(id.pointer) == gone));
     }
 
     private void requireOpen(String object, long of) {
@@ -181,7 +193,7 @@ public final class FakeVerbs extends FakeConnections {
 
     @Override
     public long deviceOf(long of) {
-        return device;
+        return UnsafeApi.getLong(of + VerbsLayout.CONTEXT_DEVICE);
     }
 
     @Override

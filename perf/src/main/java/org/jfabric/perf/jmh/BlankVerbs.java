@@ -25,13 +25,16 @@ final class BlankVerbs implements InvocationHandler, AutoCloseable {
     private static final byte[] ADDRESS = SocketName.parse("fi_sockaddr_in://10.0.0.1:7471").toBytes();
     private static final byte[] NO_DATA = new byte[196];
 
-    // offsets: struct ibv_mr, ibv_comp_channel, ibv_cq
+    // offsets: struct ibv_mr, ibv_comp_channel, ibv_cq, ibv_qp
     private static final int MR_PD = 8;
     private static final int MR_ADDRESS = 16;
     private static final int MR_LENGTH = 24;
     private static final int CHANNEL_FD = 8;
     private static final int CQ_CHANNEL = 8;
     private static final int CQ_ENTRIES = 28;
+    private static final int QP_PD = 16;
+    private static final int QP_STATE = 56;
+    private static final int QUEUE_PAIR = 0x11;
 
     private final Arena arena = Arena.ofShared();
     private final BlankDataPath dataPath = new BlankDataPath();
@@ -65,10 +68,12 @@ final class BlankVerbs implements InvocationHandler, AutoCloseable {
                 structure(0, context, CQ_CHANNEL, (long) args[2], CQ_ENTRIES, (int) args[1]);
             case "register" -> structure(
                 0, context, MR_PD, (long) args[0], MR_ADDRESS, (long) args[1], MR_LENGTH, (long) args[2]);
+            case "queuePairNumber" -> QUEUE_PAIR;
+            case "isIwarp" -> false;
             case "localKey", "remoteKey" -> 1;
-            case "createEventChannel", "createId" -> structure();
+            case "createEventChannel", "createId", "queuePair" -> structure();
             case "createQueuePair" ->
-                new RdmaCm.QueuePair(structure(), ((RdmaCm.QueueDepths) args[3]).inlineBytes());
+                new RdmaCm.QueuePair(queuePair((long) args[1]), ((RdmaCm.QueueDepths) args[3]).inlineBytes());
             case "localAddress", "peerAddress" -> ADDRESS;
             case "resolveAddress" -> happen(VerbsConstants.CM_ADDR_RESOLVED, (long) args[0]);
             case "resolveRoute" -> happen(VerbsConstants.CM_ROUTE_RESOLVED, (long) args[0]);
@@ -79,7 +84,7 @@ final class BlankVerbs implements InvocationHandler, AutoCloseable {
             }
             case "takeAsyncEvent" -> null;
             case "takeChannelEvent" -> -1L;
-            case "modifyRnrTimer", "disconnect", "destroyId", "destroyChannel", "destroyCompletionQueue",
+            case "bind", "modifyRnrTimer", "disconnect", "destroyId", "destroyChannel", "destroyCompletionQueue",
                 "deregister", "freeDomain" -> 0;
             case "destroyQueuePair", "destroyEventChannel" -> null;
             default -> throw new UnsupportedOperationException(method.toString());
@@ -90,6 +95,12 @@ final class BlankVerbs implements InvocationHandler, AutoCloseable {
         events.add(new RdmaCm.CmEvent(type, 0, id, 0, NO_DATA));
         EventFd.write(fd, 1);
         return 0;
+    }
+
+    /** Its type is the upper half of the word with its state. */
+    private long queuePair(long domain) {
+        long stateAndType = (long) VerbsConstants.QPT_RC << Integer.SIZE | VerbsConstants.QPS_INIT;
+        return structure(0, context, QP_PD, domain, QP_STATE, stateAndType);
     }
 
     /** Zeros, and words at offsets in them; one that follows may lie over the upper half of one before. */

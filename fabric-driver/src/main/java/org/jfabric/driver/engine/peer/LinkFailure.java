@@ -15,12 +15,17 @@ public final class LinkFailure {
     }
 
     /**
-     * Operations of a peer end from now on.
+     * Operations of a peer end from now on. Whoever sees one of their entries may use the memory for something else at
+     * once, so the link lets go of it here.
      *
      * @param channel to the peer, or null if there was none yet.
      */
     public void begin(Channel channel) {
-        provErrno = channel == null ? 0 : channel.provErrno();
+        provErrno = 0;
+        if (channel != null) {
+            provErrno = channel.provErrno();
+            channel.quiesce();
+        }
     }
 
     /** They have ended. */

@@ -532,6 +532,13 @@ final class RxmChannel extends ForeignChannel {
     }
 
     @Override
+    public void quiesce() {
+        if (state == UP) {
+            below.quiesce();
+        }
+    }
+
+    @Override
     public void close(int errno) {
         if (state != CLOSED) {
             if (below != null) {

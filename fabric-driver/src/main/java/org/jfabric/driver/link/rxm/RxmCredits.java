@@ -142,6 +142,11 @@ final class RxmCredits extends ForeignChannel {
     }
 
     @Override
+    public void quiesce() {
+        below.quiesce();
+    }
+
+    @Override
     public void close(int errno) {
         below.close(errno);
     }

@@ -27,6 +27,7 @@ final class ConnectionResources {
     private long queuePair;
     private SendRequests sendRequests;
     private ReceiveRequests receiveRequests;
+    private boolean isInError;
     private SendQueue sends;
     private ReceiveQueue receives;
 
@@ -89,6 +90,14 @@ final class ConnectionResources {
             }
         }
         return made;
+    }
+
+    /** The card lets go of all memory. Progress agent; again does nothing. */
+    void toError() {
+        if (!isInError) {
+            isInError = true;
+            verbs.modifyToError(queuePair);
+        }
     }
 
     /** Gives back what was made; again does nothing. */

@@ -1,8 +1,12 @@
 package org.jfabric.driver.link.verbs;
 
 import org.jfabric.SocketName;
+import org.jfabric.driver.ffi.Ibverbs;
 import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.VerbsConstants;
+
+import java.util.Arrays;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * An identifier of the connection manager that is a device's own. The library forgets a device that was taken away, and
@@ -14,9 +18,15 @@ import org.jfabric.driver.ffi.VerbsConstants;
  * else does.
  */
 final class DeviceAnchor {
+    private static final long UNLISTED_NS = 1_000_000_000L;
+    private static final long LOOK_NS = 1_000_000L;
+
     private final VerbsLink link;
     private final VerbsDevice device;
     private final RdmaCm cm;
+    private final Ibverbs verbs;
+    /** In the library's list of devices, while there is such a device. */
+    private final long listed;
     private final long channel;
     /** Not above 0 if there is none. */
     private final long id;
@@ -28,6 +38,8 @@ final class DeviceAnchor {
         this.link = link;
         this.device = device;
         this.cm = link.libraries().cm();
+        this.verbs = link.libraries().ibverbs();
+        this.listed = verbs.deviceOf(device.context());
         this.channel = cm.createEventChannel();
         this.id = channel > 0 ? bound(local) : 0;
     }
@@ -41,7 +53,7 @@ final class DeviceAnchor {
         return made;
     }
 
-    /** Whether the context stays open until {@link #free()}. */
+    /** Whether the context stays open until {@link #free}. */
     boolean holds() {
         return id > 0;
     }
@@ -83,13 +95,41 @@ final class DeviceAnchor {
         }
     }
 
-    /** The last thing that is done with the device. Resource thread. */
-    void free() {
+    /**
+     * The last thing that is done with the device. Resource thread.
+     *
+     * @param isGone it was taken away, which the kernel does not end while the context is open.
+     */
+    void free(boolean isGone) {
         if (id > 0) {
             cm.destroyId(id);
         }
         if (channel > 0) {
             cm.destroyEventChannel(channel);
+        }
+        if (isGone) {
+            awaitUnlisted();
+            cm.lookAtDevices();
+        }
+    }
+
+    /** The kernel tells that a device goes before it takes it out of the list. */
+    private void awaitUnlisted() {
+        long deadlineNs = System.nanoTime() + UNLISTED_NS;
+        while (isListed() && System.nanoTime() - deadlineNs < 0) {
+            LockSupport.parkNanos(LOOK_NS);
+        }
+    }
+
+    private boolean isListed() {
+        Ibverbs.DeviceList list = verbs.deviceList();
+        if (list == null) {
+            return false;
+        }
+        try {
+            return Arrays.stream(list.devices()).anyMatch(known -> known == listed);
+        } finally {
+            verbs.freeDeviceList(list);
         }
     }
 }

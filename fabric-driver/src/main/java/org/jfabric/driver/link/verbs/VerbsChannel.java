@@ -1,7 +1,6 @@
 package org.jfabric.driver.link.verbs;
 
 import org.jfabric.FabricErrno;
-import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.ConnectionHandler;
 import org.jfabric.driver.link.ForeignChannel;
 import org.jfabric.driver.link.PieceList;
@@ -17,13 +16,15 @@ import org.jfabric.driver.resource.RegisteredRegion;
  */
 final class VerbsChannel extends ForeignChannel {
     private final VerbsConnection connection;
+    private final VerbsLink link;
     private final ConnectionHandler connectionHandler;
     /** Payloads that the peer may be reading. */
     private int exposed;
 
-    VerbsChannel(VerbsConnection connection, ChannelLimits limits, ConnectionHandler connectionHandler) {
-        super(limits, connectionHandler.channelHandler());
+    VerbsChannel(VerbsConnection connection, VerbsLink link, ConnectionHandler connectionHandler) {
+        super(link.limits(), connectionHandler.channelHandler());
         this.connection = connection;
+        this.link = link;
         this.connectionHandler = connectionHandler;
     }
 
@@ -34,7 +35,8 @@ final class VerbsChannel extends ForeignChannel {
     @Override
     public int send(TransmitOperation operation, int grant) {
         int result = connection.sends().send(operation);
-        connection.onUse();
+        // there may be something to hand over
+        link.activate(connection);
         return result;
     }
 
@@ -45,7 +47,8 @@ final class VerbsChannel extends ForeignChannel {
             return -FabricErrno.EOPNOTSUPP;
         }
         int result = connection.sends().pull(source, destRegion, destAddress, destPieces, length);
-        connection.onUse();
+        // there may be something to hand over
+        link.activate(connection);
         return result;
     }
 
@@ -57,7 +60,7 @@ final class VerbsChannel extends ForeignChannel {
     /** The key is that of the whole region: the card checks no smaller piece. */
     @Override
     public int expose(TransmitOperation operation, RemotePayload target) {
-        if (!connection.exposes()) {
+        if (!link.settings().exposes()) {
             return -FabricErrno.EOPNOTSUPP;
         }
         target.begin(operation.id());
@@ -99,6 +102,11 @@ final class VerbsChannel extends ForeignChannel {
     @Override
     public int provErrno() {
         return connection.provErrno();
+    }
+
+    @Override
+    public void quiesce() {
+        connection.quiesce();
     }
 
     @Override

@@ -89,7 +89,7 @@ final class VerbsConnection extends CmTarget {
         this.isAsking = id == 0;
         this.data = data;
         this.number = link.add(this);
-        this.channel = new VerbsChannel(this, link.limits(), handler);
+        this.channel = new VerbsChannel(this, link, handler);
     }
 
     VerbsChannel channel() {
@@ -110,15 +110,6 @@ final class VerbsConnection extends CmTarget {
 
     RegionKeys keys() {
         return resources.device().keys();
-    }
-
-    boolean exposes() {
-        return link.settings().exposes();
-    }
-
-    /** The engine has called: there may be something to hand over. */
-    void onUse() {
-        link.activate(this);
     }
 
     // ---- the way up ----
@@ -191,6 +182,7 @@ final class VerbsConnection extends CmTarget {
     private void built() {
         resources = building;
         building = null;
+        resources.device().watch();
         if (state != BUILDING) {
             release();
             return;
@@ -421,7 +413,7 @@ final class VerbsConnection extends CmTarget {
                 // what came before is handed over whole
                 return 1;
             }
-            if (drained == ReceiveQueue.PAUSED && resources.sends().outstanding() == 0) {
+            if (drained == ReceiveQueue.PAUSED && resources.sends().outstanding() == 0 && !channel.isExposing()) {
                 return 0;
             }
         }
@@ -455,6 +447,13 @@ final class VerbsConnection extends CmTarget {
         }
     }
 
+    /** The engine is about to tell that everything has ended; the rest of the end may take its time. */
+    void quiesce() {
+        if (state == UP && usesRegions()) {
+            resources.toError();
+        }
+    }
+
     /** Whether the card, or the peer's, has memory of the application in its hands. */
     private boolean usesRegions() {
         return resources.sends().usesRegions() || channel.isExposing();
@@ -478,8 +477,7 @@ final class VerbsConnection extends CmTarget {
         endsWithRegions = usesRegions();
         if (endsWithRegions) {
             resources.device().beginEnd();
-            // before the entries of what is cancelled are published: the rest of the end may take its time
-            link.libraries().ibverbs().modifyToError(resources.queuePair());
+            resources.toError();
         }
         CmTask.submit(link.services(), () -> {
             cm.disconnect(id);

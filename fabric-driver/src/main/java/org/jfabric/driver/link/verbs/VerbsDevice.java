@@ -50,6 +50,8 @@ final class VerbsDevice {
     /** Connections that end: the card may still use memory of the application for them. */
     private int ending;
     private boolean isLost;
+    /** Lost for ever, and not only what its connections share. */
+    private boolean isGone;
     private DeviceAnchor anchor;
     /** That of the context, which may be closed when its descriptor is looked at no more. */
     private int asyncFd;
@@ -72,6 +74,7 @@ final class VerbsDevice {
         VerbsSelfCheck.checkObjects(verbs, context);
         path = verbs.dataPath(context);
         attributes = verbs.queryDevice(context);
+        SocketName local = SocketName.ofBytes(libraries.cm().localAddress(id)).withPort(0);
         domain = checked("ibv_alloc_pd", verbs.allocateDomain(context));
         try {
             openChannel();
@@ -79,7 +82,7 @@ final class VerbsDevice {
             verbs.freeDomain(domain);
             throw e;
         }
-        anchor = new DeviceAnchor(link, this, SocketName.ofBytes(libraries.cm().localAddress(id)).withPort(0));
+        anchor = new DeviceAnchor(link, this, local);
         isOpen = true;
     }
 
@@ -247,8 +250,9 @@ final class VerbsDevice {
     }
 
     /** Nothing can be made with it any more; what was made is given back by and by. */
-    void lose() {
+    void lose(boolean forEver) {
         isLost = true;
+        isGone |= forEver;
     }
 
     boolean isLost() {
@@ -265,9 +269,9 @@ final class VerbsDevice {
         }
     }
 
-    /** Another device of this context was let go of, and the context's descriptor with it. */
-    void watchAgain() {
-        if (events != null) {
+    /** Another one was let go of, and the descriptor with it: of the same context, or of one that was closed before. */
+    void watchAgain(VerbsDevice retired) {
+        if (events != null && asyncFd == retired.asyncFd) {
             watch(asyncFd);
         }
     }
@@ -313,11 +317,11 @@ final class VerbsDevice {
         if (!isOpen) {
             return;
         }
-        if (anchor.holds() || !isLost) {
+        if (anchor.holds() || !isGone) {
             freeObjects();
         }
         // else the context may be closed, and the kernel has taken back what belonged to it; the library's objects stay
-        anchor.free();
+        anchor.free(isGone);
     }
 
     private void freeObjects() {

@@ -227,10 +227,11 @@ final class VerbsLink extends Link {
         }
     }
 
+    /** Each is told in a step of its own, so that an engine that fails with one does not keep it from the others. */
     void onQueueLost(VerbsDevice device, long queue, String text, int event) {
-        for (VerbsConnection connection : connections.clone()) {
+        for (VerbsConnection connection : connections) {
             if (connection != null && connection.uses(device, queue)) {
-                connection.lost(FabricErrno.EIO, "the completion queue is lost: " + text, event);
+                later(() -> connection.lost(FabricErrno.EIO, "the completion queue is lost: " + text, event));
             }
         }
     }
@@ -254,13 +255,12 @@ final class VerbsLink extends Link {
 
     /** Told once of each device: another one is made where it can be used again. */
     void onDeviceLost(VerbsDevice device, String text, int event) {
-        device.lose();
-        for (VerbsConnection connection : connections.clone()) {
+        device.lose(event != VerbsConstants.EVENT_SRQ_ERR);
+        for (VerbsConnection connection : connections) {
             if (connection != null && connection.uses(device, 0)) {
-                connection.lost(FabricErrno.ENODEV, "the device is lost: " + text, event);
+                later(() -> connection.lost(FabricErrno.ENODEV, "the device is lost: " + text, event));
             }
         }
-        // not now: whoever tells of the loss may have more to tell
         later(() -> retire(device));
     }
 
@@ -274,10 +274,7 @@ final class VerbsLink extends Link {
         if (!isClosed && devices.remove(device)) {
             device.unwatch();
             for (VerbsDevice other : devices) {
-                if (other.context() == device.context()) {
-                    // it was its queue of receives that was lost, and the context is as good as before
-                    other.watchAgain();
-                }
+                other.watchAgain(device);
             }
             device.keys().close();
             CmTask.submit(services, device::free);

@@ -22,6 +22,8 @@ public final class ScriptedChannel extends Channel {
     private static final int CLOSED = 3;
     private static final long LEVELS = Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE;
 
+    /** Told when the engine is about to tell of the end. */
+    public Runnable onQuiesce = () -> { };
     private final ScriptedLink link;
     private final Script script;
     private final String local;
@@ -60,20 +62,12 @@ public final class ScriptedChannel extends Channel {
         this.remote = remote;
     }
 
-    /**
-     * The address of this end.
-     *
-     * @return as attached.
-     */
+    /** {@return the address of this end, as attached} */
     public String local() {
         return local;
     }
 
-    /**
-     * The address of the other end.
-     *
-     * @return as connected.
-     */
+    /** {@return the address of the other end, as connected} */
     public String remote() {
         return remote;
     }
@@ -360,6 +354,11 @@ public final class ScriptedChannel extends Channel {
             other.inbox.add(frame(Frame.GRANT, grant));
         }
         return DONE;
+    }
+
+    @Override
+    public void quiesce() {
+        onQuiesce.run();
     }
 
     @Override

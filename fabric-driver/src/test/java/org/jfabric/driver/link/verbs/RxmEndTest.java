@@ -104,6 +104,25 @@ class RxmEndTest {
         assertEquals(0, a.node.verbs.dataPath.queuePairs());
     }
 
+    /** Also where messages wait for room: the application may wait for the send before it makes some. */
+    @Test
+    void shouldEndSendsThatThePeerWillNeverRead() {
+        there.pauses = true;
+        b.node.verbs.dataPath.holdsSends = true;
+        there.send(LONG);
+        await("announcement", () -> back.announced == 1);
+        b.node.verbs.dataPath.release();
+        // the first one waits in a place of its own, the second one where the card has put it
+        for (int i = 0; i < 3; i++) {
+            back.send(10);
+        }
+        await("messages", () -> back.waiting() == 0);
+        settle();
+        back.channel.close(FabricErrno.ECONNABORTED);
+        await("end", () -> there.downErrno != 0);
+        assertEquals(FabricErrno.ECONNRESET, there.downErrno);
+    }
+
     /** As soon as the engine has told the end of a send its memory is used for something else. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})

@@ -77,6 +77,44 @@ class VerbsEndTest {
         return operation;
     }
 
+    /** The engine tells its clients between the two calls. */
+    @Test
+    void shouldTakeNothingFromTheApplicationsMemoryOnceTheEndIsAboutToBeTold() {
+        connect();
+        TransmitOperation operation = longMessage();
+        a.verbs.dataPath.holdsSends = true;
+        operation.region.retain();
+        assertEquals(Channel.PENDING, channel.send(operation, 0));
+        channel.quiesce();
+        UnsafeApi.setMemory(operation.address, LONG, (byte) 0);
+        a.verbs.dataPath.release();
+        assertEquals(1, a.verbs.calls.stream().filter("ibv_modify_qp to error"::equals).count());
+        channel.close(FabricErrno.ESHUTDOWN);
+        operation.region.release();
+        await(() -> there.downErrno != 0 && a.verbs.dataPath.queuePairs() == 0);
+        assertTrue(there.messages.isEmpty());
+        assertEquals(1, a.verbs.calls.stream().filter("ibv_modify_qp to error"::equals).count());
+    }
+
+    /** It is opened on the resource thread while the engine changes its mind. */
+    @Test
+    void shouldLetGoOfADeviceWhoseOnlyConnectionWasGivenUp() {
+        VerbsNode.await(a, b, () -> "", () -> b.address != null);
+        here = new Told();
+        there = new Told();
+        a.link.connections().connect(a.endpoint, b.address, DATA, here.connecting);
+        await(() -> !b.requests.isEmpty());
+        b.holdsTasks = true;
+        Channel accepted = b.requests.getLast().accept(b.endpoint, DATA, there.connecting);
+        accepted.close(FabricErrno.ECONNABORTED);
+        b.holdsTasks = false;
+        settle();
+        b.listener.close();
+        settle();
+        b.verbs.replaceUntold();
+        await(() -> b.verbs.leftAtEnd().stream().noneMatch("context"::equals));
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldTakeNothingFromTheApplicationsMemoryBehindTheEnd(boolean isHandedOver) {
@@ -150,7 +188,7 @@ class VerbsEndTest {
         assertEquals(FabricErrno.ENODEV, a.listenErrno, "nobody reaches it any more");
         // what was made of the old one has gone with its context, while that was open
         await(() -> a.verbs.dataPath.queuePairs() == 0 && !released.isEmpty());
-        await(() -> a.verbs.leftAtEnd().stream().noneMatch("domain"::equals));
+        await(() -> a.verbs.leftAtEnd().stream().noneMatch("context"::equals));
         connect();
         assertEquals(Channel.PENDING, channel.send(a.operation(AWAITED, 100, 3), 0));
         await(() -> there.messages.size() == 1 && here.sent.size() == 1);
@@ -169,7 +207,7 @@ class VerbsEndTest {
         } else {
             a.verbs.replaceUntold();
         }
-        await(() -> a.verbs.leftAtEnd().stream().noneMatch("domain"::equals));
+        await(() -> a.verbs.leftAtEnd().stream().noneMatch("context"::equals));
         connect();
     }
 
