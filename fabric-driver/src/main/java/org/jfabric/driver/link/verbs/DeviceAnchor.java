@@ -9,10 +9,10 @@ import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * An identifier of the connection manager that is a device's own. The library forgets a device that was taken away, and
- * closes the context when no identifier has it, whatever else was made of it: everything else would be a pointer into
- * freed memory. It is also told that the device goes where nobody else listens or is connected, and not every device
- * has an asynchronous event for that.
+ * An identifier of the connection manager that is a device's own. Once the library has noticed that a device was taken
+ * away, which any look at the list of devices may do, it closes the context when no identifier has it, whatever else
+ * was made of it: everything else would be a pointer into freed memory. The identifier is also told that the device
+ * goes where nobody else listens or is connected, and not every device has an asynchronous event for that.
  *
  * <p>Where none can be bound, as to an address of several devices, the connections keep the context open, and nothing
  * else does.
