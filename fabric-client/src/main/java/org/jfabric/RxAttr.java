@@ -84,9 +84,10 @@ public final class RxAttr {
     }
 
     /**
-     * {@link Order} bits of completions. Links on one host offer {@link Order#NONE}: receives are matched in the order
-     * of sending, but end as their payload is there, and its bytes are written in no order. Default 0 (RX-011 to
-     * RX-013).
+     * {@link Order} bits of completions. With {@link Order#NONE}, the default, entries of one sender's messages come in
+     * the order of matching, but a message longer than the eager limit may be overtaken by shorter ones. With
+     * {@link Order#STRICT}, which every link offers where it is asked for, nothing of one sender is overtaken. The
+     * bytes of a payload are written in no order, so {@link Order#DATA} is refused.
      */
     public long compOrder() {
         return compOrder;

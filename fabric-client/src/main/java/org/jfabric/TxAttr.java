@@ -91,8 +91,10 @@ public final class TxAttr {
     }
 
     /**
-     * {@link Order} bits of completions. Links on one host offer {@link Order#NONE}: a short send may be reported
-     * before an earlier long one to the same peer, which waits for its receive. Default 0 (TX-034 to TX-039).
+     * {@link Order} bits of completions. With {@link Order#NONE}, the default, a send is reported when it has ended: a
+     * short one perhaps before an earlier long one to the same peer, which waits for its receive. With
+     * {@link Order#STRICT}, which every link offers where it is asked for, sends are reported in the order of posting,
+     * whatever their destinations: each waits for all earlier ones.
      */
     public long compOrder() {
         return compOrder;

@@ -22,6 +22,9 @@ import org.jfabric.driver.link.BoundAddress;
  * @param slab            where its messages go with mode FI_BUFFERED_RECV, or null.
  * @param connects        whether it has one peer by a connection (FI_EP_MSG) and not many by their addresses.
  * @param bound           what the operating system gave it as address, or null.
+ * @param strictSends     whether entries of sends come in the order of posting (FI_ORDER_STRICT).
+ * @param strictReceives  whether entries of one peer's messages come in the order of matching, whatever their lengths
+ *                        are (FI_ORDER_STRICT).
  */
 public record EndpointSettings(
     long id,
@@ -38,7 +41,9 @@ public record EndpointSettings(
     byte[] authKey,
     ReceiveSlab slab,
     boolean connects,
-    BoundAddress bound) {
+    BoundAddress bound,
+    boolean strictSends,
+    boolean strictReceives) {
     /**
      * Settings of a connectionless endpoint without buffered receives.
      *
@@ -69,7 +74,7 @@ public record EndpointSettings(
         boolean mayOverrun,
         byte[] authKey) {
         this(id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, null, false, null);
+            mayOverrun, authKey, null, false, null, false, false);
     }
 
     /**
@@ -81,7 +86,7 @@ public record EndpointSettings(
     public EndpointSettings with(ReceiveSlab newSlab) {
         return new EndpointSettings(
             id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, newSlab, connects, bound);
+            mayOverrun, authKey, newSlab, connects, bound, strictSends, strictReceives);
     }
 
     /**
@@ -93,7 +98,7 @@ public record EndpointSettings(
     public EndpointSettings with(BoundAddress newBound) {
         return new EndpointSettings(
             id, name, newBound.address(), context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps,
-            eagerLimitBytes, mayOverrun, authKey, slab, connects, newBound);
+            eagerLimitBytes, mayOverrun, authKey, slab, connects, newBound, strictSends, strictReceives);
     }
 
     /**
@@ -104,7 +109,20 @@ public record EndpointSettings(
     public EndpointSettings connectionOriented() {
         return new EndpointSettings(
             id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, slab, true, bound);
+            mayOverrun, authKey, slab, true, bound, strictSends, strictReceives);
+    }
+
+    /**
+     * The same with another order of entries.
+     *
+     * @param sends    whether those of sends come in the order of posting.
+     * @param receives whether those of one peer's messages come in the order of matching, whatever their lengths are.
+     * @return new settings.
+     */
+    public EndpointSettings strict(boolean sends, boolean receives) {
+        return new EndpointSettings(
+            id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
+            mayOverrun, authKey, slab, connects, bound, sends, receives);
     }
 
     /**

@@ -132,13 +132,15 @@ public abstract class ReliableLinkProvider extends LinkProvider {
         long order = limits.messageOrder();
         Info info = new Info();
         info.caps(caps).mode(0).addrFormat(AddressFormat.ADDR_STR).linkName(name);
-        // announced messages end when they are taken, and eager ones that were sent later do not wait for that; the
-        // bytes of one message are copied in any order: neither STRICT nor DATA would be held (TX-039, RX-013)
-        info.txAttr().caps(caps & InfoNarrowing.TRANSMIT_CAPS).msgOrder(order).compOrder(Order.NONE)
+        // STRICT makes entries wait for each other, so only applications that ask have it; DATA is never offered,
+        // because the bytes of a message are copied in any order
+        info.txAttr().caps(caps & InfoNarrowing.TRANSMIT_CAPS).msgOrder(order)
+            .compOrder(completionOrder(hints.txAttr().compOrder()))
             .opFlags(Flags.TRANSMIT_COMPLETE).size(size(hints.txAttr().size(), config.queue().txSize()))
             .iovLimit(PieceList.MAX_PIECES)
             .injectSize(config.queue().injectSizeBytes());
-        info.rxAttr().caps(caps & InfoNarrowing.RECEIVE_CAPS).msgOrder(order).compOrder(Order.NONE)
+        info.rxAttr().caps(caps & InfoNarrowing.RECEIVE_CAPS).msgOrder(order)
+            .compOrder(completionOrder(hints.rxAttr().compOrder()))
             .size(size(hints.rxAttr().size(), config.queue().rxSize())).iovLimit(PieceList.MAX_PIECES)
             .totalBufferedRecv(config.engine().unexpectedBudgetBytes());
         info.epAttr().type(type).protocol(protocol).protocolVersion(1)
@@ -152,6 +154,10 @@ public abstract class ReliableLinkProvider extends LinkProvider {
             .tclass(TrafficClass.BEST_EFFORT.code());
         info.fabricAttr().name("jfabric").provName(name).provVersion(1);
         return info;
+    }
+
+    private static long completionOrder(long asked) {
+        return asked == Order.NONE ? Order.NONE : Order.STRICT;
     }
 
     private static int size(long asked, int standard) {

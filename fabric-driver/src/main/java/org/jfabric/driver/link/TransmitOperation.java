@@ -23,6 +23,8 @@ public final class TransmitOperation {
     public static final int SEGMENTING = 4;
     /** State: sent, or taken by the peer, which has yet to acknowledge a level. */
     public static final int AWAITING = 5;
+    /** State: over, but its entry waits for those of sends that were posted before (FI_ORDER_STRICT). */
+    public static final int ENDED = 6;
 
     /** In {@link #awaited}: the link itself has yet to report that the message is on its way. */
     public static final long LINK = 1L;
@@ -67,6 +69,8 @@ public final class TransmitOperation {
     public long sinceNs;
     /** Next in whatever list the record is in. */
     public TransmitOperation next;
+    /** Next send of the endpoint that was posted later, where entries keep that order. */
+    public TransmitOperation nextSubmitted;
     /** Previous in the list of operations that a peer's failure must find. */
     public TransmitOperation previous;
     /** Native address of the record's own memory for injected payloads. */

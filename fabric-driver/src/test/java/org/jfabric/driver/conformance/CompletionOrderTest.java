@@ -1,10 +1,12 @@
 package org.jfabric.driver.conformance;
 
+import org.jfabric.CompletionHandler;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Order;
+import org.jfabric.SendClaim;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -13,13 +15,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import java.util.BitSet;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.Supplier;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Completions come as operations end; no link promises more, and none is believed to. */
+/**
+ * The order of entries: short messages of one sender in that of matching, all in strict order where that is asked for,
+ * the others as operations end.
+ */
 @Tag("conformance")
 @Tag("link")
 @Timeout(240)
@@ -29,50 +35,144 @@ class CompletionOrderTest {
     private static final int COUNT = 64;
     private static final int SLOT = FabricNode.MEMORY / 2 / COUNT;
     private static final int RECEIVE = FabricNode.MEMORY / 2;
+    private static final int QUOTE = 56;
+    private static final int POSTED = 128;
+    /** More than the credit of an endpoint covers, so that it ends in backpressure. */
+    private static final int BURST = 300;
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
     @Requirement({"TX-037", "TX-039", "RX-012", "RX-013"})
-    void shouldOfferNoOrderOfCompletionsAndRefuseWhoeverNeedsOne(Setup setup) {
+    void shouldOfferTheStrictOrderToWhomAsksForItAndNoOrderOfData(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
-            Info none = new Info().caps(Flags.TAGGED);
-            none.txAttr().compOrder(Order.NONE);
-            none.rxAttr().compOrder(Order.NONE);
-            List<Info> offers = pair.a.fabric.info(none).matches();
-            assertFalse(offers.isEmpty());
-            for (Info offer : offers) {
-                assertEquals(Order.NONE, offer.txAttr().compOrder());
-                assertEquals(Order.NONE, offer.rxAttr().compOrder());
-            }
             assertEquals(0x1ff, Order.STRICT, "AMB-86");
-            long[] orders = {Order.STRICT, Order.DATA, Order.STRICT | Order.DATA, Order.SAS, Order.RMA_WAW};
-            for (long order : orders) {
-                Info hints = new Info().caps(Flags.TAGGED);
-                hints.txAttr().compOrder(order);
-                assertNotOffered(pair, hints, "tx_attr.comp_order");
-                hints.txAttr().compOrder(Order.NONE);
-                hints.rxAttr().compOrder(order);
-                assertNotOffered(pair, hints, "rx_attr.comp_order");
+            assertOffered(pair, Order.NONE, Order.NONE, Order.NONE, Order.NONE);
+            assertOffered(pair, Order.STRICT, Order.NONE, Order.STRICT, Order.NONE);
+            assertOffered(pair, Order.NONE, Order.STRICT, Order.NONE, Order.STRICT);
+            // what is asked for is a part of it
+            assertOffered(pair, Order.SAS, Order.SAS, Order.STRICT, Order.STRICT);
+            for (long order : new long[] {Order.DATA, Order.STRICT | Order.DATA, Order.RMA_WAW}) {
+                assertNotOffered(pair, hints(order, Order.NONE), "tx_attr.comp_order");
+                assertNotOffered(pair, hints(Order.NONE, order), "rx_attr.comp_order");
             }
         }
     }
 
-    /** This is why STRICT is not offered. */
+    /** Without a requested order a send ends as soon as it can. */
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement({"TX-034", "TX-038", "TX-039"})
+    @Requirement({"TX-034", "TX-038"})
     void shouldReportAFastSendBeforeAnEarlierSlowOne(Setup setup) {
         setup.assumeAnnouncements();
         try (FabricPair pair = new FabricPair(setup)) {
-            pair.a.fill(0, LONG, 1);
-            assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(), LONG, pair.toB, 1, 1));
-            assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(LONG), 64, pair.toB, 2, 2));
+            postSlowAndFast(pair);
             pair.a.await(2);
             pair.a.assertQuiet(100);
-            assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LONG, ANY, 1, 0, 11));
+            receiveSlow(pair);
             pair.a.await(1);
-            pair.b.await(11);
-            pair.b.assertFilled(0, LONG, 1);
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement({"TX-034", "TX-039"})
+    void shouldReportAFastSendBehindAnEarlierSlowOneInStrictOrder(Setup setup) {
+        setup.assumeAnnouncements();
+        try (FabricPair pair = new FabricPair(setup, hints(Order.STRICT, Order.NONE), 512)) {
+            postSlowAndFast(pair);
+            pair.a.assertQuiet(100);
+            receiveSlow(pair);
+            pair.a.await(1);
+            pair.a.await(2);
+        }
+    }
+
+    private static void postSlowAndFast(FabricPair pair) {
+        pair.a.fill(0, LONG, 1);
+        assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(), LONG, pair.toB, 1, 1));
+        assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(LONG), 64, pair.toB, 2, 2));
+    }
+
+    private static void receiveSlow(FabricPair pair) {
+        assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LONG, ANY, 1, 0, 11));
+        pair.b.await(11);
+        pair.b.assertFilled(0, LONG, 1);
+    }
+
+    /** Sends of all lengths and kinds, some of which the receiver lets wait: entries of both sides in order. */
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement({"TX-039", "RX-012"})
+    void shouldKeepTheStrictOrderWhateverIsSent(Setup setup) {
+        long seed = System.nanoTime();
+        SplittableRandom random = new SplittableRandom(seed);
+        int total = Network.IS_CHOSEN ? 2_000 : 100_000;
+        try (FabricPair pair = new FabricPair(setup, hints(Order.STRICT, Order.STRICT), 512)) {
+            int maxBurst = 64;
+            long[] next = new long[2];
+            CompletionHandler sends = entry -> assertEquals(next[0]++, entry.opContext(), () -> "seed " + seed);
+            CompletionHandler receives = entry -> assertEquals(next[1]++, entry.opContext(), () -> "seed " + seed);
+            int sent = 0;
+            int posted = 0;
+            Deadline progress = new Deadline(() -> next[0] + " sent, " + next[1] + " received, seed " + seed);
+            while (next[0] < total || next[1] < total) {
+                for (int burst = random.nextInt(maxBurst); burst > 0 && sent < total; burst--) {
+                    int length = random.nextInt(16) == 0 ? random.nextInt(SLOT) : random.nextInt(200);
+                    if (pair.a.endpoint.tsend(pair.a.memory.address(), length, pair.toB, sent, sent) != 0) {
+                        break;
+                    }
+                    sent++;
+                }
+                for (int burst = random.nextInt(maxBurst); burst > 0 && posted < total; burst--) {
+                    if (pair.b.endpoint.trecv(pair.b.memory.address(), SLOT, ANY, 0, -1L, posted) != 0) {
+                        break;
+                    }
+                    posted++;
+                }
+                boolean sentSome = pair.a.cq.poll(sends, maxBurst) > 0;
+                progress.check(pair.b.cq.poll(receives, maxBurst) > 0 || sentSome);
+            }
+        }
+    }
+
+    /**
+     * Short messages that are encoded in place, faster than they are received: most wait for credit, and some of them
+     * are announced. The entries come in the order of matching without being asked for.
+     */
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement("RX-014")
+    void shouldReportShortMessagesInTheOrderOfMatchingThroughBackpressure(Setup setup) {
+        int total = Network.IS_CHOSEN ? 20_000 : 1_000_000;
+        try (FabricPair pair = new FabricPair(setup)) {
+            int posted = 0;
+            int sent = 0;
+            long[] counts = new long[2];
+            CompletionHandler receives = entry -> {
+                if (entry.tag() != counts[0]++) {
+                    counts[1]++;
+                }
+            };
+            CompletionHandler sends = entry -> { };
+            SendClaim claim = new SendClaim();
+            Deadline progress = new Deadline(() -> counts[0] + " received, " + counts[1] + " out of order");
+            while (counts[0] < total) {
+                while (posted < total && posted - counts[0] < POSTED
+                    && pair.b.endpoint.trecv(pair.b.memory.address(), QUOTE, ANY, 0, -1L, posted) == 0) {
+                    posted++;
+                }
+                for (int burst = 0; burst < BURST && sent < total; burst++) {
+                    if (pair.a.endpoint.tryClaim(QUOTE, claim) != 0) {
+                        break;
+                    }
+                    claim.buffer().putLong(0, sent);
+                    assertEquals(0, claim.commit(QUOTE, pair.toB, sent, sent));
+                    sent++;
+                }
+                pair.a.cq.poll(sends, BURST);
+                progress.check(pair.b.cq.poll(receives, POSTED) > 0);
+            }
+            assertEquals(0, counts[1], "entries out of order");
         }
     }
 
@@ -155,6 +255,45 @@ class CompletionOrderTest {
             values[other] = i;
         }
         return values;
+    }
+
+    private static Info hints(long transmitOrder, long receiveOrder) {
+        Info hints = new Info().caps(Flags.TAGGED);
+        hints.txAttr().compOrder(transmitOrder);
+        hints.rxAttr().compOrder(receiveOrder);
+        return hints;
+    }
+
+    private static void assertOffered(
+        FabricPair pair, long transmitOrder, long receiveOrder, long transmitOffer, long receiveOffer) {
+        List<Info> offers = pair.a.fabric.info(hints(transmitOrder, receiveOrder)).matches();
+        assertFalse(offers.isEmpty());
+        for (Info offer : offers) {
+            assertEquals(transmitOffer, offer.txAttr().compOrder(), offer::toString);
+            assertEquals(receiveOffer, offer.rxAttr().compOrder(), offer::toString);
+        }
+    }
+
+    /** Fails where no operation ends for long. */
+    private static final class Deadline {
+        private final Supplier<String> state;
+        private long lastNs = System.nanoTime();
+        private int idle;
+
+        Deadline(Supplier<String> state) {
+            this.state = state;
+        }
+
+        void check(boolean progressed) {
+            if (progressed) {
+                idle = 0;
+            } else if (++idle == 1) {
+                lastNs = System.nanoTime();
+            } else {
+                Thread.yield();
+                assertTrue(System.nanoTime() - lastNs < FabricNode.DEADLINE_NS, state);
+            }
+        }
     }
 
     private static void assertNotOffered(FabricPair pair, Info hints, String reason) {

@@ -20,10 +20,13 @@ class EngineOrderTest {
     private static final int SLOT = 4096;
     private static final int MAX_LENGTH = 4000;
 
-    /** Two senders and two kinds of messages; the n-th receive of a kind takes the n-th message that came. */
+    /**
+     * Two senders and two kinds of messages; the n-th receive of a kind takes the n-th message that came, so the order
+     * of matching is that of sending.
+     */
     @Test
-    @Requirement({"TX-010", "RX-008", "RX-009"})
-    void shouldProcessHeadersInTheOrderOfSubmissionWhateverTheLinkDoes() {
+    @Requirement({"TX-010", "TX-039", "RX-008", "RX-009", "RX-012"})
+    void shouldProcessHeadersInTheOrderOfSubmissionAndReportThemInThatOrderWhateverTheLinkDoes() {
         long first = System.nanoTime();
         for (int i = 0; i < SEEDS; i++) {
             run(first + i);
@@ -37,12 +40,15 @@ class EngineOrderTest {
         Rig rig = new Rig(script);
         rig.eagerLimitBytes = 64 << script.random().nextInt(6);
         int window = 2048 << script.random().nextInt(4);
+        rig.strict = script.random().nextBoolean();
         rig.settings = new EngineSettings(2 * window, window, 1 + script.random().nextInt(4), 4);
         Rig.Node receiver = rig.add("receiver");
         Rig.Node[] senders = {rig.add("a"), rig.add("b")};
         Random random = script.random();
         int posted = 0;
         int[] sent = new int[2];
+        long[][] reported = {new long[COUNT], new long[COUNT]};
+        int[][] lengths = new int[2][COUNT];
         List<CompletionReader.Entry> entries = new ArrayList<>();
         int total = 2 * COUNT;
         for (int step = 0; entries.size() < total; step++) {
@@ -56,7 +62,9 @@ class EngineOrderTest {
             }
             int which = random.nextInt(2);
             if (sent[which] < COUNT && random.nextInt(2) == 0) {
-                sent[which] += send(senders[which], receiver, which, sent[which], random.nextInt(MAX_LENGTH));
+                int length = random.nextInt(MAX_LENGTH);
+                lengths[which][sent[which]] = length;
+                sent[which] += send(senders[which], receiver, which, sent[which], length);
             }
             rig.step();
             entries.addAll(receiver.completions.takeAll());
@@ -66,8 +74,37 @@ class EngineOrderTest {
             // contexts count receives of both kinds in turn
             assertEquals(entry.context() / 2, entry.data(), () -> entry + ", seed " + seed);
         }
+        for (int place = 0; place < total; place++) {
+            CompletionReader.Entry entry = entries.get(place);
+            reported[(int) entry.context() % 2][(int) entry.data()] = place;
+        }
+        long limit = rig.strict ? Long.MAX_VALUE : rig.eagerLimitBytes;
+        assertNoneOvertakes(reported[0], lengths[0], limit, seed);
+        assertNoneOvertakes(reported[1], lengths[1], limit, seed);
         rig.settle();
+        if (rig.strict) {
+            for (Rig.Node sender : senders) {
+                List<CompletionReader.Entry> sends = sender.completions.takeAll();
+                for (int i = 0; i < COUNT; i++) {
+                    assertEquals(i, sends.get(i).context(), () -> "entries of sends " + sends + ", seed " + seed);
+                }
+            }
+        }
         rig.close();
+    }
+
+    /** No entry comes before that of an earlier message that is not longer than the limit. */
+    private static void assertNoneOvertakes(long[] places, int[] lengths, long limit, long seed) {
+        long last = -1;
+        for (int i = 0; i < COUNT; i++) {
+            int number = i;
+            long before = last;
+            assertTrue(places[i] > last, () -> "message " + number + " of " + lengths[number] + " bytes, limit " + limit
+                + ", came at place " + places[number] + ", an earlier one at " + before + ", seed " + seed);
+            if (lengths[i] <= limit) {
+                last = places[i];
+            }
+        }
     }
 
     private static int send(Rig.Node sender, Rig.Node receiver, int which, int number, int length) {

@@ -36,6 +36,8 @@ final class Rig {
     int eagerLimitBytes = 1024;
     boolean directed;
     boolean mayOverrun;
+    /** Entries in the order of posting and of matching, whatever their lengths are. */
+    boolean strict;
     int driverShare = 512;
     long caps = Flags.SOURCE;
     /** Cells of each endpoint's receive slab; 0 for ordinary receives. */
@@ -146,6 +148,7 @@ final class Rig {
                 3, address, address, 0, txSize, rxSize, INJECT_SIZE, MEMORY,
                 caps | (directed ? Flags.DIRECTED_RECV : 0), eagerLimitBytes, mayOverrun,
                 new byte[0]);
+            endpointSettings = endpointSettings.strict(strict, strict);
             if (slabCells != 0) {
                 int cellBytes = SlabDescriptor.cellLength(Math.max(slabLimitBytes, slabLeastBytes));
                 slab = UnsafeApi.allocateMemory(SlabDescriptor.fileLength(slabCells, cellBytes));

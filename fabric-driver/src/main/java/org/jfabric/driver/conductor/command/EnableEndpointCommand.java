@@ -1,9 +1,11 @@
 package org.jfabric.driver.conductor.command;
 
+import org.jfabric.EndpointType;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Flags;
 import org.jfabric.Info;
+import org.jfabric.Order;
 import org.jfabric.Reason;
 import org.jfabric.ResourceManagement;
 import org.jfabric.Verdict;
@@ -397,6 +399,11 @@ public final class EnableEndpointCommand extends Command {
                 : Math.min(context().config().engine().eagerLimitBytes(), MAX_EAGER_BYTES),
             request.hints().domainAttr().resourceManagement() == ResourceManagement.DISABLED,
             offer.epAttr().authKey());
+        if (offer.epAttr().type() != EndpointType.DGRAM) {
+            // a link of datagrams holds the order by itself
+            settings = settings.strict(
+                request.hints().txAttr().compOrder() != Order.NONE, request.hints().rxAttr().compOrder() != Order.NONE);
+        }
         if (request.connects()) {
             settings = settings.connectionOriented();
         }

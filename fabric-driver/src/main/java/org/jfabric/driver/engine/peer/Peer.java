@@ -4,6 +4,7 @@ import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.driver.engine.match.TagMatcher;
+import org.jfabric.driver.engine.rx.EntryOrder;
 import org.jfabric.driver.engine.rx.ReceiveOperation;
 import org.jfabric.driver.engine.rx.Receiver;
 import org.jfabric.driver.link.Channel;
@@ -49,6 +50,7 @@ public final class Peer extends ChannelHandler {
     private final Acknowledgements acknowledgements = new Acknowledgements(this);
     private final HeldMessages held;
     private final PullList pulls = new PullList();
+    private final EntryOrder entryOrder = new EntryOrder();
     private boolean scheduled;
     private Peer nextScheduled;
 
@@ -231,6 +233,15 @@ public final class Peer extends ChannelHandler {
      */
     public boolean isStream() {
         return isStream;
+    }
+
+    /**
+     * The order in which the entries of this peer's messages are written.
+     *
+     * @return the same object for as long as the peer is known.
+     */
+    public EntryOrder entryOrder() {
+        return entryOrder;
     }
 
     @Override
@@ -579,6 +590,7 @@ public final class Peer extends ChannelHandler {
         channel = null;
         outbox.clear();
         held.close();
+        entryOrder.clear();
         pulls.clearControl();
         acknowledgements.clear();
         if (open != null) {

@@ -94,7 +94,7 @@ final class BufferedReceives extends HeldBack {
      */
     boolean takeWhole(Peer peer, long flags, long data, long address, int length) {
         if ((flags & Flags.TAGGED) != 0 || length > limitBytes || isHeldBack() || order.first() != null
-            || !cells.hasFree() || !mayOverrun && !share.hasFree()) {
+            || !peer.entryOrder().isEmpty() || !cells.hasFree() || !mayOverrun && !share.hasFree()) {
             return false;
         }
         SlabCell cell = cells.take();

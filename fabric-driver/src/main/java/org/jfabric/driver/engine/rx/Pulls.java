@@ -38,13 +38,14 @@ final class Pulls {
             receiver.fail(operation, 0, FabricErrno.ECONNRESET);
             return;
         }
+        receiver.begin(operation);
         peer.addPull(operation);
         long length = operation.placedBytes();
         int result = length == 0
             ? Channel.DONE
             : peer.channel().pull(payload, operation.region(), operation.address, operation.pieces, length);
         if (result == Channel.DONE) {
-            taken(operation);
+            end(operation, 0);
         } else if (result == Channel.PENDING) {
             operation.state = ReceiveOperation.PULLING;
         } else if (result == -FabricErrno.EOPNOTSUPP || result == -FabricErrno.EAGAIN) {
@@ -54,7 +55,7 @@ final class Pulls {
                 peer.enqueueControl(operation);
             }
         } else {
-            refused(operation, -result);
+            end(operation, -result);
         }
     }
 
@@ -69,7 +70,7 @@ final class Pulls {
             return;
         }
         peer.addPull(operation);
-        taken(operation);
+        end(operation, 0);
     }
 
     /** Sends what the peer has to know of this receive; false if the channel is full. */
@@ -102,7 +103,7 @@ final class Pulls {
         operation.place(offset, address, length);
         operation.received += length;
         if (operation.received == operation.placedBytes()) {
-            taken(operation);
+            end(operation, 0);
         }
     }
 
@@ -110,9 +111,9 @@ final class Pulls {
         for (ReceiveOperation operation = peer.firstPull(); operation != null; operation = operation.nextPull) {
             if (operation.remoteOperation == remoteOperation && operation.state == ReceiveOperation.PULLING) {
                 if (errno == 0) {
-                    taken(operation);
+                    end(operation, 0);
                 } else {
-                    refused(operation, errno);
+                    end(operation, errno);
                 }
                 return;
             }
@@ -121,14 +122,45 @@ final class Pulls {
 
     /** The pull was in hand when an access to shared memory failed. */
     void recover(ReceiveOperation operation) {
+        Peer peer = operation.peer;
         if (operation.reported) {
             ended(operation);
+            tell(peer, operation);
         } else {
-            refused(operation, FabricErrno.EIO);
+            end(operation, FabricErrno.EIO);
         }
     }
 
-    private void taken(ReceiveOperation operation) {
+    private void end(ReceiveOperation operation, int errno) {
+        Peer peer = operation.peer;
+        if (peer.entryOrder().isEmpty()
+            || receiver.isTurnOf(operation, ReceiveOperation.ENDED_TO_TELL, operation.received, errno)) {
+            report(operation, errno);
+            tell(peer, operation);
+            receiver.reportEnded(peer);
+        }
+    }
+
+    /**
+     * Writes an entry whose turn has come. What brought it may be the end of the channel, which the link has yet to
+     * report, so the sender is told in the next cycle.
+     */
+    void reportEnded(ReceiveOperation operation, int errno) {
+        Peer peer = operation.peer;
+        report(operation, errno);
+        if (operation.state == ReceiveOperation.FINISHING) {
+            peer.enqueueControl(operation);
+        }
+    }
+
+    /** Writes the entry; the sender has yet to be told, unless the payload stays with it. */
+    private void report(ReceiveOperation operation, int errno) {
+        if (errno != 0) {
+            receiver.writeError(operation, operation.received, errno);
+            operation.finishErrno = errno;
+            operation.state = ReceiveOperation.FINISHING;
+            return;
+        }
         if (operation.isPreview()) {
             // its record comes back in this step
             pool.ending(operation);
@@ -145,20 +177,12 @@ final class Pulls {
         } else {
             // out of our hands, and perhaps in use again before the sender could be told
             operation.cell = null;
-            finish(operation);
+            operation.state = ReceiveOperation.FINISHING;
         }
     }
 
-    private void refused(ReceiveOperation operation, int errno) {
-        receiver.writeError(operation, operation.received, errno);
-        operation.finishErrno = errno;
-        finish(operation);
-    }
-
-    private void finish(ReceiveOperation operation) {
-        operation.state = ReceiveOperation.FINISHING;
-        Peer peer = operation.peer;
-        if (!tellPeer(peer, operation)) {
+    private void tell(Peer peer, ReceiveOperation operation) {
+        if (operation.state == ReceiveOperation.FINISHING && !tellPeer(peer, operation)) {
             peer.enqueueControl(operation);
         }
     }

@@ -35,6 +35,10 @@ public final class ReceiveOperation extends MatchedReceive {
     static final int ENDING = 9;
     /** A peek has claimed its message and has yet to say so. */
     static final int CLAIMED = 10;
+    /** The message is placed or lost; the entry waits for those of messages that were matched before. */
+    static final int ENDED = 11;
+    /** The same of an announced message: its sender is told behind the entry. */
+    static final int ENDED_TO_TELL = 12;
 
     /** Next receive that takes an announced payload of the same peer; {@link Peer}'s list. */
     public ReceiveOperation nextPull;
@@ -48,6 +52,17 @@ public final class ReceiveOperation extends MatchedReceive {
     boolean madeRoom;
     /** The message whose payload still streams into the store, in the state {@link #FILLING}. */
     StoredMessage filling;
+
+    /** Next in {@link EntryOrder}. */
+    ReceiveOperation nextInOrder;
+    /** Whether it is in the {@link EntryOrder} of its peer. */
+    boolean inOrder;
+    /** Its place in that order; 0 while none was needed. */
+    long matchedNumber;
+    /** How it ended, while its entry waits: 0 or a positive fabric errno. */
+    int endedErrno;
+    /** Bytes placed of a message that is lost, while its entry waits. */
+    long endedPlaced;
 
     // of an announced message
     long remoteOperation;
@@ -78,6 +93,11 @@ public final class ReceiveOperation extends MatchedReceive {
     /** Whether it is a buffer for many messages. */
     boolean isBuffer() {
         return (flags & Flags.MULTI_RECV) != 0;
+    }
+
+    /** Whether only its entry is missing, which waits for its turn. */
+    boolean isEnded() {
+        return state >= ENDED;
     }
 
     /** Whether it fetches only the begin of a message, which stays with its sender. */

@@ -86,6 +86,7 @@ final class ReceivePool {
         operation.pieces = null;
         operation.peer = null;
         operation.cell = null;
+        operation.matchedNumber = 0;
         if (operation.isPart) {
             operation.buffer = null;
             operation.written = false;

@@ -34,6 +34,11 @@ final class ReceiveRecovery {
         Set<ReceiveOperation> known = Collections.newSetFromMap(new IdentityHashMap<>());
         pool.addFree(known);
         for (Peer peer : peers) {
+            peer.entryOrder().addTo(known);
+        }
+        // under way, or only their entries wait; those under way that nobody would end are not kept here
+        known.removeIf(operation -> operation.inOrder && !operation.isEnded());
+        for (Peer peer : peers) {
             addPulls(known, peer);
         }
         for (int i = 0, size = pool.size(); i < size; i++) {
@@ -50,6 +55,9 @@ final class ReceiveRecovery {
             }
         }
         returnMessages();
+        for (Peer peer : peers) {
+            receiver.reportEnded(peer);
+        }
     }
 
     private void addPulls(Set<ReceiveOperation> known, Peer peer) {
@@ -58,7 +66,7 @@ final class ReceiveRecovery {
             ReceiveOperation next = operation.nextPull;
             known.add(operation);
             // in every other state somebody will still come for it
-            if (operation.state == ReceiveOperation.POSTED) {
+            if (operation.state == ReceiveOperation.POSTED || operation.isEnded() && !operation.inOrder) {
                 pulls.recover(operation);
             }
             operation = next;

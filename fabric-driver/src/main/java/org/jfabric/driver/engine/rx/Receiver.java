@@ -35,6 +35,8 @@ public final class Receiver {
     private static final int USUAL_SOURCES = 128;
 
     private final ReceiveEntries entries;
+    /** Longer messages may be overtaken by those that were matched after them. */
+    private final long orderedLimitBytes;
     private final boolean directed;
     private final ReceivePool pool;
     private final TagMatcher tagged;
@@ -74,6 +76,7 @@ public final class Receiver {
         CounterWriter counter,
         CycleClock clock) {
         this.entries = new ReceiveEntries(settings, completions, completionIndex, counter, peers.failure());
+        this.orderedLimitBytes = settings.strictReceives() ? Long.MAX_VALUE : settings.eagerLimitBytes();
         this.directed = settings.directedReceive();
         int parts = settings.slab() != null ? settings.slab().cells() : MultiReceives.parts(settings);
         this.pool = new ReceivePool(settings.rxSize(), parts, clock);
@@ -304,6 +307,9 @@ public final class Receiver {
             peer.removePull(operation);
             if (operation.state == ReceiveOperation.FILLING) {
                 abort(operation.filling, errno);
+            } else if (operation.state == ReceiveOperation.ENDED_TO_TELL) {
+                // received whole; there is only no one left to be told
+                operation.state = ReceiveOperation.ENDED;
             } else if (operation.reported) {
                 release(operation);
             } else {
@@ -435,9 +441,56 @@ public final class Receiver {
 
     /** Writes the entry of a receive whose message is placed, and ends it. */
     void end(ReceiveOperation operation) {
-        pool.ending(operation);
-        complete(operation);
-        release(operation);
+        Peer peer = operation.peer;
+        if (peer.entryOrder().isEmpty() || isTurnOf(operation, ReceiveOperation.ENDED, 0, 0)) {
+            pool.ending(operation);
+            complete(operation);
+            release(operation);
+            reportEnded(peer);
+        }
+    }
+
+    /** A message was matched whose payload comes later. */
+    void begin(ReceiveOperation operation) {
+        operation.peer.entryOrder().begin(operation, operation.messageLength <= orderedLimitBytes);
+    }
+
+    /**
+     * Whether the entry of a message that is placed or lost may be written; if not, it is written in its turn. What
+     * discards a message receives nothing, so it has no place in the order.
+     */
+    boolean isTurnOf(ReceiveOperation operation, int endedState, long placed, int errno) {
+        if ((operation.flags & Flags.DISCARD) != 0 || operation.peer.entryOrder().isTurnOf(operation)) {
+            return true;
+        }
+        operation.endedPlaced = placed;
+        operation.endedErrno = errno;
+        operation.state = endedState;
+        return false;
+    }
+
+    /** Writes the entries that waited for one that was written just now. */
+    void reportEnded(Peer peer) {
+        for (ReceiveOperation next = peer.entryOrder().pollEnded(); next != null;
+            next = peer.entryOrder().pollEnded()) {
+            boolean isPull = next.state == ReceiveOperation.ENDED_TO_TELL;
+            // in hand, so that it is found if an access to shared memory fails
+            next.state = ReceiveOperation.POSTED;
+            if (isPull && peer.channel() != null) {
+                pulls.reportEnded(next, next.endedErrno);
+                continue;
+            }
+            if (isPull) {
+                peer.removePull(next);
+            }
+            if (next.endedErrno == 0) {
+                pool.ending(next);
+                complete(next);
+                release(next);
+            } else {
+                reportFailure(next, next.endedPlaced, next.endedErrno);
+            }
+        }
     }
 
     /** Writes the entry of a receive whose message is placed; its record is needed for some time. */
@@ -458,6 +511,16 @@ public final class Receiver {
             multi.cancel(operation, errno);
             return;
         }
+        Peer peer = operation.peer;
+        if (peer == null) {
+            reportFailure(operation, placed, errno);
+        } else if (isTurnOf(operation, ReceiveOperation.ENDED, placed, errno)) {
+            reportFailure(operation, placed, errno);
+            reportEnded(peer);
+        }
+    }
+
+    private void reportFailure(ReceiveOperation operation, long placed, int errno) {
         pool.ending(operation);
         writeError(operation, placed, errno);
         release(operation);
@@ -530,6 +593,7 @@ public final class Receiver {
                 operation.state = ReceiveOperation.FILLING;
                 operation.filling = message;
                 message.receive = operation;
+                begin(operation);
                 // the message is in no matcher any more: the peer's end must find it here
                 message.peer.addPull(operation);
             }

@@ -42,6 +42,7 @@ final class Streams {
             operation.message(peer, flags & Receiver.MESSAGE_BITS, tag, data, length);
             operation.state = ReceiveOperation.STREAMING;
             operation.received = 0;
+            receiver.begin(operation);
             peer.addPull(operation);
             placement.set(
                 Placement.Action.DIRECT, operation.address, operation.pieces, operation.placedBytes(), operation.id);

@@ -42,6 +42,8 @@ public final class Sender {
     private final long maxMessageBytes;
     private final int injectSizeBytes;
     private final CompletedCount completed = new CompletedCount();
+    /** Null unless the application asked for entries in the order of posting. */
+    private final SubmissionOrder order;
 
     /**
      * A sender without operations.
@@ -68,6 +70,7 @@ public final class Sender {
         this.counter = counter;
         this.maxMessageBytes = settings.maxMessageBytes();
         this.injectSizeBytes = settings.injectSizeBytes();
+        this.order = settings.strictSends() ? new SubmissionOrder() : null;
     }
 
     /**
@@ -228,6 +231,14 @@ public final class Sender {
      * @param operation not in any list.
      */
     public void complete(TransmitOperation operation) {
+        if (order == null) {
+            reportSuccess(operation);
+        } else {
+            endInOrder(operation, 0);
+        }
+    }
+
+    private void reportSuccess(TransmitOperation operation) {
         long flags = operation.flags;
         long context = operation.context;
         operation.reported = true;
@@ -250,11 +261,47 @@ public final class Sender {
      * @param errno     positive fabric errno.
      */
     public void fail(TransmitOperation operation, int errno) {
+        operation.awaited = 0;
+        operation.failure = 0;
+        if (order == null) {
+            reportFailure(operation, errno);
+        } else {
+            endInOrder(operation, errno);
+        }
+    }
+
+    private void endInOrder(TransmitOperation operation, int errno) {
+        if (!order.isTurnOf(operation)) {
+            hold(operation);
+            operation.failure = errno;
+            operation.state = TransmitOperation.ENDED;
+            return;
+        }
+        report(operation, errno);
+        reportEnded();
+    }
+
+    /** Writes the entries that waited for one that was written just now. */
+    private void reportEnded() {
+        for (TransmitOperation next = order.pollEnded(); next != null; next = order.pollEnded()) {
+            int errno = next.failure;
+            next.failure = 0;
+            report(next, errno);
+        }
+    }
+
+    private void report(TransmitOperation operation, int errno) {
+        if (errno == 0) {
+            reportSuccess(operation);
+        } else {
+            reportFailure(operation, errno);
+        }
+    }
+
+    private void reportFailure(TransmitOperation operation, int errno) {
         long flags = operation.flags;
         long context = operation.context;
         operation.reported = true;
-        operation.awaited = 0;
-        operation.failure = 0;
         // as in complete(): not tracked any more when somebody can see the entry
         release(operation);
         if (counter != null) {
@@ -397,6 +444,9 @@ public final class Sender {
         for (Peer peer : all) {
             peer.outbox().addAll(known);
         }
+        if (order != null) {
+            order.addEndedTo(known);
+        }
         for (int i = 0, size = pool.size(); i < size; i++) {
             TransmitOperation operation = pool.get(i);
             if (known.contains(operation)) {
@@ -408,6 +458,9 @@ public final class Sender {
                 fail(operation, FabricErrno.EIO);
             }
         }
+        if (order != null) {
+            reportEnded();
+        }
     }
 
     private TransmitOperation take(long flags, long len, long tag, long data, long context) {
@@ -418,6 +471,9 @@ public final class Sender {
             operation.tag = tag;
             operation.data = (flags & Flags.REMOTE_CQ_DATA) == 0 ? 0 : data;
             operation.context = context;
+            if (order != null) {
+                order.add(operation);
+            }
         }
         return operation;
     }
