@@ -250,7 +250,7 @@ public abstract class Channel {
         return OVER;
     }
 
-    /** Nobody wants the answer of {@link #probe()} any more. */
+    /** Ends {@link #probe()} before its answer is known. */
     public void endProbe() {
         // nothing was asked
     }

@@ -61,7 +61,7 @@ final class RxmPeers extends ListenerHandler {
     private final List<RxmChannel> unknown = new ArrayList<>();
     /** Requests in the name of peers that have a connection, one for each; by address. */
     private final Map<String, IncomingConnection> claims = new HashMap<>();
-    /** When unknown peers inside of a message are looked at again. */
+    /** When unknown peers inside of a message are checked again. */
     private long stallCheckNs;
     private final int process = ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE);
     private Listener listener;

@@ -73,7 +73,7 @@ final class TcpLink extends Link {
     private TcpConnection[] hot = new TcpConnection[8];
     private int hotCount;
     private int pollsToLook;
-    /** When unknown peers in the middle of a message are looked at again. */
+    /** When unknown peers in the middle of a message are checked again. */
     private long stallCheckNs;
 
     TcpLink(LinkServices services, TcpConfig config, ChannelLimits limits) {

@@ -308,7 +308,7 @@ class RxmFaultTest {
         await(() -> isEnded(peer));
     }
 
-    /** Nobody receives what they have left behind; their places are there for others all the same. */
+    /** What they have left behind is not received; their places are there for others all the same. */
     @Test
     void shouldGiveThePlacesOfThoseThatHaveLeftToOthers() throws IOException {
         reopen("jfabric.tcp.strangersPerHost", "2");

