@@ -43,6 +43,14 @@ public final class TcpSocket {
     private static final int TCP_KEEPINTVL = 5;
     private static final int TCP_KEEPCNT = 6;
     private static final int TCP_USER_TIMEOUT = 18;
+    private static final int TCP_INFO = 11;
+    /** As much of {@code struct tcp_info} as is read: up to and with the time of the last acknowledgement. */
+    private static final int TCP_INFO_BYTES = 60;
+    private static final int TCP_INFO_RETRANSMITS = 2;
+    private static final int TCP_INFO_PROBES = 3;
+    private static final int TCP_INFO_LAST_DATA = 52;
+    private static final int TCP_INFO_LAST_ACK = 56;
+    private static final int TCP_ESTABLISHED = 1;
     private static final int TCP_CONGESTION = 13;
     /** The kernel's plainest control of congestion, which everybody may choose. */
     private static final byte[] RENO = {'r', 'e', 'n', 'o'};
@@ -217,12 +225,15 @@ public final class TcpSocket {
      * connection without answer ends with ETIMEDOUT.
      *
      * @param fd              connected, or on its way.
-     * @param idleSeconds     silence before the first question, 1 to 32767.
+     * @param idleSeconds     silence before the first question, 1 to 32767; 0 to ask no more.
      * @param intervalSeconds between two, 1 to 32767.
      * @param probes          without an answer, 1 to 127.
      * @return 0 or a negative errno.
      */
     public static int keepAlive(int fd, int idleSeconds, int intervalSeconds, int probes) {
+        if (idleSeconds == 0) {
+            return setOption(fd, SOL_SOCKET, SO_KEEPALIVE, 0);
+        }
         int result = setOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, idleSeconds);
         result = result < 0 ? result : setOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, intervalSeconds);
         result = result < 0 ? result : setOption(fd, IPPROTO_TCP, TCP_KEEPCNT, probes);
@@ -252,6 +263,38 @@ public final class TcpSocket {
             option(fd, SOL_SOCKET, SO_KEEPALIVE), option(fd, IPPROTO_TCP, TCP_KEEPIDLE),
             option(fd, IPPROTO_TCP, TCP_KEEPINTVL), option(fd, IPPROTO_TCP, TCP_KEEPCNT),
             option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT)};
+    }
+
+    /**
+     * What the kernel knows of the other side of a connection.
+     *
+     * @param isEstablished false if the other side has closed its end, or the connection is over.
+     * @param unanswered    retransmissions or probes in a row that had no answer.
+     * @param silentMs      time since a segment of the other side has come, in milliseconds.
+     */
+    public record Health(boolean isEstablished, int unanswered, long silentMs) {
+    }
+
+    /**
+     * Asks the kernel how a connection is.
+     *
+     * @param fd connected.
+     * @return what it knows, or null if it cannot be asked.
+     */
+    public static Health health(int fd) {
+        CallState state = CallState.current();
+        state.scratch.set(ValueLayout.JAVA_INT, LENGTH_WORD, TCP_INFO_BYTES);
+        int result = state.intResult(GETSOCKOPT.call(
+            state, fd, IPPROTO_TCP, TCP_INFO, state.scratchAddress, state.scratchAddress + LENGTH_WORD));
+        if (result < 0 || state.scratch.get(ValueLayout.JAVA_INT, LENGTH_WORD) < TCP_INFO_BYTES) {
+            return null;
+        }
+        int retransmits = Byte.toUnsignedInt(state.scratch.get(ValueLayout.JAVA_BYTE, TCP_INFO_RETRANSMITS));
+        int probes = Byte.toUnsignedInt(state.scratch.get(ValueLayout.JAVA_BYTE, TCP_INFO_PROBES));
+        long dataMs = Integer.toUnsignedLong(state.scratch.get(ValueLayout.JAVA_INT, TCP_INFO_LAST_DATA));
+        long ackMs = Integer.toUnsignedLong(state.scratch.get(ValueLayout.JAVA_INT, TCP_INFO_LAST_ACK));
+        return new Health(state.scratch.get(ValueLayout.JAVA_BYTE, 0) == TCP_ESTABLISHED,
+            Math.max(retransmits, probes), Math.min(dataMs, ackMs));
     }
 
     /**

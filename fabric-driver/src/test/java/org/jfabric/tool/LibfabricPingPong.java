@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -98,9 +99,15 @@ public final class LibfabricPingPong {
     }
 
     private static Process start(List<String> options) throws IOException {
+        return start(options, Map.of());
+    }
+
+    static Process start(List<String> options, Map<String, String> environment) throws IOException {
         List<String> command = new ArrayList<>(List.of(PROGRAM.toString()));
         command.addAll(options);
-        return new ProcessBuilder(command).redirectErrorStream(true).start();
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().putAll(environment);
+        return builder.start();
     }
 
     private static String await(Process c) throws Exception {
@@ -122,7 +129,7 @@ public final class LibfabricPingPong {
     }
 
     /** The C program tries to connect only once, so it must not come too early. */
-    private static void awaitListener(int port, CompletableFuture<ToolRun> server) throws IOException {
+    static void awaitListener(int port, CompletableFuture<?> server) throws IOException {
         String hex = String.format(":%04X ", port);
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
         while (sockets().stream().noneMatch(line -> line.contains(hex)

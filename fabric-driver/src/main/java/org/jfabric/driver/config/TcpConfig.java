@@ -56,6 +56,28 @@ public final class TcpConfig {
             + "keep all others out. Raise it where many processes of one host come to an endpoint that has not "
             + "inserted them.");
 
+    /** {@code jfabric.tcp.unknownPeerTimeoutNs}. */
+    public static final Option<Long> UNKNOWN_PEER_TIMEOUT_NS = Option
+        .durationNs("jfabric.tcp.unknownPeerTimeoutNs")
+        .defaultsTo(10_000_000_000L)
+        .range(0L, 3_600_000_000_000L)
+        .why("How long a peer that the address vector does not hold may stop inside of a message (tcp, rxm): within "
+            + "that time the rest of it has to come, or 16 KiB of it, else its connection is closed and the receive "
+            + "that the message had begun to fill ends with FI_ETIMEDOUT. It is noticed a quarter of the time later "
+            + "at most. 0 lets such a peer hold a receive for ever.");
+
+    /** {@code jfabric.tcp.takeover}. */
+    public static final Option<Takeover> TAKEOVER = Option.oneOf("jfabric.tcp.takeover", Takeover.class)
+        .defaultsTo(Takeover.PROBE)
+        .rule("PROBE or NEVER", takeover -> true)
+        .why("What happens when a connection comes in the name of a peer that has one, from another process (tcp, "
+            + "rxm): a restarted peer or somebody else. PROBE asks the kernel at the other end of the old connection, "
+            + "for up to 4 s; the new one is accepted if the old one has ended or nothing answers, else rejected. "
+            + "NEVER rejects it while the old one is there. An address proves only the host that a connection comes "
+            + "from: the port is what the other side says, so that every process there can use the address of a peer "
+            + "that has no connection, and nothing tells users or programs of one host apart, nor hosts behind one "
+            + "NAT.");
+
     /** {@code jfabric.tcp.keepaliveIdleNs}. */
     public static final Option<Long> KEEPALIVE_IDLE_NS = Option.durationNs("jfabric.tcp.keepaliveIdleNs")
         .defaultsTo(5_000_000_000L)
@@ -120,8 +142,8 @@ public final class TcpConfig {
     static final OptionGroup GROUP = new OptionGroup(
         "tcp", "The tcp link",
         List.of(INTERFACE, CONNECT_TIMEOUT_NS, BACKLOG, GREETING_LIMIT, STRANGER_LIMIT, STRANGERS_PER_HOST,
-            KEEPALIVE_IDLE_NS, KEEPALIVE_INTERVAL_NS, KEEPALIVE_PROBES, USER_TIMEOUT_NS,
-            READ_AHEAD_BYTES, WRITE_BEHIND_BYTES, COPY_LIMIT_BYTES, SOCKETS));
+            UNKNOWN_PEER_TIMEOUT_NS, TAKEOVER, KEEPALIVE_IDLE_NS, KEEPALIVE_INTERVAL_NS, KEEPALIVE_PROBES,
+            USER_TIMEOUT_NS, READ_AHEAD_BYTES, WRITE_BEHIND_BYTES, COPY_LIMIT_BYTES, SOCKETS));
 
     /** Upper bound of a header. */
     static final int HEADER_BYTES = 32;
@@ -132,6 +154,8 @@ public final class TcpConfig {
     private final int greetingLimit;
     private final int strangerLimit;
     private final int strangersPerHost;
+    private final long unknownPeerTimeoutNs;
+    private final Takeover takeover;
     private final long keepaliveIdleNs;
     private final long keepaliveIntervalNs;
     private final int keepaliveProbes;
@@ -148,6 +172,8 @@ public final class TcpConfig {
         greetingLimit = source.value(GREETING_LIMIT);
         strangerLimit = source.value(STRANGER_LIMIT);
         strangersPerHost = source.value(STRANGERS_PER_HOST);
+        unknownPeerTimeoutNs = source.value(UNKNOWN_PEER_TIMEOUT_NS);
+        takeover = source.value(TAKEOVER);
         keepaliveIdleNs = source.value(KEEPALIVE_IDLE_NS);
         keepaliveIntervalNs = source.value(KEEPALIVE_INTERVAL_NS);
         keepaliveProbes = source.value(KEEPALIVE_PROBES);
@@ -213,6 +239,24 @@ public final class TcpConfig {
      */
     public int strangersPerHost() {
         return strangersPerHost;
+    }
+
+    /**
+     * How long a peer that the address vector does not hold may stop inside of a message.
+     *
+     * @return nanoseconds, 0 for as long as it likes.
+     */
+    public long unknownPeerTimeoutNs() {
+        return unknownPeerTimeoutNs;
+    }
+
+    /**
+     * What becomes of a peer's connection when another process asks for one under the same address.
+     *
+     * @return the choice.
+     */
+    public Takeover takeover() {
+        return takeover;
     }
 
     /**

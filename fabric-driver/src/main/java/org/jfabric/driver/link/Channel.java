@@ -23,6 +23,13 @@ public abstract class Channel {
     /** A call's result: accepted; the link reports the end through the handler. */
     public static final int PENDING = 1;
 
+    /** Answer of {@link #probe()}: not known yet. */
+    public static final int ASKING = 0;
+    /** Answer of {@link #probe()}: the peer's host still has its end of the connection. */
+    public static final int LIVES = 1;
+    /** Answer of {@link #probe()}: the connection is over, or this link cannot tell. */
+    public static final int OVER = 2;
+
     private final ChannelLimits limits;
     private final ChannelHandler handler;
 
@@ -202,6 +209,50 @@ public abstract class Channel {
      */
     public int postedReceives() {
         return 0;
+    }
+
+    /**
+     * Whether nothing is read of the peer because there is no place for what it has sent.
+     *
+     * @return false for links that are always read.
+     */
+    public boolean isPaused() {
+        return false;
+    }
+
+    /**
+     * Whether the peer has closed its end, and what it had sent before was not read yet.
+     *
+     * @return false also where the link does not see it.
+     */
+    public boolean hasLeft() {
+        return false;
+    }
+
+    /**
+     * Whether a message of the peer has begun to come and makes no progress; see {@link StallWatch}.
+     *
+     * @param nowNs     time.
+     * @param timeoutNs allowed without progress.
+     * @return false also where the link does not see it.
+     */
+    public boolean isStalled(long nowNs, long timeoutNs) {
+        return false;
+    }
+
+    /**
+     * Finds out whether the peer still has its end of the connection, without its program: to be called again and again
+     * until the answer is another one than {@link #ASKING}, or {@link #endProbe()}.
+     *
+     * @return {@link #ASKING}, {@link #LIVES} or {@link #OVER}.
+     */
+    public int probe() {
+        return OVER;
+    }
+
+    /** Ends {@link #probe()} before its answer is known. */
+    public void endProbe() {
+        // nothing was asked
     }
 
     /**

@@ -29,6 +29,15 @@ public abstract class IncomingConnection {
     public abstract byte[] cmData();
 
     /**
+     * Whether it is known that the peer has given up.
+     *
+     * @return false also where the link does not see it before the answer.
+     */
+    public boolean isOver() {
+        return false;
+    }
+
+    /**
      * Makes the connection.
      *
      * @param endpoint local end, as for {@link ConnectionManager#connect}.

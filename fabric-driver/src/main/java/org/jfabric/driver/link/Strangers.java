@@ -41,13 +41,34 @@ public final class Strangers {
     }
 
     /**
+     * Whether one more could be admitted.
+     *
+     * @param host that it would come from.
+     * @return false if all places that it could have are taken.
+     */
+    public boolean hasPlace(InetAddress host) {
+        return total < limits.total && perHost.getOrDefault(host, 0) < limits.perHost;
+    }
+
+    /**
+     * Whether one that was admitted could leave a place to another.
+     *
+     * @param holder host of the one that was admitted.
+     * @param host   of the other, which has no place.
+     * @return false if it would still have none.
+     */
+    public boolean couldLeaveTo(InetAddress holder, InetAddress host) {
+        return holder.equals(host) || perHost.getOrDefault(host, 0) < limits.perHost;
+    }
+
+    /**
      * One more asks for a connection.
      *
      * @param host that it comes from.
      * @return false if it is to be refused, which is counted.
      */
     public boolean admit(InetAddress host) {
-        if (total >= limits.total || perHost.getOrDefault(host, 0) >= limits.perHost) {
+        if (!hasPlace(host)) {
             long counter = refusals.getAsLong();
             UnsafeApi.putLongRelease(null, counter, UnsafeApi.getLong(counter) + 1);
             return false;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.driver.config.Takeover;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.Strangers;
@@ -69,7 +70,8 @@ class RxmEngineTest {
             services.put(address, mine);
             RxmLink link = new RxmLink("rxm", new ScriptedConnections(network), mine,
                 new RxmSettings(
-                    eagerLimit, SEGMENTED, 100 * StepServices.STEP_NS, new Strangers.Limits(strangers, strangers)));
+                    eagerLimit, SEGMENTED, 100 * StepServices.STEP_NS, new Strangers.Limits(strangers, strangers),
+                    0, Takeover.PROBE));
             all.add(link);
             return link;
         }

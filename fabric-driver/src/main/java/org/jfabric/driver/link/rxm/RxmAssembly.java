@@ -1,11 +1,13 @@
 package org.jfabric.driver.link.rxm;
 
 import org.jfabric.driver.link.Placement;
+import org.jfabric.driver.link.StallWatch;
 
 /** A message of which some segments have come. Owner: progress agent. */
 final class RxmAssembly {
     /** Where its bytes go; the engine's. */
     final Placement placement = new Placement();
+    final StallWatch watch = new StallWatch();
     /** The sender's number of it. */
     long message;
     /** Bytes of the whole. */

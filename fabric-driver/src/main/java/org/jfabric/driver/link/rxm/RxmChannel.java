@@ -428,6 +428,12 @@ final class RxmChannel extends ForeignChannel {
     }
 
     @Override
+    public boolean isStalled(long nowNs, long timeoutNs) {
+        boolean belowStalls = below.isStalled(nowNs, timeoutNs);
+        return receiver.isStalled(nowNs, timeoutNs, !below.isPaused()) || belowStalls;
+    }
+
+    @Override
     public boolean awaitsPeer() {
         return transfers != 0 || receiver.isAssembling() || ownEnd != null && ownEnd.receiver.isAssembling();
     }

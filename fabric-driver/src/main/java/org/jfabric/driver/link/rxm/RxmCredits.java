@@ -132,6 +132,31 @@ final class RxmCredits extends ForeignChannel {
     }
 
     @Override
+    public boolean isPaused() {
+        return below.isPaused();
+    }
+
+    @Override
+    public boolean hasLeft() {
+        return below.hasLeft();
+    }
+
+    @Override
+    public boolean isStalled(long nowNs, long timeoutNs) {
+        return below.isStalled(nowNs, timeoutNs);
+    }
+
+    @Override
+    public int probe() {
+        return below.probe();
+    }
+
+    @Override
+    public void endProbe() {
+        below.endProbe();
+    }
+
+    @Override
     public boolean awaitsPeer() {
         return below.awaitsPeer();
     }

@@ -48,7 +48,8 @@ public final class RxmLinkProvider extends SocketLinkProvider {
     public Link open(LinkServices services, DriverConfig config) {
         RxmSettings settings = new RxmSettings(
             config.rxm().eagerLimitBytes(), config.rxm().segmentedLimitBytes(), config.tcp().connectTimeoutNs(),
-            new Strangers.Limits(config.tcp().strangerLimit(), config.tcp().strangersPerHost()));
+            new Strangers.Limits(config.tcp().strangerLimit(), config.tcp().strangersPerHost()),
+            config.tcp().unknownPeerTimeoutNs(), config.tcp().takeover());
         return new RxmLink(name(), below.open(services, config), services, settings);
     }
 

@@ -3,6 +3,8 @@ package org.jfabric.driver.link.rxm;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.SocketName;
+import org.jfabric.driver.config.Takeover;
+import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
@@ -13,8 +15,10 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.StallWatch;
 import org.jfabric.driver.link.Strangers;
 
+import java.net.InetAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -32,7 +36,7 @@ import java.util.concurrent.ThreadLocalRandom;
  *   own request is on its way, peer &lt; we     refuse theirs ("already"), ours goes on
  *   own request is on its way, peer &gt; we     give ours up, accept theirs
  *   connected, same process                  refuse ("already")
- *   connected, another process               the peer was started anew: end the old one, accept
+ *   connected, another process               hold it until it is known whether the old one is over: accept then
  *   one too many that nobody has inserted    refuse, and count
  * </pre>
  *
@@ -53,6 +57,12 @@ final class RxmPeers extends ListenerHandler {
     private final List<RxmChannel> polled = new ArrayList<>();
     private final ArrayDeque<Runnable> later = new ArrayDeque<>();
     private final ArrayDeque<IncomingConnection> requests = new ArrayDeque<>();
+    /** Channels of peers that the application does not know. */
+    private final List<RxmChannel> unknown = new ArrayList<>();
+    /** Requests in the name of peers that have a connection, one for each; by address. */
+    private final Map<String, IncomingConnection> claims = new HashMap<>();
+    /** When unknown peers inside of a message are checked again. */
+    private long stallCheckNs;
     private final int process = ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE);
     private Listener listener;
     private SocketName name;
@@ -89,6 +99,8 @@ final class RxmPeers extends ListenerHandler {
     private void refuseRequests() {
         requests.forEach(request -> request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_REFUSED)));
         requests.clear();
+        claims.values().forEach(claim -> claim.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_REFUSED)));
+        claims.clear();
     }
 
     // ---- our own requests ----
@@ -229,24 +241,103 @@ final class RxmPeers extends ListenerHandler {
             request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_ALREADY));
             return;
         }
+        if (known != null && known.state == RxmChannel.UP && !mayTakeOver(request, known)) {
+            return;
+        }
         RxmChannel channel = known;
         if (known != null && known.state == RxmChannel.UP) {
-            known.below().close(FabricErrno.ECONNRESET);
-            known.down(FabricErrno.ECONNRESET);
+            lose(known, FabricErrno.ECONNRESET);
             channel = null;
         } else if (known != null && known.below() != null) {
             known.below().close(FabricErrno.ECONNABORTED);
         }
         if (channel == null) {
             boolean isStranger = !endpoint.knows(peer.toString());
-            if (isStranger && !strangers.admit(peer.inetAddress())) {
+            if (isStranger && !admit(peer.inetAddress())) {
                 request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_REFUSED));
                 return;
             }
             channel = add(peer.toString(), endpoint.handlerFor(peer.toString()));
-            channel.isStranger = isStranger;
+            if (isStranger) {
+                channel.isStranger = true;
+                unknown.add(channel);
+            }
         }
         accept(request, channel, data);
+    }
+
+    /** Whether a peer's connection is over, so that a request may have its place; else that waits, or is refused. */
+    private boolean mayTakeOver(IncomingConnection request, RxmChannel known) {
+        String address = known.remoteAddress();
+        int verdict = Channel.LIVES;
+        if (settings.takeover() == Takeover.PROBE && !claims.containsKey(address)) {
+            verdict = known.below().probe();
+        }
+        if (verdict == Channel.ASKING) {
+            claims.put(address, request);
+        } else if (verdict == Channel.LIVES) {
+            request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_ALREADY));
+        }
+        return verdict == Channel.OVER;
+    }
+
+    /** Goes on with requests that wait; how many have their answers. */
+    private int decideClaims() {
+        int decided = 0;
+        for (String address : List.copyOf(claims.keySet())) {
+            IncomingConnection claim = claims.remove(address);
+            if (!claim.isOver()) {
+                // waits again if nothing is known yet
+                answer(claim);
+                decided += claims.containsKey(address) ? 0 : 1;
+                continue;
+            }
+            claim.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_UNSPECIFIED));
+            RxmChannel known = byAddress.get(address);
+            if (known != null && known.below() != null) {
+                known.below().endProbe();
+            }
+            decided++;
+        }
+        return decided;
+    }
+
+    /** A place for a peer that the application does not know: those that have left, but for what waits, give theirs. */
+    private boolean admit(InetAddress host) {
+        for (int i = unknown.size() - 1; i >= 0 && !strangers.hasPlace(host); i--) {
+            RxmChannel channel = i < unknown.size() ? unknown.get(i) : null;
+            if (channel != null && channel.state == RxmChannel.UP && channel.below().hasLeft()
+                && strangers.couldLeaveTo(host(channel), host)) {
+                lose(channel, FabricErrno.ECONNRESET);
+            }
+        }
+        return strangers.admit(host);
+    }
+
+    /** Ends connections of unknown peers that have stopped inside of a message; how many. */
+    private int endStalled() {
+        int ended = 0;
+        for (int i = unknown.size() - 1; i >= 0; i--) {
+            RxmChannel channel = i < unknown.size() ? unknown.get(i) : null;
+            if (channel != null && channel.state == RxmChannel.UP
+                && channel.isStalled(services.nowNs(), settings.unknownTimeoutNs())) {
+                link.log(new FabricException(FabricErrno.ETIMEDOUT, "peer " + channel.remoteAddress() + " of "
+                    + endpoint.address() + " has begun a message and not sent the rest of it",
+                    "Its connection was closed. See " + TcpConfig.UNKNOWN_PEER_TIMEOUT_NS.name() + '.'));
+                lose(channel, FabricErrno.ETIMEDOUT);
+                ended++;
+            }
+        }
+        return ended;
+    }
+
+    private static void lose(RxmChannel channel, int errno) {
+        channel.below().close(errno);
+        channel.down(errno);
+    }
+
+    private static InetAddress host(RxmChannel channel) {
+        return SocketName.parse(channel.remoteAddress()).inetAddress();
     }
 
     /** The endpoint asks itself: this connection's other end is a channel of ours. */
@@ -266,7 +357,7 @@ final class RxmPeers extends ListenerHandler {
     private boolean refuses(RxmChannel known, SocketName peer, RxmConnectData data) {
         boolean isMade = known.state == RxmChannel.UP || known.process != 0;
         if (isMade) {
-            return known.process == data.process() || known.process == 0;
+            return known.state != RxmChannel.UP || known.process == data.process() || known.process == 0;
         }
         return known.below() != null && peer.compareTo(name) < 0;
     }
@@ -320,6 +411,13 @@ final class RxmPeers extends ListenerHandler {
             step.run();
             work++;
         }
+        if (!claims.isEmpty()) {
+            work += decideClaims();
+        }
+        if (!unknown.isEmpty() && settings.unknownTimeoutNs() > 0 && services.nowNs() - stallCheckNs > 0) {
+            stallCheckNs = services.nowNs() + settings.unknownTimeoutNs() / StallWatch.CHECKS;
+            work += endStalled();
+        }
         for (int i = polled.size() - 1; i >= 0; i--) {
             RxmChannel channel = polled.get(i);
             work += channel.receiver().retry();
@@ -364,7 +462,8 @@ final class RxmPeers extends ListenerHandler {
     private void isNoStranger(RxmChannel channel) {
         if (channel.isStranger) {
             channel.isStranger = false;
-            strangers.leave(SocketName.parse(channel.remoteAddress()).inetAddress());
+            unknown.remove(channel);
+            strangers.leave(host(channel));
         }
     }
 

@@ -342,6 +342,16 @@ final class RxmReceiver extends ChannelHandler {
         return !assemblies.isEmpty();
     }
 
+    /** Whether a message of which only a part has come makes no progress, though the peer is read. */
+    boolean isStalled(long nowNs, long timeoutNs, boolean isRead) {
+        boolean isStalled = false;
+        for (RxmAssembly assembly : assemblies.values()) {
+            isStalled |= assembly.watch.isStalled(
+                isRead && waiting == 0, assembly.message, assembly.received, nowNs, timeoutNs);
+        }
+        return isStalled;
+    }
+
     /** The peer is told that a message was taken; its number may come again. */
     void taken(long message) {
         announced.remove(message);

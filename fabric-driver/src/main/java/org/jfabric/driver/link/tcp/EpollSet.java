@@ -86,6 +86,11 @@ final class EpollSet extends WatchedSet {
     }
 
     @Override
+    int eventsOfEnd() {
+        return Epoll.EPOLLRDHUP;
+    }
+
+    @Override
     public void close() {
         if (sleptOn) {
             services.unwatch(epoll.fd());

@@ -3,10 +3,13 @@ package org.jfabric.driver.link.tcp;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.SocketName;
+import org.jfabric.driver.config.Takeover;
+import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.Strangers;
 
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -22,7 +25,8 @@ import java.util.Map;
  * <pre>
  *   request of a peer while      we have none      accept
  *                                we connect too    accept if its address is greater than ours, and drop ours
- *                                we are connected  accept if its process id differs: it began anew, the old one is over
+ *                                we are connected  reject if its process id is the same; else hold it without an
+ *                                                  answer until it is known whether the old one is over: accept then
  *                                else              reject
  *   request of a peer that the application does not know, beyond the limits of such peers: reject, and count
  *   our own attempt is rejected                    wait for the peer's; try again later
@@ -44,8 +48,16 @@ final class RdmEndpoint extends ConnectionOwner {
     private final Map<TcpConnection, RdmChannel> byConnection = new HashMap<>();
     /** Connections of this endpoint to itself: their other ends are channels. */
     private final List<TcpConnection> ownEnds = new ArrayList<>();
+    /** Channels of peers that the application does not know. */
+    private final List<RdmChannel> unknown = new ArrayList<>();
+    /** Requests in the name of peers that have a connection, one for each; by address. */
+    private final Map<String, Claim> claims = new HashMap<>();
     /** Channels that wait: for their next attempt, or for telling why there will be none. */
     private final List<RdmChannel> waiting = new ArrayList<>();
+
+    /** A request of another process under the address of a peer, which waits for its answer. */
+    private record Claim(TcpConnection connection, CmMessage message, RdmConnectData data) {
+    }
 
     RdmEndpoint(TcpLink link, LocalEndpoint endpoint, TcpListener listener) {
         this.link = link;
@@ -95,6 +107,8 @@ final class RdmEndpoint extends ConnectionOwner {
         link.waitsNoMore(this);
         List.copyOf(ownEnds).forEach(TcpConnection::release);
         ownEnds.clear();
+        claims.values().forEach(claim -> claim.connection.release());
+        claims.clear();
     }
 
     /** The application knows a peer from now on; also one that it forgets again, until its connection ends. */
@@ -108,6 +122,7 @@ final class RdmEndpoint extends ConnectionOwner {
     private void isNoStranger(RdmChannel channel) {
         if (channel.isStranger) {
             channel.isStranger = false;
+            unknown.remove(channel);
             strangers.leave(channel.remote().inetAddress());
         }
     }
@@ -132,7 +147,12 @@ final class RdmEndpoint extends ConnectionOwner {
                 work++;
             }
         }
-        if (waiting.isEmpty()) {
+        if (!claims.isEmpty()) {
+            for (String address : List.copyOf(claims.keySet())) {
+                work += decide(address, claims.get(address));
+            }
+        }
+        if (waiting.isEmpty() && claims.isEmpty()) {
             link.waitsNoMore(this);
         }
         return work;
@@ -221,27 +241,35 @@ final class RdmEndpoint extends ConnectionOwner {
     private void onRequest(TcpConnection connection, CmMessage message, RdmConnectData data) {
         SocketName remote = connection.peerName().withPort(data.listenPort());
         String address = remote.toString();
+        if (remote.equals(local)) {
+            acceptOwn(connection, message, data);
+            return;
+        }
         RdmChannel channel = channels.get(address);
         if (channel != null && channel.state == RdmChannel.UP) {
             // its end may be there to be read, before it is believed that the peer has forgotten a connection
             channel.connection().poll(Integer.MAX_VALUE);
             channel = channels.get(address);
         }
-        if (channel != null && channel.state == RdmChannel.UP
-            && channel.processId != 0 && channel.processId != data.processId()) {
-            channel.connection().end(FabricErrno.ECONNRESET);
-            channel = channels.get(address);
-        }
-        if (remote.equals(local)) {
-            acceptOwn(connection, message, data);
+        if (channel != null && isClaimed(channel, data)) {
+            if (link.takeover() == Takeover.PROBE && !claims.containsKey(address)) {
+                connection.hold();
+                claims.put(address, new Claim(connection, message, data));
+                link.waits(this);
+            } else {
+                connection.reject(message.data());
+            }
         } else if (channel == null) {
             boolean isStranger = !endpoint.knows(address);
-            if (isStranger && !strangers.admit(remote.inetAddress())) {
+            if (isStranger && !admit(remote.inetAddress())) {
                 connection.reject(message.data());
                 return;
             }
             channel = newChannel(remote, address);
-            channel.isStranger = isStranger;
+            if (isStranger) {
+                channel.isStranger = true;
+                unknown.add(channel);
+            }
             accept(channel, connection, message, data);
         } else if (channel.state == RdmChannel.AWAITING
             || channel.state == RdmChannel.DIALING && remote.compareTo(local) > 0) {
@@ -250,6 +278,68 @@ final class RdmEndpoint extends ConnectionOwner {
         } else {
             connection.reject(message.data());
         }
+    }
+
+    /** Whether another process asks for a connection under the address of a peer that has one. */
+    private static boolean isClaimed(RdmChannel channel, RdmConnectData data) {
+        return channel.state == RdmChannel.UP && channel.processId != 0 && channel.processId != data.processId();
+    }
+
+    /** Goes on with a request that waits; 0 if its answer is not known yet. */
+    private int decide(String address, Claim claim) {
+        RdmChannel channel = channels.get(address);
+        boolean isConnected = channel != null && channel.state == RdmChannel.UP;
+        int verdict = Channel.OVER;
+        if (claim.connection.failure() != 0) {
+            // it has given up
+            claims.remove(address);
+            claim.connection.release();
+            if (isConnected) {
+                channel.endProbe();
+            }
+            return 1;
+        }
+        if (isConnected) {
+            verdict = channel.probe();
+        }
+        if (verdict == Channel.ASKING) {
+            return 0;
+        }
+        claims.remove(address);
+        if (verdict == Channel.LIVES) {
+            claim.connection.reject(claim.message.data());
+            return 1;
+        }
+        if (isConnected) {
+            channel.connection().end(FabricErrno.ECONNRESET);
+        }
+        onRequest(claim.connection, claim.message, claim.data);
+        return 1;
+    }
+
+    /** A place for a peer that the application does not know: those that have left, but for what waits, give theirs. */
+    private boolean admit(InetAddress host) {
+        for (int i = unknown.size() - 1; i >= 0 && !strangers.hasPlace(host); i--) {
+            RdmChannel channel = i < unknown.size() ? unknown.get(i) : null;
+            if (channel != null && channel.hasLeft()
+                && strangers.couldLeaveTo(channel.remote().inetAddress(), host)) {
+                channel.connection().end(FabricErrno.ECONNRESET);
+            }
+        }
+        return strangers.admit(host);
+    }
+
+    /** Ends connections of unknown peers that have stopped inside of a message; how many. */
+    int endStalled(long nowNs, long timeoutNs) {
+        int ended = 0;
+        for (int i = unknown.size() - 1; i >= 0; i--) {
+            RdmChannel channel = i < unknown.size() ? unknown.get(i) : null;
+            if (channel != null && channel.isStalled(nowNs, timeoutNs)) {
+                channel.connection().stalled();
+                ended++;
+            }
+        }
+        return ended;
     }
 
     private RdmChannel newChannel(SocketName remote, String address) {

@@ -80,6 +80,12 @@ final class SelectorSet extends WatchedSet {
         return false;
     }
 
+    /** A selector only tells that something can be read, whatever it is. */
+    @Override
+    int eventsOfEnd() {
+        return 0;
+    }
+
     @Override
     public void close() {
         try {

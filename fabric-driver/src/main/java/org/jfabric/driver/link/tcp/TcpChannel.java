@@ -64,6 +64,33 @@ abstract class TcpChannel extends ForeignChannel {
     }
 
     @Override
+    public final boolean isPaused() {
+        return connection != null && connection.input().isPaused();
+    }
+
+    @Override
+    public final boolean hasLeft() {
+        return connection != null && connection.hasLeft();
+    }
+
+    @Override
+    public final boolean isStalled(long nowNs, long timeoutNs) {
+        return connection != null && connection.isStalled(nowNs, timeoutNs);
+    }
+
+    @Override
+    public final int probe() {
+        return connection == null ? OVER : connection.probe();
+    }
+
+    @Override
+    public final void endProbe() {
+        if (connection != null) {
+            connection.endProbe();
+        }
+    }
+
+    @Override
     public final boolean awaitsPeer() {
         return connection != null && connection.awaitsPeer();
     }

@@ -3,6 +3,8 @@ package org.jfabric.driver.link.tcp;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.SocketName;
+import org.jfabric.driver.config.TcpConfig;
+import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.TcpSocket;
@@ -49,6 +51,10 @@ final class TcpConnection extends Watched {
     private String reason;
     /** What the system says of the connection, once what came before is read; 0 if nothing is wrong. */
     private int fault;
+    /** The peer has closed its end while nothing was read of it. */
+    private boolean hasLeft;
+    /** Whether the peer still has its end is being found out; usually null. */
+    private PeerProbe probe;
     /** Polls that found nothing, since the last that did. */
     int idlePolls;
     /** In the list of those that are read in each poll. */
@@ -133,8 +139,13 @@ final class TcpConnection extends Watched {
             case CONNECTING -> Epoll.EPOLLOUT;
             case GREETING -> READ_EVENTS;
             case HELD -> Epoll.EPOLLRDHUP;
-            default -> (input.isPaused() ? 0 : READ_EVENTS) | (output.isBlocked() ? Epoll.EPOLLOUT : 0);
+            default -> (input.isPaused() ? eventsOfEnd() : READ_EVENTS) | (output.isBlocked() ? Epoll.EPOLLOUT : 0);
         };
+    }
+
+    /** Nothing but the end, and that only once: it would be told again and again. */
+    private int eventsOfEnd() {
+        return hasLeft ? 0 : link.watched().eventsOfEnd();
     }
 
     void updateInterest() {
@@ -218,6 +229,10 @@ final class TcpConnection extends Watched {
                 if ((events & (Epoll.EPOLLERR | Epoll.EPOLLHUP)) != 0 && input.isPaused()) {
                     // what is not read yet went with the connection
                     lost(fault == 0 ? FabricErrno.ECONNRESET : fault);
+                } else if ((events & Epoll.EPOLLRDHUP) != 0 && input.isPaused()) {
+                    // what came before can still be read
+                    hasLeft = true;
+                    updateInterest();
                 }
                 link.heat(this);
             }
@@ -274,6 +289,48 @@ final class TcpConnection extends Watched {
         return hasWork() || input.isPaused() || state == LINGERING;
     }
 
+    /** Whether the peer has closed its end, and something of it still waits to be read. */
+    boolean hasLeft() {
+        return state == UP && hasLeft;
+    }
+
+    /** Whether the peer has begun something whose rest does not come. */
+    boolean isStalled(long nowNs, long timeoutNs) {
+        return state == UP && input.isStalled(nowNs, timeoutNs);
+    }
+
+    /** As {@link Channel#probe()}. */
+    int probe() {
+        if (!isUp()) {
+            return Channel.OVER;
+        }
+        // the system's times of the connection are true ones, whatever the cycle's clock says
+        long nowNs = System.nanoTime();
+        if (probe == null) {
+            probe = new PeerProbe(port, nowNs);
+        }
+        int verdict = probe.verdict(nowNs);
+        if (verdict == Channel.OVER && !input.isPaused() && !probe.isLate(nowNs)) {
+            // what the peer had sent before its end is read first
+            link.heat(this);
+            return Channel.ASKING;
+        }
+        if (verdict != Channel.ASKING) {
+            endProbe();
+        }
+        return verdict;
+    }
+
+    /** Back to what the options say of keepalive. */
+    void endProbe() {
+        if (probe != null) {
+            probe = null;
+            if (state != CLOSED) {
+                link.keepAlive(port);
+            }
+        }
+    }
+
     boolean awaitsPeer() {
         return output.awaitsAck() || input.awaitsAnswer();
     }
@@ -314,6 +371,15 @@ final class TcpConnection extends Watched {
         if (failure == 0) {
             failure = errno;
         }
+    }
+
+    /** The peer has begun something and does not go on with it. */
+    void stalled() {
+        link.counters().onStalled(new FabricException(FabricErrno.ETIMEDOUT, "peer " + peerName
+            + " has begun a message and not sent the rest of it",
+            "The connection to it was closed; all others go on. See "
+                + TcpConfig.UNKNOWN_PEER_TIMEOUT_NS.name() + '.'));
+        end(FabricErrno.ETIMEDOUT);
     }
 
     /** The peer breaks the protocol. */

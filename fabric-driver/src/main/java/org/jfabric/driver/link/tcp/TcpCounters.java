@@ -15,6 +15,7 @@ final class TcpCounters {
     private final LinkServices services;
     private long refused;
     private long broken;
+    private long stalled;
     private int logged;
 
     TcpCounters(LinkServices services) {
@@ -40,6 +41,19 @@ final class TcpCounters {
             broken = services.counterAddress("tcp: connections closed because the peer broke the protocol");
         }
         add(broken);
+        log(error);
+    }
+
+    /** An unknown peer did not go on with a message that it had begun. */
+    void onStalled(Throwable error) {
+        if (stalled == 0) {
+            stalled = services.counterAddress("tcp: connections closed because a message made no progress");
+        }
+        add(stalled);
+        log(error);
+    }
+
+    private void log(Throwable error) {
         if (logged < LOGGED) {
             logged++;
             services.onError(error);

@@ -32,6 +32,11 @@ final class TcpIncoming extends IncomingConnection {
     }
 
     @Override
+    public boolean isOver() {
+        return !connection.isOpen() || connection.failure() != 0;
+    }
+
+    @Override
     public Channel accept(LocalEndpoint endpoint, byte[] cmData, ConnectionHandler handler) {
         return connections.accept(connection, request, cmData, handler);
     }

@@ -7,6 +7,7 @@ import org.jfabric.Flags;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.Placement;
+import org.jfabric.driver.link.StallWatch;
 import org.jfabric.ffi.IoVector;
 
 /**
@@ -43,6 +44,14 @@ final class TcpInput {
     private boolean isPaused;
     private long payloadLeft;
     private int fruitless;
+    /** Messages that have begun to come and were not whole at once, and answers to reads. */
+    private long begun;
+    /** Bytes read of the socket. */
+    private long received;
+    /** Answers to reads of ours that have come. */
+    private long answered;
+    private final StallWatch messageWatch = new StallWatch();
+    private final StallWatch answerWatch = new StallWatch();
     /** The message in hand has ended with an error: the rest of it is read and dropped. */
     private boolean isAborted;
 
@@ -60,6 +69,14 @@ final class TcpInput {
     /** Whether a message has begun and is not whole. */
     boolean isInMessage() {
         return inPayload || position < end;
+    }
+
+    /** Whether a message that has begun, or an answer to a read of ours, makes no progress. */
+    boolean isStalled(long nowNs, long timeoutNs) {
+        boolean messageStalls = messageWatch.isStalled(inPayload && !isPaused, begun, received, nowNs, timeoutNs);
+        boolean answerStalls = answerWatch.isStalled(
+            !reads.isEmpty() && !isPaused, answered, received, nowNs, timeoutNs);
+        return messageStalls || answerStalls;
     }
 
     /** Whether something that was read may be a whole message: the limit of a poll has stopped before it. */
@@ -184,6 +201,7 @@ final class TcpInput {
         } else {
             payloadLeft = length;
             inPayload = true;
+            begun++;
             // the last message's answer must not look like that of a pause
             placement.set(Placement.Action.REFUSE, 0, 0, 0);
             place();
@@ -200,6 +218,7 @@ final class TcpInput {
         placement.set(Placement.Action.DIRECT, read.address, read.pieces, read.length, 0);
         payloadLeft = read.length;
         inPayload = true;
+        begun++;
         if (payloadLeft == 0) {
             finish();
         }
@@ -260,6 +279,7 @@ final class TcpInput {
         if (header.op() == TcpHeader.OP_READ_RESPONSE) {
             long operation = reads.oldest().operation;
             reads.remove();
+            answered++;
             connection.handler().onPulled(operation, wasAborted ? FabricErrno.EFAULT : 0);
             return;
         }
@@ -295,6 +315,7 @@ final class TcpInput {
             connection.ended();
         } else if (got > 0) {
             end += (int) got;
+            received += got;
         }
         return got > 0;
     }
@@ -322,6 +343,7 @@ final class TcpInput {
             return false;
         }
         fruitless = 0;
+        received += got;
         long placed = Math.min(got, direct);
         payloadLeft -= placed;
         end = (int) (got - placed);

@@ -4,6 +4,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.SocketName;
 import org.jfabric.driver.config.Sockets;
+import org.jfabric.driver.config.Takeover;
 import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
@@ -13,6 +14,7 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.StallWatch;
 import org.jfabric.driver.link.Strangers;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.IoVector;
@@ -71,6 +73,8 @@ final class TcpLink extends Link {
     private TcpConnection[] hot = new TcpConnection[8];
     private int hotCount;
     private int pollsToLook;
+    /** When unknown peers in the middle of a message are checked again. */
+    private long stallCheckNs;
 
     TcpLink(LinkServices services, TcpConfig config, ChannelLimits limits) {
         this.services = services;
@@ -82,6 +86,7 @@ final class TcpLink extends Link {
         this.writePool = new BufferPool(config.writeBehindBytes());
         this.greetings = new Greetings(config.greetingLimit());
         this.counters = new TcpCounters(services);
+        this.stallCheckNs = services.nowNs();
     }
 
     @Override
@@ -182,6 +187,12 @@ final class TcpLink extends Link {
         }
         for (int i = 0; i < acceptors.size(); i++) {
             acceptors.get(i).resume();
+        }
+        if (config.unknownPeerTimeoutNs() > 0 && services.nowNs() - stallCheckNs > 0) {
+            stallCheckNs = services.nowNs() + config.unknownPeerTimeoutNs() / StallWatch.CHECKS;
+            for (RdmEndpoint endpoint : List.copyOf(endpoints.values())) {
+                work += endpoint.endStalled(services.nowNs(), config.unknownPeerTimeoutNs());
+            }
         }
         for (int i = waiting.size() - 1; i >= 0; i--) {
             work += i < waiting.size() ? waiting.get(i).poll() : 0;
@@ -321,6 +332,11 @@ final class TcpLink extends Link {
             new Strangers.Limits(config.strangerLimit(), config.strangersPerHost()), counters::refusedAddress);
     }
 
+    /** What becomes of a peer's connection when somebody else says to be that peer. */
+    Takeover takeover() {
+        return config.takeover();
+    }
+
     /** One more has connected, from that host. */
     void makeRoomToGreet(InetAddress host) {
         if (greetings.makeRoom(host)) {
@@ -354,11 +370,9 @@ final class TcpLink extends Link {
     }
 
     /** Lets the system notice that the peer's host is gone while nothing is sent to it. */
-    private void keepAlive(TcpPort port) {
-        if (config.keepaliveIdleNs() > 0) {
-            port.keepAlive(seconds(config.keepaliveIdleNs()), seconds(config.keepaliveIntervalNs()),
-                config.keepaliveProbes());
-        }
+    void keepAlive(TcpPort port) {
+        port.keepAlive(seconds(config.keepaliveIdleNs()), seconds(config.keepaliveIntervalNs()),
+            config.keepaliveProbes());
         if (config.userTimeoutNs() > 0) {
             port.userTimeout((int) Math.ceilDiv(config.userTimeoutNs(), 1_000_000L));
         }

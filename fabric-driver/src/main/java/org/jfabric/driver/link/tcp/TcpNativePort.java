@@ -81,6 +81,11 @@ final class TcpNativePort extends TcpPort {
     }
 
     @Override
+    TcpSocket.Health health() {
+        return TcpSocket.health(fd);
+    }
+
+    @Override
     void keepAlive(int idleSeconds, int intervalSeconds, int probes) {
         TcpSocket.keepAlive(fd, idleSeconds, intervalSeconds, probes);
     }

@@ -4,6 +4,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.SocketName;
 import org.jfabric.ffi.IoVector;
+import org.jfabric.ffi.TcpSocket;
 
 import jdk.net.ExtendedSocketOptions;
 
@@ -175,8 +176,17 @@ final class TcpNioPort extends TcpPort {
     }
 
     @Override
+    TcpSocket.Health health() {
+        return null;
+    }
+
+    @Override
     void keepAlive(int idleSeconds, int intervalSeconds, int probes) {
         try {
+            if (idleSeconds == 0) {
+                channel.setOption(StandardSocketOptions.SO_KEEPALIVE, false);
+                return;
+            }
             channel.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, idleSeconds);
             channel.setOption(ExtendedSocketOptions.TCP_KEEPINTERVAL, intervalSeconds);
             channel.setOption(ExtendedSocketOptions.TCP_KEEPCOUNT, probes);

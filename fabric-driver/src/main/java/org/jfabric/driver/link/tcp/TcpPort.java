@@ -67,9 +67,12 @@ abstract class TcpPort {
     /** As {@link #receiveVector}, but answers a negative errno; may allocate. */
     abstract long receiveError(IoVector vector);
 
+    /** What the system knows of the other side; null if it cannot be asked, as by the JDK's sockets. */
+    abstract TcpSocket.Health health();
+
     /**
-     * Lets the system ask whether the peer's host is still there; see {@link TcpSocket#keepAlive}. Nothing follows from
-     * a refusal but that this connection is not watched.
+     * Lets the system ask whether the peer's host is still there, or no more; see {@link TcpSocket#keepAlive}. Nothing
+     * follows from a refusal but that this connection is not watched.
      */
     abstract void keepAlive(int idleSeconds, int intervalSeconds, int probes);
 

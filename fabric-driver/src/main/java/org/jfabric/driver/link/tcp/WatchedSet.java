@@ -57,6 +57,9 @@ abstract class WatchedSet implements AutoCloseable {
     /** Wakes the driver's thread when something happens from now on; false if the system cannot. */
     abstract boolean arm();
 
+    /** Events that tell of a connection's end while it is not read; 0 if the system tells of none. */
+    abstract int eventsOfEnd();
+
     @Override
     public abstract void close();
 }

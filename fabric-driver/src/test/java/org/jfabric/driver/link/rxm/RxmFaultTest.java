@@ -68,7 +68,20 @@ class RxmFaultTest {
 
     @BeforeEach
     void open() throws IOException {
-        driver = FabricDriver.launchEmbedded(DriverConfig.builder().directory(directory.resolve("driver"))
+        open(new String[0]);
+    }
+
+    private void reopen(String... options) throws IOException {
+        close();
+        open(options);
+    }
+
+    private void open(String... options) throws IOException {
+        DriverConfig.Builder builder = DriverConfig.builder();
+        for (int i = 0; i < options.length; i += 2) {
+            builder.set(options[i], options[i + 1]);
+        }
+        driver = FabricDriver.launchEmbedded(builder.directory(directory.resolve("driver"))
             .threadingMode(ThreadingMode.INVOKER)
             .set("jfabric.link.enabled", "rxm")
             .set("jfabric.tcp.interface", "127.0.0.1")
@@ -96,20 +109,34 @@ class RxmFaultTest {
 
     /** A connection of a peer that says it listens at that port. */
     private Socket connect(int port) throws IOException {
-        SocketName name = SocketName.parse(endpoint.name());
-        Socket socket = new Socket();
-        socket.setTcpNoDelay(true);
-        socket.connect(new InetSocketAddress(name.inetAddress(), name.port()));
-        byte[] data = new RxmConnectData(port, RxmConnectData.FLOW_OFF, 16 << 10, 4096, (long) port << 32).toRequest();
-        byte[] request = Arrays.copyOf(new byte[] {3, 0, 0, (byte) data.length}, CM_HEADER + data.length);
-        request[24] = 1;
-        System.arraycopy(data, 0, request, CM_HEADER, data.length);
-        socket.getOutputStream().write(request);
+        Socket socket = ask(port, port);
         await(() -> available(socket) >= CM_HEADER + 16);
         byte[] answer = socket.getInputStream().readNBytes(CM_HEADER + 16);
         assertEquals(1, answer[1]);
         numbers.put(socket, ByteBuffer.wrap(answer).order(ByteOrder.LITTLE_ENDIAN).getLong(CM_HEADER));
         return socket;
+    }
+
+    private Socket ask(int port, int process) throws IOException {
+        SocketName name = SocketName.parse(endpoint.name());
+        Socket socket = new Socket();
+        socket.setTcpNoDelay(true);
+        socket.connect(new InetSocketAddress(name.inetAddress(), name.port()));
+        long number = (long) process << 32;
+        byte[] data = new RxmConnectData(port, RxmConnectData.FLOW_OFF, 16 << 10, 4096, number).toRequest();
+        byte[] request = Arrays.copyOf(new byte[] {3, 0, 0, (byte) data.length}, CM_HEADER + data.length);
+        request[24] = 1;
+        System.arraycopy(data, 0, request, CM_HEADER, data.length);
+        socket.getOutputStream().write(request);
+        return socket;
+    }
+
+    /** The reason of a refusal. */
+    private int refusal(Socket socket) throws IOException {
+        await(() -> available(socket) >= CM_HEADER + 2);
+        byte[] answer = socket.getInputStream().readNBytes(CM_HEADER + 2);
+        assertEquals(6, answer[1]);
+        return RxmConnectData.reason(Arrays.copyOfRange(answer, CM_HEADER, answer.length));
     }
 
     private void await(BooleanSupplier condition) {
@@ -248,6 +275,83 @@ class RxmFaultTest {
         sendEager(other, 1, 3, 100);
         assertEquals(100, next(300));
         other.close();
+    }
+
+    /** A part of a message comes and no more: the receive that it fills is given back with an error. */
+    @ParameterizedTest
+    @ValueSource(strings = {"segment", "answer", "packet"})
+    void shouldEndAnUnknownPeerThatStopsInsideOfAMessage(String what) throws IOException {
+        reopen("jfabric.tcp.unknownPeerTimeoutNs", "200ms");
+        postForTheLongOne();
+        long address = packet.addressOffset();
+        switch (what) {
+            case "segment" -> {
+                RxmPacket.begin(address, RxmPacket.SEGMENT, numbers.get(peer));
+                RxmPacket.message(address, true, false, 7, LONG, 0, RENDEZVOUS_TAG);
+                RxmPacket.segment(address, 0, EAGER, RxmPacket.FIRST);
+                send(peer, RxmPacket.HEADER_LENGTH + EAGER);
+            }
+            case "answer" -> announce(peer);
+            default -> {
+                // as libfabric 1.17 sends short tagged messages: without a header of the protocol
+                byte[] half = new byte[24 + EAGER / 2];
+                ByteBuffer.wrap(half).order(ByteOrder.LITTLE_ENDIAN).putInt(0x103).putInt(24 << 16)
+                    .putLong(24 + EAGER).putLong(RENDEZVOUS_TAG);
+                peer.getOutputStream().write(half);
+            }
+        }
+        peer.setSoTimeout(1);
+        await(() -> queue.read(entry, 0, 1) == -FabricErrno.EAVAIL);
+        assertEquals(1, queue.readErr(error, 0));
+        assertEquals(CONTEXT, error.opContext());
+        assertEquals(FabricErrno.ETIMEDOUT, error.err());
+        await(() -> isEnded(peer));
+    }
+
+    /** What they have left behind is not received; their places are there for others all the same. */
+    @Test
+    void shouldGiveThePlacesOfThoseThatHaveLeftToOthers() throws IOException {
+        reopen("jfabric.tcp.strangersPerHost", "2");
+        Socket second = connect(5005);
+        assertEquals(RxmConnectData.REASON_REFUSED, refusal(ask(5006, 5006)));
+        for (Socket socket : new Socket[] {peer, second}) {
+            for (int i = 0; i < 2 + BUDGET / EAGER; i++) {
+                sendEager(socket, i, EAGER_TAG, EAGER);
+            }
+            socket.close();
+        }
+        // a peer of libfabric asks again too
+        boolean[] isTaken = new boolean[1];
+        await(() -> {
+            try (Socket socket = ask(5007, 5007)) {
+                await(() -> available(socket) >= CM_HEADER + 2);
+                isTaken[0] = socket.getInputStream().readNBytes(2)[1] == 1;
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+            return isTaken[0];
+        });
+    }
+
+    @Test
+    void shouldKeepThePlaceOfALivingPeerAndGiveThatOfADeadOneToItsSuccessor() throws IOException {
+        Socket other = ask(5001, 8);
+        Socket third = ask(5001, 9);
+        Socket leaving = ask(5001, 10);
+        leaving.close();
+        assertEquals(RxmConnectData.REASON_ALREADY, refusal(third), "one is held at a time");
+        assertEquals(RxmConnectData.REASON_ALREADY, refusal(other));
+        assertEquals(0, endpoint.trecv(region.address(), EAGER, -1, EAGER_TAG, 0, 1));
+        sendEager(peer, 1, EAGER_TAG, 100);
+        assertEquals(100, next(1));
+
+        peer.close();
+        Socket successor = ask(5001, 11);
+        await(() -> available(successor) >= CM_HEADER + 16);
+        assertEquals(1, successor.getInputStream().readNBytes(2)[1]);
+
+        reopen("jfabric.tcp.takeover", "NEVER");
+        assertEquals(RxmConnectData.REASON_ALREADY, refusal(ask(5001, 8)));
     }
 
     @ParameterizedTest

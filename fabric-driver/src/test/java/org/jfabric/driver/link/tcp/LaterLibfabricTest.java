@@ -195,6 +195,8 @@ class LaterLibfabricTest {
         assertEquals("03060008" + "00".repeat(28) + "0100" + port(34301) + "00005561",
             HEX.formatHex(read(again, 40)));
         assertEquals(0, seen.downs);
+        // its end comes before the first words of its successor
+        first.close();
         Socket restarted = connect();
         write(restarted, "03000008" + ZEROS + PROBE + "0100" + port(34301) + "00005562");
         assertEquals("03010008", HEX.formatHex(read(restarted, 40)).substring(0, 8));

@@ -1,21 +1,27 @@
 package org.jfabric.driver.link.tcp;
 
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.FabricErrno;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -204,6 +210,91 @@ class TcpStrangerTest {
         }
         for (ServerSocket server : silent) {
             server.close();
+        }
+    }
+
+    /** A message of that many bytes, or the beginning of one. */
+    private static void write(Socket socket, int length, int written) throws IOException {
+        ByteBuffer message = ByteBuffer.allocate(24 + length).order(ByteOrder.LITTLE_ENDIAN);
+        message.put((byte) 3).put((byte) 1).putShort((short) 0).put((byte) 0).put((byte) 0).put((byte) 24)
+            .put((byte) 0).putLong(24 + length).putLong(length).put(TcpNode.payload(length, 1));
+        socket.getOutputStream().write(message.array(), 0, 24 + written);
+    }
+
+    /** What they have left behind can be received until another needs a place: their own, or that of all. */
+    @ParameterizedTest
+    @ValueSource(strings = {"jfabric.tcp.strangerLimit", "jfabric.tcp.strangersPerHost"})
+    void shouldGiveThePlacesOfThoseThatHaveLeftToOthers(String limit) throws IOException {
+        TcpNode victim = node(ONE_HOST, limit, "2");
+        int length = 100_000;
+        for (int port = 7501; port <= 7502; port++) {
+            Recorder there = victim.handler(name(ONE_HOST, port));
+            there.pauses = true;
+            Socket socket = stranger(victim, ONE_HOST);
+            assertEquals(CmMessage.RESPONSE, ask(socket, port));
+            write(socket, length, length);
+            await(() -> there.placeCalls > 0);
+            socket.close();
+        }
+        for (int port = 7501; port <= 7502; port++) {
+            TcpConnection connection = ((TcpChannel) victim.handler(name(ONE_HOST, port)).channel).connection();
+            await(connection::hasLeft);
+        }
+        assertEquals(CmMessage.RESPONSE, ask(victim, ONE_HOST, 7503));
+        Recorder ended = victim.handler(name(ONE_HOST, 7502));
+        Recorder kept = victim.handler(name(ONE_HOST, 7501));
+        assertEquals(1, ended.downs);
+        assertEquals(FabricErrno.ECONNRESET, ended.downErrno);
+        assertEquals(0, kept.downs, "one place was enough");
+        kept.pauses = false;
+        await(() -> kept.downs == 1);
+        assertArrayEquals(TcpNode.payload(length, 1), kept.messages.getFirst());
+        assertEquals(CmMessage.RESPONSE, ask(victim, ONE_HOST, 7504));
+        assertEquals(CmMessage.REJECT, ask(victim, ONE_HOST, 7505));
+        assertEquals(List.of(), victim.errors);
+    }
+
+    /** A receive that a message has begun to fill is not held for ever by an unknown peer. */
+    @Test
+    void shouldEndUnknownPeersThatStopInsideOfAMessage() throws IOException {
+        TcpNode victim = node(ONE_HOST);
+        victim.insert(name(ONE_HOST, 7804));
+        int length = 1_000_000;
+        List<Socket> peers = new ArrayList<>();
+        List<Recorder> seen = new ArrayList<>();
+        for (int port = 7801; port <= 7804; port++) {
+            Socket socket = stranger(victim, ONE_HOST);
+            assertEquals(CmMessage.RESPONSE, ask(socket, port));
+            Recorder there = victim.handler(name(ONE_HOST, port));
+            write(socket, length, 10);
+            await(() -> there.placeCalls == 1);
+            peers.add(socket);
+            seen.add(there);
+        }
+        Recorder silent = seen.get(0);
+        Recorder dripping = seen.get(1);
+        Recorder moving = seen.get(2);
+        Recorder known = seen.get(3);
+        for (int i = 0; i < 10 && silent.downs + dripping.downs < 2; i++) {
+            peers.get(1).getOutputStream().write(0);
+            peers.get(2).getOutputStream().write(new byte[20_000]);
+            step(victim);
+            victim.aheadNs += 2_500_000_000L;
+            step(victim);
+        }
+        assertEquals(List.of(1, 1, 0, 0), seen.stream().map(each -> each.downs).toList());
+        assertEquals(FabricErrno.ETIMEDOUT, silent.downErrno);
+        assertEquals(FabricErrno.ETIMEDOUT, dripping.downErrno);
+        assertEquals(2, victim.counter("tcp: connections closed because a message made no progress"));
+        // while nobody runs cycles nobody reads either
+        victim.aheadNs += 100_000_000_000L;
+        step(victim);
+        assertEquals(0, moving.downs + known.downs);
+    }
+
+    private static void step(TcpNode node) {
+        for (int i = 0; i < 20; i++) {
+            node.step();
         }
     }
 

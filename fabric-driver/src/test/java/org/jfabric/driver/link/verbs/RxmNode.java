@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.verbs;
 
 import org.jfabric.SocketName;
+import org.jfabric.driver.config.Takeover;
 import org.jfabric.driver.ffi.FakeVerbs;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ChannelHandler;
@@ -32,7 +33,8 @@ final class RxmNode implements AutoCloseable {
         all[1] = Integer.toString(EAGER);
         node = new VerbsNode(network, host, VerbsSettings::ofPackets, all);
         rxm = new RxmLink("verbsrxm", node.link, node,
-            new RxmSettings(EAGER, SEGMENTED, 5_000_000_000L, new Strangers.Limits(100, 100)));
+            new RxmSettings(EAGER, SEGMENTED, 5_000_000_000L, new Strangers.Limits(100, 100),
+                0, Takeover.PROBE));
         bound = VerbsAddress.open(node.verbs, SocketName.parse("fi_sockaddr_in://" + host + ":0"));
         address = bound.address();
         rxm.attach(endpoint);

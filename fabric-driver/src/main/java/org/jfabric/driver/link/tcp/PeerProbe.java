@@ -1,0 +1,73 @@
+package org.jfabric.driver.link.tcp;
+
+import org.jfabric.driver.link.Channel;
+import org.jfabric.ffi.TcpSocket;
+
+/**
+ * The question whether the peer of a connection still has its end of it, put to the peer's kernel: keepalive probes
+ * after a second of silence and one second later. A process that is stopped, or does not read, answers too, since its
+ * kernel does.
+ *
+ * <pre>
+ *   the other side has closed its end, or the connection is over      OVER
+ *   a segment has come since the question was put                     LIVES
+ *   time is up, and two probes or retransmissions had no answer       OVER
+ *   time is up otherwise: nothing was asked, or the system is mute    LIVES, as nothing shows the contrary
+ * </pre>
+ *
+ * <p>Owner: progress agent.
+ */
+final class PeerProbe {
+    static final int INTERVAL_SECONDS = 1;
+    static final int PROBES = 2;
+    /** The system needs three seconds to end a connection whose probes have no answer. */
+    static final long LIMIT_NS = 4_000_000_000L;
+
+    private static final long ASK_NS = 10_000_000L;
+    private static final long NS_PER_MS = 1_000_000L;
+    /** A segment that came so shortly after the question may have come before it: the system's clock is coarse. */
+    private static final long MARGIN_MS = 20;
+
+    private final TcpPort port;
+    private final long startNs;
+    private long askNs;
+
+    /**
+     * Puts the question.
+     *
+     * @param port  connected.
+     * @param nowNs of the machine's clock.
+     */
+    PeerProbe(TcpPort port, long nowNs) {
+        this.port = port;
+        this.startNs = nowNs;
+        this.askNs = nowNs;
+        port.keepAlive(INTERVAL_SECONDS, INTERVAL_SECONDS, PROBES);
+    }
+
+    boolean isLate(long nowNs) {
+        return nowNs - startNs > LIMIT_NS;
+    }
+
+    /** {@link Channel#LIVES}, {@link Channel#OVER}, or {@link Channel#ASKING} if the answer is still to come. */
+    int verdict(long nowNs) {
+        if (nowNs - askNs < 0) {
+            return Channel.ASKING;
+        }
+        askNs = nowNs + ASK_NS;
+        TcpSocket.Health health = port.health();
+        if (health == null) {
+            return isLate(nowNs) ? Channel.LIVES : Channel.ASKING;
+        }
+        if (!health.isEstablished()) {
+            return Channel.OVER;
+        }
+        if (health.silentMs() + MARGIN_MS < (nowNs - startNs) / NS_PER_MS) {
+            return Channel.LIVES;
+        }
+        if (!isLate(nowNs)) {
+            return Channel.ASKING;
+        }
+        return health.unanswered() >= PROBES ? Channel.OVER : Channel.LIVES;
+    }
+}
