@@ -10,7 +10,8 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Operations name memory by {@link #address(long)}, the application reads and writes it by {@link #buffer()} or
  * {@link #segment()}. After {@link #close()} new operations that name it end with an error entry, running ones finish;
- * the memory stays mapped as long as a buffer, segment or slice of it is in use, so that none of them ever fails.
+ * the memory stays mapped as long as a buffer, segment or slice of it is in use, so that none of them ever fails. When
+ * the fabric is closed the contents are given back: buffers of a region read zeros from then on.
  *
  * <p>Any thread; who may touch which byte when is the application's matter: what is posted belongs to the driver until
  * its entry is read. {@link #close()} is a control call.
@@ -146,7 +147,10 @@ public final class MemoryRegion implements Fid {
         return !closed;
     }
 
-    /** Ends the registration; the memory itself goes with its last user. Again does nothing. */
+    /**
+     * Ends the registration; the memory itself goes with its last user, or when the fabric is closed. Again does
+     * nothing.
+     */
     @Override
     public void close() {
         domain.close(this);

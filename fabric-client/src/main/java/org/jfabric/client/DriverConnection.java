@@ -17,18 +17,26 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The way to one driver: its directory, its socket and the control file of this client.
  *
- * <p>Control path; any thread. Mappings taken from here live as long as anything refers to them, so closing takes no
- * memory away from a thread that is still reading.
+ * <p>Control path; any thread. Addresses of mappings taken from here stay valid as long as anything refers to them, so
+ * closing takes no memory away from a thread that is still reading. The files themselves are given back by
+ * {@link #close()}: such a thread reads zeros from then on. Without that, deleted files would fill memory until a
+ * garbage collection, which an application without garbage never has.
  */
 public final class DriverConnection implements AutoCloseable {
     private final Attachment attachment;
     private final EmbeddedDriver embedded;
     private final Doorbell doorbell;
     private final int dirFd;
+    /** How to give back what is mapped; guarded by itself. */
+    private final List<MappedFile.Discard> mapped = new ArrayList<>();
+    /** Above so many entries those of memory that went by itself are looked for. */
+    private int sweepSize = 64;
     private final MemorySegment control;
     private final MemorySegment cnc;
     private boolean closed;
@@ -186,7 +194,7 @@ public final class DriverConnection implements AutoCloseable {
         return map(type, type.fileName(number), 0, minLengthBytes, true);
     }
 
-    /** Closes the socket and the directory; mappings stay. Again does nothing. */
+    /** Closes socket and directory, and gives back the files: their mappings read as zeros. Again does nothing. */
     @Override
     public void close() {
         synchronized (this) {
@@ -201,6 +209,10 @@ public final class DriverConnection implements AutoCloseable {
             doorbell.close();
         }
         closeDirectory(dirFd);
+        synchronized (mapped) {
+            mapped.forEach(MappedFile.Discard::run);
+            mapped.clear();
+        }
     }
 
     private MemorySegment openCnc() {
@@ -211,11 +223,22 @@ public final class DriverConnection implements AutoCloseable {
         try {
             MappedFile file = MappedFile.open(dirFd, name, readOnly, minLengthBytes);
             MemorySegment segment = file.segment(Arena.ofAuto());
+            keep(file.discard());
             check(file, type, generation);
             return segment;
         } catch (NativeCallException failed) {
             throw new FabricException(failed.errno(), "cannot map a file of the driver: " + failed.getMessage(),
                 "If the driver was started again meanwhile, connect again.", failed);
+        }
+    }
+
+    private void keep(MappedFile.Discard discard) {
+        synchronized (mapped) {
+            if (mapped.size() >= sweepSize) {
+                mapped.removeIf(MappedFile.Discard::isOver);
+                sweepSize = Math.max(64, 2 * mapped.size());
+            }
+            mapped.add(discard);
         }
     }
 

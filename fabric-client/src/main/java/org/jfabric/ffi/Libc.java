@@ -42,6 +42,10 @@ public final class Libc {
     public static final int MAP_PRIVATE = 2;
     /** No file behind the mapping. */
     public static final int MAP_ANONYMOUS = 0x20;
+    /** Exactly at the given address, in place of what is mapped there. */
+    private static final int MAP_FIXED = 0x10;
+    /** Nothing is set aside for pages that are never written. */
+    private static final int MAP_NORESERVE = 0x4000;
 
     /** Take pages that the administrator has set aside as huge ones. */
     public static final int MAP_HUGETLB = 0x40000;
@@ -275,6 +279,22 @@ public final class Libc {
     public static long mmap(long lengthBytes, int prot, int flags, int fd, long offset) {
         CallState state = CallState.current();
         return state.result(MMAP.call(state, 0L, lengthBytes, prot, flags, fd, offset));
+    }
+
+    /**
+     * Puts memory without a file in the place of a mapping, in one step: it reads as zeros, and stores into it reach
+     * no one. Whoever still has the address goes on without a fault, and the file that was mapped there is given back.
+     *
+     * @param address of a page, the first of a mapping of the caller's own.
+     * @param lengthBytes of the whole mapping.
+     * @param prot of the PROT constants.
+     * @return 0 or {@code -ENOMEM}, {@code -EINVAL}.
+     */
+    public static int mapZeros(long address, long lengthBytes, int prot) {
+        CallState state = CallState.current();
+        long result = state.result(MMAP.call(
+            state, address, lengthBytes, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0L));
+        return result < 0 ? (int) result : 0;
     }
 
     /**

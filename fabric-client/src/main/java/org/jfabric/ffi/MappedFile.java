@@ -2,6 +2,8 @@ package org.jfabric.ffi;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.agrona.DirectBuffer;
@@ -286,6 +288,62 @@ public final class MappedFile implements AutoCloseable {
             .reinterpret(handedMapping.lengthBytes, arena, ended -> handedMapping.unmap()));
         owningSegment = segment;
         return segment;
+    }
+
+    /**
+     * How the file is given back before the arena ends, for an owner that must not keep the mapping alive by itself.
+     *
+     * @return an object that does not refer to the memory.
+     * @throws IllegalStateException before {@link #segment(Arena)}.
+     */
+    public Discard discard() {
+        MemorySegment owner = owningSegment;
+        if (owner == null) {
+            throw new IllegalStateException(path + " belongs to no arena");
+        }
+        return new Discard(mapping, owner.scope(), readOnly);
+    }
+
+    /** Gives a mapped file back although buffers may still refer to its memory. */
+    public static final class Discard {
+        private final Mapping mapping;
+        private final WeakReference<MemorySegment.Scope> scope;
+        private final int prot;
+
+        private Discard(Mapping mapping, MemorySegment.Scope scope, boolean readOnly) {
+            this.mapping = mapping;
+            this.scope = new WeakReference<>(scope);
+            this.prot = readOnly ? Libc.PROT_READ : Libc.PROT_READ | Libc.PROT_WRITE;
+        }
+
+        /**
+         * Whether nothing refers to the memory any more.
+         *
+         * @return true once there is nothing to give back.
+         */
+        public boolean isOver() {
+            return scope.refersTo(null);
+        }
+
+        /**
+         * Puts zeros in the place of the file, which the kernel frees if this was its last mapping. Later accesses do
+         * not fail: they read zeros, and what they write reaches no one. The addresses go back with the arena. Does
+         * nothing if the arena has ended, or if the kernel has no memory for it.
+         */
+        public void run() {
+            MemorySegment.Scope alive = scope.get();
+            if (alive == null) {
+                return;
+            }
+            try {
+                if (!mapping.unmapped.get()) {
+                    Libc.mapZeros(mapping.address, mapping.lengthBytes, prot);
+                }
+            } finally {
+                // until here the arena cannot unmap, so the addresses cannot have become another's
+                Reference.reachabilityFence(alive);
+            }
+        }
     }
 
     @Override

@@ -10,6 +10,7 @@ import org.jfabric.codec.wire.OpenEncoder;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.ffi.UnixSocket;
 import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.RecordConsumer;
@@ -64,6 +65,8 @@ final class ShmConnection {
     private ShmRegionCache regions;
     private boolean peerMayPark;
     private boolean written;
+    /** The socket has ended: what is left in the ring is read, then the connection ends too. */
+    private boolean ended;
 
     ShmConnection(ShmLink link, LinkServices services, String peerName, int state, long deadlineNs) {
         this.link = link;
@@ -159,6 +162,10 @@ final class ShmConnection {
             }
             return 0;
         }
+        if (ended) {
+            readToEnd();
+            return 1;
+        }
         int work = 0;
         try {
             work = reader.poll(limit);
@@ -181,7 +188,7 @@ final class ShmConnection {
         if (state == UP && written) {
             ringDoorbell();
         }
-        return state != UP || blocked.isEmpty() && !reader.hasMore();
+        return state != UP || !ended && blocked.isEmpty() && !reader.hasMore();
     }
 
     /** The socket is readable: doorbells, or its end. */
@@ -190,7 +197,26 @@ final class ShmConnection {
             services.rearm(fd);
             return;
         }
-        drain();
+        if (state == UP) {
+            ended = true;
+            readToEnd();
+        }
+    }
+
+    /**
+     * Reads what the peer sent before its end. After a fault of memory that is not the connection's own the next step
+     * goes on, once the progress agent has recovered what was in hand.
+     */
+    private void readToEnd() {
+        try {
+            int read;
+            do {
+                read = reader.poll(Integer.MAX_VALUE);
+                FaultPoint.pass();
+            } while (state == UP && read > 0);
+        } catch (InternalError e) {
+            onFault(e);
+        }
         if (state == UP) {
             fail(FabricErrno.ECONNRESET, null);
         }
@@ -272,16 +298,6 @@ final class ShmConnection {
         if (files != null) {
             files.release(services);
             files = null;
-        }
-    }
-
-    private void drain() {
-        try {
-            while (state == UP && reader.poll(Integer.MAX_VALUE) > 0) {
-                continue;
-            }
-        } catch (InternalError e) {
-            services.onError(e);
         }
     }
 

@@ -39,7 +39,7 @@ final class ShmRegionCache {
         long lastUse;
         /** The resource thread has it, so it counts as mapped and cannot go. */
         boolean isBeingMapped = true;
-        /** Null while it is being mapped, and for ever if that failed. */
+        /** Null while it is being mapped, and for this generation if that failed. */
         MappedFile file;
         long address;
         long lengthBytes;
@@ -89,8 +89,14 @@ final class ShmRegionCache {
             }
             latest = entry;
         }
+        if (entry.generation != generation && !entry.isBeingMapped) {
+            // the number means another region now, or did when it was mapped
+            drop(entry);
+            map(number, generation);
+            return 0;
+        }
         entry.lastUse = ++uses;
-        // a recycled number has another generation; offset and length are the peer's words, so nothing may overflow
+        // offset and length come from the peer, so nothing may overflow
         if (entry.address == 0 || entry.generation != generation
             || offset < 0 || length < 0 || offset > entry.lengthBytes || length > entry.lengthBytes - offset) {
             return 0;

@@ -202,6 +202,33 @@ class ShmLinkTest {
         }
     }
 
+    /** The receive whose payload is gone ends with an error, what was sent behind it is delivered. */
+    @Test
+    void shouldDeliverWhatWasSentBeforeTheSenderDiedAlsoIfItsRegionWasCut() throws IOException {
+        assertTransfers(alpha, beta, 1 << 20, 1);
+        assertTransfers(alpha, beta, 1 << 20, 2);
+        beta.endpoint.receive(ShmNode.TAGGED, beta.buf(0), 1 << 20, -1, 77, 0, 1);
+        beta.endpoint.receive(ShmNode.TAGGED, beta.buf(0), 64, -1, 78, 0, 2);
+        alpha.endpoint.send(ShmNode.TAGGED, alpha.buf(1 << 20), 1 << 20, 0, 77, 0, 1);
+        alpha.endpoint.send(ShmNode.TAGGED, alpha.buf(0), 64, 0, 78, 0, 2);
+        alpha.services.die();
+        Path region = base.resolve("alpha").resolve(FileType.MEMORY_REGION.fileName(alpha.regionNumber));
+        try (FileChannel file = FileChannel.open(region, StandardOpenOption.WRITE)) {
+            file.truncate(8192);
+        }
+        for (int i = 0; i < 100_000 && beta.peersDown.isEmpty(); i++) {
+            beta.step();
+        }
+        beta.step();
+        ShmNode.Entry lost = beta.poll();
+        ShmNode.Entry received = beta.poll();
+        assertEquals(1, lost.context());
+        assertEquals(FabricErrno.EIO, lost.err());
+        assertEquals(2, received.context());
+        assertEquals(0, received.err());
+        assertEquals(1, beta.peersDown.size(), () -> beta.peersDown.toString());
+    }
+
     @Test
     void shouldFailOperationsOfADeadPeerAndReachItsSuccessor() {
         assertTransfers(alpha, beta, 64, 1);

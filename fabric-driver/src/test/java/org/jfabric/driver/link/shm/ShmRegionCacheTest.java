@@ -160,6 +160,20 @@ class ShmRegionCacheTest {
         assertTrue(!find(1), "the closed one");
         work();
         assertTrue(!find(1), "the new file is not the region that the message names");
+        assertTrue(!find(1, 7), "it was not mapped for this generation yet");
+        work();
+        assertTrue(find(1, 7), "the region that has the number now");
+        assertEquals(2, mapped());
+    }
+
+    @Test
+    void shouldMapANumberAgainWhoseGenerationWasWrong() {
+        assertTrue(!find(1, 7));
+        work();
+        assertTrue(!find(1, 7), "there is no such region");
+        assertTrue(!find(1));
+        work();
+        assertTrue(find(1));
     }
 
     @Test
