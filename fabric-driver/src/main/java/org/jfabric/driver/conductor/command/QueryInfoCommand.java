@@ -91,6 +91,10 @@ public final class QueryInfoCommand extends Command {
             for (int i = 0; i < verdicts.size(); i++) {
                 if (verdicts.get(i).chosen() && verdicts.get(i).score() == best) {
                     Info match = providers.get(i).info(wanted.get(i), driver, context().config());
+                    if (!isLinkAsked() && !providers.get(i).usesSocketNames()) {
+                        // an endpoint that is opened with it has every link of that kind of address
+                        match.linkName(null);
+                    }
                     if (isSource()) {
                         match.srcAddr(wanted.get(i).srcAddr());
                     }
@@ -104,6 +108,10 @@ public final class QueryInfoCommand extends Command {
             session().proxy().infoVerdict(correlationId(), verdict);
         }
         return matches;
+    }
+
+    private boolean isLinkAsked() {
+        return hints.linkName() != null && !hints.linkName().isEmpty();
     }
 
     private boolean isSource() {
@@ -174,10 +182,9 @@ public final class QueryInfoCommand extends Command {
     }
 
     private Verdict verdict(LinkProvider provider, Info wanted, String driver) {
-        String link = wanted.linkName();
-        if (link != null && !link.isEmpty() && !link.equals(provider.name())) {
+        if (isLinkAsked() && !hints.linkName().equals(provider.name())) {
             return new Verdict(provider.name(), false, 0, List.of(new Reason(
-                "link name", provider.name(), link, "Leave the link's name out, or ask for this one.")));
+                "link name", provider.name(), hints.linkName(), "Leave the link's name out, or ask for this one.")));
         }
         if (provider.usesSocketNames() && isDriverAsked()) {
             return new Verdict(provider.name(), false, 0, List.of(new Reason(
