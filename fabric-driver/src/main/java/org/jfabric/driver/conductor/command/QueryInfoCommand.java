@@ -1,5 +1,6 @@
 package org.jfabric.driver.conductor.command;
 
+import org.jfabric.AddressFormat;
 import org.jfabric.FabricAttr;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
@@ -162,7 +163,9 @@ public final class QueryInfoCommand extends Command {
             return;
         }
         try {
-            socketName = HostNames.resolve(node, service).toString();
+            SocketName found = HostNames.resolve(node, service);
+            socketName = node.isEmpty() && hints.addrFormat() == AddressFormat.SOCKADDR_IN6
+                ? SocketName.IN6_SCHEME + "[::]:" + found.port() : found.toString();
         } catch (FabricException ex) {
             unresolved = new Reason("node", node + ':' + service, "a host and a port", ex.getMessage());
         }
