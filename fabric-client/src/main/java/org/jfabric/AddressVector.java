@@ -76,7 +76,8 @@ public final class AddressVector implements Fid {
     }
 
     /**
-     * Inserts several addresses; one that is refused does not keep the others from being inserted (REF-018).
+     * Inserts several addresses; one that is refused does not keep the others from being inserted (REF-018). What is
+     * checked says {@link #insert(String)}, which also gives the reason of a refusal as text.
      *
      * <p>If the vector was opened with {@link Flags#EVENT} the call returns at once. The bound event queue then gets an
      * error entry for each address that failed, with this vector, the context, and the address's index as data; after
@@ -125,14 +126,20 @@ public final class AddressVector implements Fid {
     }
 
     /**
-     * Inserts an address; the peer need not exist yet.
+     * Inserts an address.
+     *
+     * <p>Checked is the form of the address, and that a link of an enabled endpoint bound to this vector reaches
+     * addresses of that kind; one such endpoint suffices. Not checked is whether the peer or its driver exists: the
+     * first send connects, and ends with an error entry if nobody answers. Before an endpoint is enabled, links are not
+     * checked either; sends to an address that no link reaches then end with {@link FabricErrno#EHOSTUNREACH}.
      *
      * @param address as {@link Endpoint#name()} tells it, for example {@code jfabric://default/ep-1} or a
      *                {@link SocketName}; {@code fi_sockaddr://host.example:45007} has the driver look the host up,
      *                while its other work goes on.
      * @return its number.
      * @throws FabricException {@link FabricErrno#EINVAL} for what is no address, {@link FabricErrno#ENODATA} for a host
-     *     that nobody knows, {@link FabricErrno#EOPBADSTATE} if
+     *     that nobody knows, {@link FabricErrno#EADDRNOTAVAIL} with a verdict on each link, as
+     *     {@link PeerPath#explain()}, if no link of the endpoints reaches it, {@link FabricErrno#EOPBADSTATE} if
      *     closed, {@link FabricErrno#EOPNOTSUPP} if the vector was opened with {@link Flags#EVENT}, or what the driver
      *     answers.
      */

@@ -125,9 +125,12 @@ public final class Fabric implements Fid {
      * @param node    driver or address of the destination, or null; not used if the hints have the address.
      * @param service endpoint there, or null.
      * @param flags   with {@link Flags#SOURCE} node and service name the source: an endpoint of this driver, which the
-     *                matches ask for when an endpoint is opened with them. With {@link Flags#PROV_ATTR_ONLY} there is
-     *                one match for each link of the driver, whatever the hints ask for, with nothing but
-     *                {@link Info#fabricAttr()}. {@link Flags#NUMERICHOST} changes nothing: no link looks names up.
+     *                matches ask for when an endpoint is opened with them. Where addresses are those of sockets, a
+     *                service without node is a port at the wildcard address: passive endpoints and those of link udp
+     *                are bound to it, reliable-datagram endpoints to that port of one address of this host.
+     *                With {@link Flags#PROV_ATTR_ONLY} there is one match for each link of the driver, whatever the
+     *                hints ask for, with nothing but {@link Info#fabricAttr()}.
+     *                {@link Flags#NUMERICHOST} changes nothing: no link looks names up.
      * @return matches, the best one first; perhaps none.
      * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#ENOSYS} for hints with
      *     an API version above {@link FabricAttr#API_VERSION}, {@link FabricErrno#EINVAL} for another one than this

@@ -101,7 +101,16 @@ public final class Info {
         return this;
     }
 
-    /** Link that moves the data: loopback, shm, tcp, udp or verbs; null for any. Default null. */
+    /**
+     * Link that moves the data: loopback, shm, tcp, rxm, udp, verbs, verbsrxm or verbsud; null for any. Default null.
+     *
+     * <p>In hints it limits the matches to that link. A match has it only if one link alone serves the endpoint:
+     * because the hints named it, or because its endpoints have socket addresses, of which each belongs to one link.
+     * A match without it opens an endpoint with every link for addresses {@code jfabric://driver/endpoint}, so that
+     * endpoints of the same driver and of other drivers are reached; {@link FabricAttr#provName()} is the link whose
+     * attributes the match has. With the name shm, endpoints of the same driver are reached by loopback all the same;
+     * with the name loopback, those of other drivers are not reached.
+     */
     public String linkName() {
         return linkName;
     }

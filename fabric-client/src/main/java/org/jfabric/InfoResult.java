@@ -18,7 +18,8 @@ public record InfoResult(List<Info> matches, List<Verdict> verdicts) {
     }
 
     /**
-     * The best match.
+     * The best match. If the hints name no link, an endpoint opened with it has every link of that kind of address, see
+     * {@link Info#linkName()}.
      *
      * @return the first info.
      * @throws FabricException with {@link FabricErrno#ENODATA} and all verdicts if nothing matched (REF-001).

@@ -138,7 +138,7 @@ final class InfoCommand implements Callable<Integer> {
                 .append(".\n");
         }
         for (Info info : result.matches()) {
-            text.append(info.linkName()).append('\n');
+            text.append(info.fabricAttr().provName()).append('\n');
             line(text, "endpoint", info.epAttr().type() + ", protocol " + info.epAttr().protocol()
                 + ", messages up to " + grouped(info.epAttr().maxMsgSize()) + " bytes");
             line(text, "capabilities", Flags.toString(info.caps(), Flags.Kind.CAPABILITY));
@@ -170,7 +170,7 @@ final class InfoCommand implements Callable<Integer> {
         JsonWriter writer = new JsonWriter().beginObject().name("matches").beginArray();
         for (Info info : result.matches()) {
             writer.beginObject()
-                .member("link", info.linkName())
+                .member("link", info.fabricAttr().provName())
                 .member("caps", Flags.toString(info.caps(), Flags.Kind.CAPABILITY))
                 .member("endpointType", info.epAttr().type().toString())
                 .member("protocol", info.epAttr().protocol().toString())

@@ -176,6 +176,15 @@ public final class EndpointResource {
         return services;
     }
 
+    /**
+     * Its address vector.
+     *
+     * @return the vector, or null of a connection-oriented endpoint.
+     */
+    public AddressVectorResource addresses() {
+        return addresses;
+    }
+
     /** It does not use its queues, counters and address vector any more. */
     public void unbind() {
         transmitCompletions.unbind();

@@ -167,7 +167,7 @@ class BadInputTest {
     void shouldEndWithAnEntryWhatNamesAPeerThatIsNotInTheVector(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
-            long removed = pair.a.av.insert("jfabric://" + pair.a.fabric.driverName() + "/gone");
+            long removed = pair.a.av.insert(pair.neighbour(pair.a, 8));
             pair.a.av.remove(removed);
             long good = pair.a.memory.address();
             long[] addresses = {removed, removed + 1, 4711, 0x7FFF_FFFFL, 1L << 32, 1L << 32 | pair.toB,

@@ -43,8 +43,8 @@ class ConnectionExampleTest {
         // example: listen
         Info hints = new Info().caps(Flags.MSG | Flags.TAGGED);
         hints.epAttr().type(EndpointType.MSG);
-        // by every link, not only the best one
-        Info info = fabric.info(hints).best().linkName(null);
+        // the hints name no link: it listens by loopback and shm
+        Info info = fabric.info(hints).best();
         info.srcAddr("jfabric://" + fabric.driverName() + "/quotes");
 
         PassiveEndpoint passive = fabric.openPassiveEndpoint(info);

@@ -63,9 +63,7 @@ final class ConnectionSide {
         this.pair = pair;
         this.node = node;
         pair.setup.assumeCarried(hints);
-        info = node.fabric.info(hints).matches().stream()
-            .filter(match -> match.linkName().equals(pair.setup.connectedLink())).findFirst()
-            .orElseThrow(() -> new AssertionError(node.fabric.info(hints).explain()));
+        info = node.fabric.info(hints.copy().linkName(pair.setup.connectedLink())).best();
         events = node.fabric.openEventQueue(new EventQueueAttr().size(1024));
         cq = node.domain.openCompletionQueue(
             new CompletionQueueAttr().size(512).format(CompletionFormat.TAGGED));

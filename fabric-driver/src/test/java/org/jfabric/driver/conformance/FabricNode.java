@@ -44,9 +44,7 @@ public final class FabricNode implements AutoCloseable {
     public FabricNode(Fabric fabric, String link, Info hints, int cqSize, long endpointContext, Runnable pump) {
         this.fabric = fabric;
         this.pump = pump;
-        Info wanted = hints.copy();
-        info = fabric.info(wanted).matches().stream().filter(match -> match.linkName().equals(link)).findFirst()
-            .orElseThrow(() -> new AssertionError(fabric.info(wanted).explain()));
+        info = fabric.info(hints.copy().linkName(link)).best();
         domain = fabric.domain(info);
         cq = domain.openCompletionQueue(new CompletionQueueAttr().size(cqSize).format(CompletionFormat.TAGGED));
         av = domain.openAddressVector(new AddressVectorAttr());

@@ -67,8 +67,7 @@ final class SoakClient {
         if (locks) {
             hints.domainAttr().threading(Threading.SAFE);
         }
-        info = fabric.info(hints).matches().stream().filter(match -> match.linkName().equals(world.setup.link))
-            .findFirst().orElseThrow(() -> new AssertionError(fabric.info(hints).explain()));
+        info = fabric.info(hints.linkName(world.setup.link)).best();
         domain = fabric.domain(info);
         vector = domain.openAddressVector(new AddressVectorAttr());
         sent = domain.openCounter(new CounterAttr());

@@ -6,6 +6,7 @@ import org.jfabric.FabricException;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Order;
+import org.jfabric.Protocol;
 import org.jfabric.Reason;
 import org.jfabric.ResourceManagement;
 import org.jfabric.Verdict;
@@ -290,39 +291,35 @@ public final class EnableEndpointCommand extends Command {
             throw new FabricException(FabricErrno.EOPNOTSUPP,
                 "event queue " + request.eventQueueId() + " cannot be bound", "Enable the endpoint without one.");
         }
-        Info offer = null;
-        List<Verdict> rejected = new ArrayList<>();
-        boolean known = false;
-        boolean usesSockets = false;
-        for (LinkProvider provider : context().providers()) {
-            if (request.wants(provider.name())) {
-                known = true;
-                Verdict verdict = provider.verdict(hints, context().driverName(), context().config());
-                if (verdict.chosen()) {
-                    Info info = provider.info(hints, context().driverName(), context().config());
-                    // two links cannot listen at one socket
-                    boolean isSecondSocket = usesSockets && provider.usesSocketNames();
-                    if (offer == null || isAlike(offer, info) && !isSecondSocket) {
-                        linkNames.add(provider.name());
-                        offer = offer == null ? info : smaller(offer, info);
-                        usesSockets |= provider.usesSocketNames();
-                        // one that connects is reached by nobody before
-                        binder = usesSockets && binder == null && !request.connects() ? provider : binder;
-                    }
-                } else {
-                    rejected.add(verdict);
-                }
-            }
-        }
-        if (!known) {
+        List<LinkProvider> wanted =
+            context().providers().stream().filter(provider -> request.wants(provider.name())).toList();
+        if (wanted.isEmpty()) {
             throw new FabricException(FabricErrno.ENODEV,
                 "link " + hints.linkName() + " is not loaded in this driver",
                 "Add it to the option jfabric.link.enabled of the driver.");
         }
-        if (offer == null) {
+        List<Verdict> rejected = new ArrayList<>();
+        LinkProvider first = null;
+        for (LinkProvider provider : wanted) {
+            Verdict verdict = provider.verdict(hints, context().driverName(), context().config());
+            if (verdict.chosen()) {
+                first = provider;
+                break;
+            }
+            rejected.add(verdict);
+        }
+        if (first == null) {
             throw refusal(rejected);
         }
-        if (!usesSockets) {
+        Info offer = first.info(hints, context().driverName(), context().config());
+        boolean usesSockets = first.usesSocketNames();
+        if (usesSockets) {
+            // two links cannot listen at one socket
+            linkNames.add(first.name());
+            // one that connects is reached by nobody before
+            binder = request.connects() ? null : first;
+        } else {
+            addLinksOfDrivers(wanted, first, offer);
             addOwnDriver();
         }
         settle(offer);
@@ -331,6 +328,28 @@ public final class EnableEndpointCommand extends Command {
                 "the passive endpoint's address " + passive.address(context().driverName())
                     + " is not one of the chosen links " + linkNames,
                 "Open the endpoint with an info of the link that the passive endpoint was opened with.");
+        }
+    }
+
+    /**
+     * All links by which endpoints with drivers' names are reached. Provider and protocol of a match are those of its
+     * own link, and a destination is only one of the peers: neither limits what the other links are used for.
+     */
+    private void addLinksOfDrivers(List<LinkProvider> wanted, LinkProvider first, Info offer) {
+        Info shared = request.hints().copy().destAddr(null);
+        shared.fabricAttr().provName(null);
+        shared.epAttr().protocol(Protocol.UNSPEC).protocolVersion(0);
+        for (LinkProvider provider : wanted) {
+            if (provider == first) {
+                linkNames.add(provider.name());
+            } else if (!provider.usesSocketNames()
+                && provider.verdict(shared, context().driverName(), context().config()).chosen()) {
+                Info info = provider.info(shared, context().driverName(), context().config());
+                if (isAlike(offer, info)) {
+                    linkNames.add(provider.name());
+                    smaller(offer, info);
+                }
+            }
         }
     }
 
@@ -348,11 +367,10 @@ public final class EnableEndpointCommand extends Command {
         }
     }
 
-    private static Info smaller(Info first, Info second) {
+    private static void smaller(Info first, Info second) {
         if (second.epAttr().maxMsgSize() < first.epAttr().maxMsgSize()) {
             first.epAttr().maxMsgSize(second.epAttr().maxMsgSize());
         }
-        return first;
     }
 
     private static FabricException refusal(List<Verdict> rejected) {

@@ -54,8 +54,8 @@ public final class ExplainPathCommand extends Command {
                 : new FabricException(FabricErrno.EINVAL, "fi_addr " + fiAddr + " is not in the address vector",
                     "Insert the peer's address first.");
         }
-        for (LinkProvider provider : context().providers()) {
-            session().proxy().infoVerdict(correlationId(), verdict(provider));
+        for (Verdict verdict : verdicts(context(), endpoint, address, reaching)) {
+            session().proxy().infoVerdict(correlationId(), verdict);
         }
         session().proxy().pathReady(correlationId(), state, reaching.isEmpty() ? "" : reaching.getFirst(),
             address);
@@ -66,26 +66,52 @@ public final class ExplainPathCommand extends Command {
         address = endpoint.peers().address(fiAddr);
         if (address != null) {
             state = endpoint.peers().state(address);
-            for (Link link : context().engine().links(endpoint.linkNames())) {
-                if (link.reaches(address)) {
-                    reaching.add(link.name());
-                }
-            }
+            reaching.addAll(reaching(context(), endpoint, address));
         }
     }
 
-    private Verdict verdict(LinkProvider provider) {
+    /**
+     * The links of an endpoint that reach an address. Progress thread.
+     *
+     * @param context  what commands work with.
+     * @param endpoint open.
+     * @param address  of a peer.
+     * @return names, the preferred one first.
+     */
+    static List<String> reaching(ConductorContext context, EngineEndpoint endpoint, String address) {
+        return context.engine().links(endpoint.linkNames()).stream()
+            .filter(link -> link.reaches(address)).map(Link::name).toList();
+    }
+
+    /**
+     * A verdict on every link of the driver.
+     *
+     * @param context  what commands work with.
+     * @param endpoint whose links count.
+     * @param address  of a peer.
+     * @param reaching as {@link #reaching(ConductorContext, EngineEndpoint, String)}.
+     * @return in the order of the driver's links.
+     */
+    static List<Verdict> verdicts(
+        ConductorContext context, EngineEndpoint endpoint, String address, List<String> reaching) {
+        return context.providers().stream()
+            .map(provider -> verdict(context, provider, endpoint, address, reaching)).toList();
+    }
+
+    private static Verdict verdict(
+        ConductorContext context, LinkProvider provider, EngineEndpoint endpoint, String address,
+        List<String> reaching) {
         String name = provider.name();
         if (!endpoint.linkNames().contains(name)) {
             return rejected(name, new Reason("links of the endpoint", String.join(", ", endpoint.linkNames()), name,
                 "Open the endpoint with a match of this link; an endpoint has links of one kind of address"));
         }
-        Verdict reach = provider.verdict(new Info().destAddr(address), context().driverName(), context().config());
+        Verdict reach = provider.verdict(new Info().destAddr(address), context.driverName(), context.config());
         if (!reaching.contains(name)) {
             return reach.chosen() ? rejected(name, new Reason(
                 "address of the peer", address, "one that this link reaches", "")) : reach;
         }
-        List<String> enabled = context().config().link().enabled();
+        List<String> enabled = context.config().link().enabled();
         Reason order = new Reason("first link that reaches " + address, reaching.getFirst(), name,
             name.equals(reaching.getFirst()) ? "Used for that, in the order of " + LinkConfig.ENABLED.name() + " ("
                 + String.join(", ", enabled) + ")"

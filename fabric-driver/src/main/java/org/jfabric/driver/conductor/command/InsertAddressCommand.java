@@ -4,15 +4,19 @@ import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Flags;
 import org.jfabric.IbUdName;
+import org.jfabric.PeerPath;
 import org.jfabric.SocketName;
 import org.jfabric.driver.conductor.AddressVectorResource;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.ConductorContext;
+import org.jfabric.driver.conductor.EndpointResource;
 import org.jfabric.driver.conductor.ServiceNames;
+import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.HostNames;
 
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * {@code fi_av_insert} and {@code fi_av_insertsvc}: finds the endpoint behind a service name, or the host behind its
@@ -33,6 +37,8 @@ public final class InsertAddressCommand extends Command {
     private AddressVectorResource vector;
     private String resolved;
     private long fiAddr;
+    /** An endpoint with this vector, none of which has a link to the address; else null. */
+    private EngineEndpoint unreaching;
 
     /**
      * Takes the command's fields.
@@ -70,9 +76,14 @@ public final class InsertAddressCommand extends Command {
             }
             case RESOLVED -> {
                 state = State.INSERTED;
-                onProgress(() -> fiAddr = vector.table().insert(resolved));
+                List<EngineEndpoint> users = session().endpoints().values().stream()
+                    .filter(resource -> resource.addresses() == vector).map(EndpointResource::endpoint).toList();
+                onProgress(() -> insert(users));
             }
             default -> {
+                if (unreaching != null) {
+                    throw unreachable();
+                }
                 if (fiAddr < 0) {
                     throw new FabricException((int) -fiAddr,
                         "the address vector is full", "Remove addresses that are not used any more.");
@@ -95,6 +106,28 @@ public final class InsertAddressCommand extends Command {
                 "flags 0x" + Long.toHexString(flags) + " of an insertion, allowed is FI_MORE", "Insert without flags.");
         }
         AddressCheck.require(address);
+    }
+
+    /** Whether somebody is there is not asked: a peer may be inserted before it is opened. */
+    private void insert(List<EngineEndpoint> users) {
+        for (EngineEndpoint user : users) {
+            if (!ExplainPathCommand.reaching(context(), user, resolved).isEmpty()) {
+                unreaching = null;
+                break;
+            }
+            unreaching = user;
+        }
+        if (unreaching == null) {
+            fiAddr = vector.table().insert(resolved);
+        }
+    }
+
+    private FabricException unreachable() {
+        PeerPath none = new PeerPath("", unreaching.settings().address(), resolved, PeerPath.State.DOWN,
+            ExplainPathCommand.verdicts(context(), unreaching, resolved, List.of()));
+        return new FabricException(FabricErrno.EADDRNOTAVAIL,
+            "no link of the endpoint reaches the address: " + none.explain().stripTrailing(),
+            "Insert an address that a link of the endpoint reaches, or open the endpoint with a match of its link.");
     }
 
     private void resolve() {

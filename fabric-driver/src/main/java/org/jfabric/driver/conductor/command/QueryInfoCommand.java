@@ -1,5 +1,6 @@
 package org.jfabric.driver.conductor.command;
 
+import org.jfabric.AddressFormat;
 import org.jfabric.FabricAttr;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
@@ -91,6 +92,10 @@ public final class QueryInfoCommand extends Command {
             for (int i = 0; i < verdicts.size(); i++) {
                 if (verdicts.get(i).chosen() && verdicts.get(i).score() == best) {
                     Info match = providers.get(i).info(wanted.get(i), driver, context().config());
+                    if (!isLinkAsked() && !providers.get(i).usesSocketNames()) {
+                        // an endpoint that is opened with it has every link of that kind of address
+                        match.linkName(null);
+                    }
                     if (isSource()) {
                         match.srcAddr(wanted.get(i).srcAddr());
                     }
@@ -104,6 +109,10 @@ public final class QueryInfoCommand extends Command {
             session().proxy().infoVerdict(correlationId(), verdict);
         }
         return matches;
+    }
+
+    private boolean isLinkAsked() {
+        return hints.linkName() != null && !hints.linkName().isEmpty();
     }
 
     private boolean isSource() {
@@ -154,7 +163,9 @@ public final class QueryInfoCommand extends Command {
             return;
         }
         try {
-            socketName = HostNames.resolve(node, service).toString();
+            SocketName found = HostNames.resolve(node, service);
+            socketName = node.isEmpty() && hints.addrFormat() == AddressFormat.SOCKADDR_IN6
+                ? SocketName.IN6_SCHEME + "[::]:" + found.port() : found.toString();
         } catch (FabricException ex) {
             unresolved = new Reason("node", node + ':' + service, "a host and a port", ex.getMessage());
         }
@@ -174,10 +185,9 @@ public final class QueryInfoCommand extends Command {
     }
 
     private Verdict verdict(LinkProvider provider, Info wanted, String driver) {
-        String link = wanted.linkName();
-        if (link != null && !link.isEmpty() && !link.equals(provider.name())) {
+        if (isLinkAsked() && !hints.linkName().equals(provider.name())) {
             return new Verdict(provider.name(), false, 0, List.of(new Reason(
-                "link name", provider.name(), link, "Leave the link's name out, or ask for this one.")));
+                "link name", provider.name(), hints.linkName(), "Leave the link's name out, or ask for this one.")));
         }
         if (provider.usesSocketNames() && isDriverAsked()) {
             return new Verdict(provider.name(), false, 0, List.of(new Reason(

@@ -62,8 +62,13 @@ public final class TcpLinkProvider extends SocketLinkProvider {
     @Override
     public BoundAddress bind(Info wanted, DriverConfig config) {
         TcpConfig tcp = config.tcp();
+        boolean connects = wanted.epAttr().type() == EndpointType.MSG;
+        if (connects && SocketName.isName(wanted.srcAddr())
+            && SocketName.parse(wanted.srcAddr()).inetAddress().isAnyLocalAddress()) {
+            // who listens for connections may do so at every address; a datagram endpoint is known by its address
+            return TcpReservation.open(SocketName.parse(wanted.srcAddr()));
+        }
         SocketName name = LocalAddresses.choose(wanted, tcp.networkInterface(), TcpConfig.INTERFACE.name());
-        return wanted.epAttr().type() == EndpointType.MSG
-            ? TcpReservation.open(name) : TcpListener.open(tcp.sockets(), name, tcp.backlog());
+        return connects ? TcpReservation.open(name) : TcpListener.open(tcp.sockets(), name, tcp.backlog());
     }
 }

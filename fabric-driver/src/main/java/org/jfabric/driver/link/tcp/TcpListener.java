@@ -30,7 +30,7 @@ abstract class TcpListener extends BoundAddress {
      * Listens.
      *
      * @param kind    of sockets.
-     * @param wanted  address, not the wildcard; port 0 for any.
+     * @param wanted  address, the wildcard only for connections; port 0 for any.
      * @param backlog connections that the system keeps.
      * @throws FabricException why not.
      */

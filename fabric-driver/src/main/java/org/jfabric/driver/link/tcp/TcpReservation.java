@@ -35,7 +35,7 @@ final class TcpReservation extends BoundAddress {
     /**
      * Takes an address.
      *
-     * @param wanted not the wildcard; port 0 for any.
+     * @param wanted address of this host or the wildcard; port 0 for any.
      * @throws FabricException {@code FI_EADDRINUSE}, {@code FI_EADDRNOTAVAIL}, {@code FI_EMFILE}.
      */
     static TcpReservation open(SocketName wanted) {
