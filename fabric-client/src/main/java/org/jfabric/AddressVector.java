@@ -127,7 +127,7 @@ public final class AddressVector implements Fid {
     /**
      * Inserts an address; the peer need not exist yet.
      *
-     * @param address as {@link Endpoint#name()} tells it, for example {@code jfabric://default/ep-1} or a
+     * @param address as {@link Endpoint#name()} tells it, for example {@code jfabric://default/quotes} or a
      *                {@link SocketName}; {@code fi_sockaddr://host.example:45007} has the driver look the host up,
      *                while its other work goes on.
      * @return its number.
