@@ -127,9 +127,12 @@ class ResourceAgentTest {
         agent.submit(new SizedTask(ResourceAgent.LONG_TASK_BYTES + 1, ended, "long", gate), inbox);
         agent.submit(new SizedTask(Long.MAX_VALUE, ended, "longer", null), inbox);
         agent.submit(new SizedTask(ResourceAgent.LONG_TASK_BYTES, ended, "short", null), inbox);
-        await("the short task", () -> ended.size() == 1);
-        assertEquals(List.of("short"), ended);
-        gate.countDown();
+        try {
+            await("the short task", () -> ended.size() == 1);
+            assertEquals(List.of("short"), ended);
+        } finally {
+            gate.countDown();
+        }
         await("all tasks", () -> ended.size() == 3);
         assertEquals(List.of("short", "long", "longer"), ended);
         agent.close();
