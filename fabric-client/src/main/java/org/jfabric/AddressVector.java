@@ -133,7 +133,7 @@ public final class AddressVector implements Fid {
      * first send connects, and ends with an error entry if nobody answers. Before an endpoint is enabled, links are not
      * checked either; sends to an address that no link reaches then end with {@link FabricErrno#EHOSTUNREACH}.
      *
-     * @param address as {@link Endpoint#name()} tells it, for example {@code jfabric://default/ep-1} or a
+     * @param address as {@link Endpoint#name()} tells it, for example {@code jfabric://default/quotes} or a
      *                {@link SocketName}; {@code fi_sockaddr://host.example:45007} has the driver look the host up,
      *                while its other work goes on.
      * @return its number.

@@ -309,7 +309,7 @@ public final class Endpoint extends ConnectionCalls implements Fid {
     /**
      * The endpoint's own address, for others to insert (fi_getname).
      *
-     * @return for example {@code jfabric://default/ep-1}.
+     * @return for example {@code jfabric://default/ep-3f2a9c01d4e5b677-1}.
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} if not enabled, or closed.
      */
     @Override

@@ -158,7 +158,7 @@ public final class PassiveEndpoint implements Fid {
     /**
      * Its address, under which peers connect (fi_getname).
      *
-     * @return for example {@code jfabric://default/pep-1}.
+     * @return for example {@code jfabric://default/pep-3f2a9c01d4e5b677-1}.
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed.
      */
     public String name() {

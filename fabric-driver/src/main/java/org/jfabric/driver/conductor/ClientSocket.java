@@ -1,24 +1,26 @@
 package org.jfabric.driver.conductor;
 
-import org.agrona.BitUtil;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.FabricErrno;
+import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
 
-import java.nio.ByteBuffer;
+import java.util.Arrays;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
  * One connection: first a single message in a frame, then nothing but doorbell bytes and the end of file.
  *
- * <p>Not a byte beyond the first message is read with it, because what follows may belong to somebody else. Owner:
- * conductor.
+ * <p>Not a byte beyond the first message is read with it, because what follows may belong to somebody else. The object
+ * owns its descriptor: after {@link #close()} or {@link #handOver()} every call fails and the number, which the kernel
+ * may have given to somebody else, is not used again. Owner: conductor.
  */
 final class ClientSocket {
     /** Longest first message in bytes. */
     static final int MAX_MESSAGE = 8192;
 
-    /** What {@link #readMessage()} found. */
+    /** What {@link #readMessage} found. */
     enum Read {
         /** The message is complete. */
         COMPLETE,
@@ -32,11 +34,13 @@ final class ClientSocket {
 
     private static final int MIN_MESSAGE = 8;
 
-    private final int fd;
+    private static final int NO_DESCRIPTOR = -1;
+    private static final byte[] NOTHING = {};
+
     private final long deadlineNs;
-    private final UnsafeBuffer buffer =
-        new UnsafeBuffer(ByteBuffer.allocateDirect(BitUtil.align(Integer.BYTES + MAX_MESSAGE, Long.BYTES)));
-    private int received;
+    private int fd;
+    /** The begin of a first message whose rest has not arrived; as long as what was received. */
+    private byte[] partial = NOTHING;
     private ClientSession session;
     private WaitResource waitResource;
     private boolean answered;
@@ -53,17 +57,35 @@ final class ClientSocket {
         this.deadlineNs = deadlineNs;
     }
 
+    /** The descriptor, or -1 once it was closed or handed over. */
     int fd() {
         return fd;
     }
 
-    UnsafeBuffer buffer() {
-        return buffer;
+    /** Ends the connection and closes the descriptor; again does nothing. */
+    void close() {
+        if (fd != NO_DESCRIPTOR) {
+            int open = handOver();
+            UnixSocket.shutdown(open, UnixSocket.SHUT_RDWR);
+            Libc.close(open);
+        }
     }
 
-    /** Bytes of the message, which begins at 4. */
-    int messageLength() {
-        return buffer.getInt(0, LITTLE_ENDIAN);
+    /**
+     * Gives the open descriptor to another owner, who closes it.
+     *
+     * @return the descriptor, or -1 if there is none any more.
+     */
+    int handOver() {
+        int open = fd;
+        fd = NO_DESCRIPTOR;
+        partial = NOTHING;
+        return open;
+    }
+
+    /** Bytes that are kept of an incomplete first message. */
+    int partialBytes() {
+        return partial.length;
     }
 
     ClientSession session() {
@@ -107,46 +129,76 @@ final class ClientSocket {
         return nowNs - deadlineNs > 0;
     }
 
-    /** Reads as much of the first message as is there. */
-    Read readMessage() {
+    /**
+     * Reads as much of the first message as is there. An incomplete one is kept here, in no more bytes than it has.
+     *
+     * @param message scratch memory of at least 4 + {@link #MAX_MESSAGE} bytes; holds the length and the message
+     *                behind it if that is complete.
+     */
+    Read readMessage(UnsafeBuffer message) {
+        int received = partial.length;
+        message.putBytes(0, partial);
         for (;;) {
             int wanted = Integer.BYTES;
             if (received >= Integer.BYTES) {
-                int length = messageLength();
+                int length = message.getInt(0, LITTLE_ENDIAN);
                 if (length < MIN_MESSAGE || length > MAX_MESSAGE) {
                     return Read.GARBAGE;
                 }
                 wanted += length;
             }
             if (received == wanted && received > Integer.BYTES) {
+                partial = NOTHING;
                 return Read.COMPLETE;
             }
-            int count = UnixSocket.recv(
-                fd, buffer.addressOffset() + received, wanted - received, UnixSocket.MSG_DONTWAIT);
+            int count = isOpen() ? UnixSocket.recv(
+                fd, message.addressOffset() + received, wanted - received, UnixSocket.MSG_DONTWAIT) : 0;
             if (count <= 0) {
-                return isTransient(count) ? Read.PARTIAL : Read.END;
+                if (!isTransient(count)) {
+                    return Read.END;
+                }
+                if (received > partial.length) {
+                    partial = Arrays.copyOf(partial, received);
+                    message.getBytes(0, partial);
+                }
+                return Read.PARTIAL;
             }
             received += count;
         }
     }
 
     /**
-     * Takes doorbell bytes, whatever their value; what is left is taken the next time.
+     * Sends a whole message without waiting.
      *
-     * @return false at the end of file.
+     * @return false if it was not taken, or the connection is closed.
      */
-    boolean drain() {
-        return UnixSocket.drainDoorbell(fd);
+    boolean send(long address, int lengthBytes) {
+        return isOpen() && UnixSocket.send(fd, address, lengthBytes, UnixSocket.MSG_DONTWAIT) == lengthBytes;
     }
 
     /**
-     * Sends one doorbell byte; if there is no room the other side has enough to wake it.
+     * Takes doorbell bytes, whatever their value; what is left is taken the next time.
+     *
+     * @return false at the end of file, or after the close.
+     */
+    boolean drain() {
+        return isOpen() && UnixSocket.drainDoorbell(fd);
+    }
+
+    /**
+     * Sends one doorbell byte; if there is no room the other side has enough to wake it. Does nothing after the close.
      */
     void ring() {
-        UnixSocket.ring(fd);
+        if (isOpen()) {
+            UnixSocket.ring(fd);
+        }
+    }
+
+    private boolean isOpen() {
+        return fd != NO_DESCRIPTOR;
     }
 
     private static boolean isTransient(int result) {
-        return result == -org.jfabric.FabricErrno.EAGAIN || result == -org.jfabric.FabricErrno.EINTR;
+        return result == -FabricErrno.EAGAIN || result == -FabricErrno.EINTR;
     }
 }

@@ -1,5 +1,6 @@
 package org.jfabric.driver.conductor;
 
+import org.agrona.BitUtil;
 import org.agrona.DirectBuffer;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.concurrent.NanoClock;
@@ -12,28 +13,36 @@ import org.jfabric.codec.control.MessageHeaderDecoder;
 import org.jfabric.codec.control.MessageHeaderEncoder;
 import org.jfabric.codec.control.WaitChannelHelloDecoder;
 import org.jfabric.codec.wire.HelloDecoder;
+import org.jfabric.driver.config.LivenessConfig;
 import org.jfabric.driver.link.PeerAcceptor;
 import org.jfabric.driver.progress.ProgressCommand;
 import org.jfabric.driver.resource.DescriptorWatcher;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.NativeCallException;
+import org.jfabric.ffi.TcpSocket;
 import org.jfabric.ffi.UnixSocket;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.OwnerId;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
+import java.nio.ByteOrder;
+import java.util.LinkedHashSet;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntUnaryOperator;
 
 /**
  * The driver's socket and its connections: clients of this user, and other drivers, which go to the link that connects
  * drivers.
  *
- * <p>Who is not of this user, says something else than hello, or has another version, is turned away; nobody else
- * notices. Owner: conductor.
+ * <p>A connection of another user, with another first message than a hello or with another version is refused, without
+ * an effect on others. Connections without a hello are bounded by number: beyond the limit the oldest one is closed, so
+ * that a client is accepted however many processes only connect. Without a free descriptor the listening socket is not
+ * watched until one was closed or some time has passed. Owner: conductor.
  */
 final class ClientSockets {
     private static final int ACCEPT_BATCH = 64;
+    private static final long ACCEPT_RETRY_NS = 100_000_000L;
     private static final int WELCOME_CAPACITY = 12 * 1024;
     private static final int MAX_REASON = 1024;
 
@@ -45,12 +54,20 @@ final class ClientSockets {
     private final NanoClock clock;
     private final WaitChannels waitChannels;
     private final Int2ObjectHashMap<ClientSocket> sockets = new Int2ObjectHashMap<>();
-    /** In the order of their coming, which is the order of their deadlines; some have spoken meanwhile. */
-    private final ArrayDeque<ClientSocket> silent = new ArrayDeque<>();
+    /** Connections without a complete first message, in the order of their arrival and so of their deadlines. */
+    private final LinkedHashSet<ClientSocket> silent = new LinkedHashSet<>();
+    private final IntUnaryOperator accept;
     private final long helloTimeoutNs;
+    private final int silentLimit;
+    /** One for all connections: a message is handled before the next one is read. */
+    private final UnsafeBuffer message = new UnsafeBuffer(
+        ByteBuffer.allocateDirect(BitUtil.align(Integer.BYTES + ClientSocket.MAX_MESSAGE, Long.BYTES)));
     private final UnsafeBuffer welcome = new UnsafeBuffer(ByteBuffer.allocateDirect(WELCOME_CAPACITY));
     private final MessageHeaderDecoder header = new MessageHeaderDecoder();
     private final long uid = Libc.geteuid();
+    private boolean acceptPaused;
+    private long acceptAtNs;
+    private boolean acceptFailed;
 
     /**
      * Begins to watch the listening socket.
@@ -61,6 +78,7 @@ final class ClientSockets {
      * @param listenFd  listening, non-blocking.
      * @param acceptor  for other drivers, or null.
      * @param clock     read for each connection: the time of the cycle may be that before a long sleep.
+     * @param accept    takes the next connection of the listening socket: non-blocking, or a negative errno.
      */
     ClientSockets(
         ConductorContext context,
@@ -68,13 +86,16 @@ final class ClientSockets {
         DescriptorWatcher watcher,
         int listenFd,
         PeerAcceptor acceptor,
-        NanoClock clock) {
+        NanoClock clock,
+        IntUnaryOperator accept) {
         this.context = context;
         this.conductor = conductor;
         this.watcher = watcher;
         this.listenFd = listenFd;
         this.acceptor = acceptor;
         this.clock = clock;
+        this.accept = accept;
+        this.silentLimit = context.config().liveness().silentLimit();
         this.helloTimeoutNs = context.config().liveness().helloTimeoutNs();
         this.waitChannels = new WaitChannels(context, conductor, this);
     }
@@ -90,27 +111,45 @@ final class ClientSockets {
     }
 
     /**
-     * Closes connections that did not say hello in time. Who said it is never looked at again: silence is not death.
+     * Closes connections that did not say hello in time. There is no deadline after the hello: silence is not death.
      *
      * @param nowNs time of the cycle.
      * @return how many were closed.
      */
     int closeSilent(long nowNs) {
         int closed = 0;
-        for (ClientSocket first = silent.peekFirst(); first != null; first = silent.peekFirst()) {
-            if (first.isAwaited()) {
-                if (!first.isLate(nowNs)) {
-                    break;
-                }
-                refused(new FabricException(FabricErrno.ETIMEDOUT, "a connection did not say hello within "
-                    + TimeUnit.NANOSECONDS.toMillis(helloTimeoutNs) + " ms", "Connect with a client of JFabric, or "
-                    + "raise jfabric.liveness.helloTimeoutNs where processes are stopped while they connect."));
-                close(first);
-                closed++;
-            }
-            silent.removeFirst();
+        while (!silent.isEmpty() && silent.getFirst().isLate(nowNs)) {
+            refused(new FabricException(FabricErrno.ETIMEDOUT, "a connection did not say hello within "
+                + TimeUnit.NANOSECONDS.toMillis(helloTimeoutNs) + " ms", "Connect with a client of JFabric, or "
+                + "raise jfabric.liveness.helloTimeoutNs where processes are stopped while they connect."));
+            close(silent.getFirst());
+            closed++;
         }
         return closed;
+    }
+
+    /**
+     * Accepts again if that failed some time ago.
+     *
+     * @param nowNs time of the cycle.
+     * @return 1 if the listening socket is watched from now on, 0 if nothing changed.
+     */
+    int retryAccept(long nowNs) {
+        if (!acceptPaused || nowNs - acceptAtNs < 0) {
+            return 0;
+        }
+        resumeAccept();
+        return 1;
+    }
+
+    /** Connections without a complete first message. */
+    int silentCount() {
+        return silent.size();
+    }
+
+    /** Bytes that are kept of incomplete first messages, of all connections. */
+    long silentBytes() {
+        return silent.stream().mapToLong(ClientSocket::partialBytes).sum();
     }
 
     /**
@@ -132,24 +171,58 @@ final class ClientSockets {
                 close(socket);
             }
         }
+        acceptPaused = false;
         watcher.unwatch(listenFd);
         Libc.close(listenFd);
     }
 
     private void onAcceptable(int fd) {
         for (int i = 0; i < ACCEPT_BATCH; i++) {
-            int accepted = UnixSocket.accept4(fd, UnixSocket.SOCK_NONBLOCK);
-            if (accepted < 0) {
-                if (accepted != -FabricErrno.EAGAIN) {
-                    context.errorHandler().onError(new FabricException(-accepted,
-                        "a connection to the driver could not be accepted", "Raise the limit of open files (ulimit "
-                            + "-n) if it is reached."));
-                }
+            int accepted = accept.applyAsInt(fd);
+            if (accepted == -FabricErrno.EAGAIN) {
                 break;
             }
-            onAccepted(accepted);
+            if (accepted >= 0) {
+                acceptFailed = false;
+                onAccepted(accepted);
+            } else if (!silent.isEmpty() && (accepted == -FabricErrno.EMFILE || accepted == -TcpSocket.ENFILE)) {
+                dropOldestSilent();
+            } else if (accepted != -FabricErrno.ECONNABORTED) {
+                pauseAccept(-accepted);
+                return;
+            }
         }
         watcher.rearm(fd);
+    }
+
+    /** The waiting connection would be reported at once for ever; it stays in the socket's queue. */
+    private void pauseAccept(int errno) {
+        acceptPaused = true;
+        acceptAtNs = clock.nanoTime() + ACCEPT_RETRY_NS;
+        if (!acceptFailed) {
+            acceptFailed = true;
+            context.errorHandler().onError(new FabricException(errno,
+                "a connection to the driver could not be accepted; it waits until a descriptor is free", "Raise the "
+                    + "limit of open files (ulimit -n) if it is reached."));
+        }
+    }
+
+    private void resumeAccept() {
+        acceptPaused = false;
+        watcher.rearm(listenFd);
+    }
+
+    /** Closes the connection that has been without a hello for the longest time; its hello may be there unread. */
+    private void dropOldestSilent() {
+        ClientSocket oldest = silent.getFirst();
+        onReadable(oldest.fd());
+        if (oldest.isAwaited()) {
+            refused(new FabricException(FabricErrno.EMFILE, "a connection without a hello was closed for a newer one: "
+                + "there are " + silentLimit + " of them, or no descriptor is free", "End the processes that connect "
+                + "to the driver's socket and send nothing, or raise " + LivenessConfig.SILENT_LIMIT.name() + " and "
+                + "the limit of open files (ulimit -n)."));
+            close(oldest);
+        }
     }
 
     private void onAccepted(int fd) {
@@ -161,9 +234,18 @@ final class ClientSockets {
             return;
         }
         ClientSocket socket = new ClientSocket(fd, clock.nanoTime() + helloTimeoutNs);
+        if (silent.size() >= silentLimit) {
+            dropOldestSilent();
+        }
         sockets.put(fd, socket);
-        silent.addLast(socket);
-        watcher.watch(fd, this::onReadable, context.inbox());
+        silent.add(socket);
+        try {
+            watcher.watch(fd, this::onReadable, context.inbox());
+        } catch (NativeCallException ex) {
+            refused(new FabricException(ex.errno(), "a connection could not be watched: " + ex.getMessage(),
+                "Raise fs.epoll.max_user_watches or free memory."));
+            close(socket);
+        }
     }
 
     private void onReadable(int fd) {
@@ -179,13 +261,17 @@ final class ClientSockets {
             onDoorbell(socket);
             return;
         }
-        switch (socket.readMessage()) {
+        if (!socket.isAwaited()) {
+            // its message was taken before this event was handled; the connection is rearmed with the answer
+            return;
+        }
+        switch (socket.readMessage(message)) {
             case COMPLETE -> onMessage(socket);
             case PARTIAL -> watcher.rearm(fd);
             case END -> close(socket);
             default -> {
                 refused(new FabricException(FabricErrno.EINVAL,
-                    "a connection began with a message of " + socket.messageLength() + " bytes, allowed are 8 to "
+                    "a connection began with a message of " + messageLength() + " bytes, allowed are 8 to "
                         + ClientSocket.MAX_MESSAGE, "Connect with a client of JFabric."));
                 close(socket);
             }
@@ -211,8 +297,9 @@ final class ClientSockets {
 
     private void onMessage(ClientSocket socket) {
         socket.onSpoken();
-        UnsafeBuffer buffer = socket.buffer();
-        int length = socket.messageLength();
+        silent.remove(socket);
+        UnsafeBuffer buffer = message;
+        int length = messageLength();
         header.wrap(buffer, Integer.BYTES);
         int schema = header.schemaId();
         int template = header.templateId();
@@ -230,10 +317,13 @@ final class ClientSockets {
         }
     }
 
+    private int messageLength() {
+        return message.getInt(0, ByteOrder.LITTLE_ENDIAN);
+    }
+
     private void onPeer(ClientSocket socket, DirectBuffer buffer, int length) {
-        int fd = socket.fd();
-        sockets.remove(fd);
-        watcher.unwatch(fd);
+        forget(socket);
+        int fd = socket.handOver();
         byte[] hello = new byte[length];
         buffer.getBytes(Integer.BYTES, hello);
         context.proxy().execute(new ProgressCommand() {
@@ -309,7 +399,7 @@ final class ClientSockets {
         welcome.putInt(0, length);
         int total = Integer.BYTES + length;
         // the socket is new and empty: what does not fit at once is refused by a full system
-        return UnixSocket.send(socket.fd(), welcome.addressOffset(), total, UnixSocket.MSG_DONTWAIT) == total;
+        return socket.send(welcome.addressOffset(), total);
     }
 
     private void refused(FabricException reason) {
@@ -325,15 +415,18 @@ final class ClientSockets {
     /** Nothing of a connection is told any more; its descriptor stays open. */
     void forget(ClientSocket socket) {
         socket.onSpoken();
+        silent.remove(socket);
         sockets.remove(socket.fd());
         watcher.unwatch(socket.fd());
     }
 
-    /** Ends a connection. */
+    /** Ends a connection; again does nothing. */
     void close(ClientSocket socket) {
         forget(socket);
-        UnixSocket.shutdown(socket.fd(), UnixSocket.SHUT_RDWR);
-        Libc.close(socket.fd());
+        socket.close();
+        if (acceptPaused) {
+            resumeAccept();
+        }
     }
 
     /** Answers the hello when the client's control file is there. */

@@ -42,6 +42,7 @@ import org.jfabric.driver.resource.DescriptorWatcher;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.Affinity;
+import org.jfabric.ffi.UnixSocket;
 
 import java.util.ArrayList;
 import java.util.function.Consumer;
@@ -97,7 +98,8 @@ public final class DriverConductor implements Agent {
         this.clock = clock;
         this.faults = faults;
         this.sockets = new ClientSockets(
-            context, this, watcher, listenFd, acceptor, SystemNanoClock.INSTANCE);
+            context, this, watcher, listenFd, acceptor, SystemNanoClock.INSTANCE,
+            fd -> UnixSocket.accept4(fd, UnixSocket.SOCK_NONBLOCK));
         sockets.open();
     }
 
@@ -118,7 +120,7 @@ public final class DriverConductor implements Agent {
                 lastPollNs = nowNs;
                 work += watcher.poll(0, context.inbox());
             }
-            work += sockets.closeSilent(nowNs);
+            work += sockets.closeSilent(nowNs) + sockets.retryAccept(nowNs);
             work += pollCommands();
             work += executeCommands(nowNs);
             // events come from what was done above, or were waiting before
@@ -445,6 +447,8 @@ public final class DriverConductor implements Agent {
 
     private void takeBack(ClientSession session) {
         session.end();
+        // commands that are under way end later and answer: not through a ring or socket that is somebody else's then
+        session.proxy().close();
         sessions.remove(session.id());
         ringing.remove(session);
         embedded.remove(session);

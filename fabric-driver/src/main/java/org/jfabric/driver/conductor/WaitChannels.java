@@ -10,8 +10,6 @@ import org.jfabric.codec.control.WaitChannelHelloDecoder;
 import org.jfabric.codec.control.WaitChannelWelcomeEncoder;
 import org.jfabric.driver.progress.ProgressCommand;
 import org.jfabric.driver.resource.SystemCounter;
-import org.jfabric.ffi.Libc;
-import org.jfabric.ffi.UnixSocket;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.OwnerId;
 
@@ -93,7 +91,7 @@ public final class WaitChannels {
             detach(socket);
             return;
         }
-        UnixSocket.ring(socket.fd());
+        socket.ring();
         sockets.rearm(socket);
     }
 
@@ -139,7 +137,7 @@ public final class WaitChannels {
             @Override
             protected void onDone() {
                 detaching--;
-                Libc.close(socket.fd());
+                sockets.close(socket);
             }
 
             @Override
@@ -169,6 +167,6 @@ public final class WaitChannels {
         welcome.putInt(0, length);
         int total = Integer.BYTES + length;
         // the socket is new and empty: what does not fit at once is refused by a full system
-        return UnixSocket.send(socket.fd(), welcome.addressOffset(), total, UnixSocket.MSG_DONTWAIT) == total;
+        return socket.send(welcome.addressOffset(), total);
     }
 }

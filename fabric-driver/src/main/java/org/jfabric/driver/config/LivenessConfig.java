@@ -16,12 +16,23 @@ public final class LivenessConfig {
             + "programs that only connect do not use up the descriptors. Who has said hello may be silent for ever. "
             + "Raise it where processes are stopped for long just while they connect.");
 
-    static final OptionGroup GROUP = new OptionGroup("liveness", "Connections", List.of(HELLO_TIMEOUT_NS));
+    /** {@code jfabric.liveness.silentLimit}. */
+    public static final Option<Integer> SILENT_LIMIT = Option.count("jfabric.liveness.silentLimit")
+        .defaultsTo(256)
+        .range(1, 1 << 16)
+        .why("Connections to the driver's socket that may be open without having said hello. Beyond it the oldest one "
+            + "is closed for the newest; each takes a descriptor and at most 8 KiB of heap. Raise it where more "
+            + "clients than that start in the same moment.");
+
+    static final OptionGroup GROUP = new OptionGroup(
+        "liveness", "Connections", List.of(HELLO_TIMEOUT_NS, SILENT_LIMIT));
 
     private final long helloTimeoutNs;
+    private final int silentLimit;
 
     LivenessConfig(ConfigSource source) {
         helloTimeoutNs = source.value(HELLO_TIMEOUT_NS);
+        silentLimit = source.value(SILENT_LIMIT);
     }
 
     /**
@@ -31,5 +42,14 @@ public final class LivenessConfig {
      */
     public long helloTimeoutNs() {
         return helloTimeoutNs;
+    }
+
+    /**
+     * How many connections may be open without having said hello.
+     *
+     * @return 1 to 65536.
+     */
+    public int silentLimit() {
+        return silentLimit;
     }
 }

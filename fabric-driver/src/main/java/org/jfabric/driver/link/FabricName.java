@@ -1,6 +1,9 @@
 package org.jfabric.driver.link;
 
 import org.jfabric.codec.queue.ErrorCellEncoder;
+import org.jfabric.layout.OwnerId;
+
+import java.util.HexFormat;
 
 /**
  * Addresses of the loopback and shm links: {@code jfabric://<driver>/<endpoint>}.
@@ -23,6 +26,19 @@ public final class FabricName {
      */
     public static String of(String driver, String endpoint) {
         return SCHEME + driver + '/' + endpoint;
+    }
+
+    /**
+     * The name of an endpoint that the application gave none. It carries the id of the running driver, so that an
+     * address that was kept beyond the driver's end never names an endpoint of the next driver in its directory.
+     *
+     * @param kind       what it is, for example {@code ep}.
+     * @param owner      identity of the running driver.
+     * @param endpointId number of the endpoint.
+     * @return for example {@code ep-3f2a9c01d4e5b677-3}.
+     */
+    public static String unnamed(String kind, OwnerId owner, long endpointId) {
+        return kind + '-' + HexFormat.of().toHexDigits(owner.high()) + '-' + endpointId;
     }
 
     /**

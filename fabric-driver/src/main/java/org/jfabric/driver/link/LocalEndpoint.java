@@ -16,7 +16,7 @@ public abstract class LocalEndpoint {
     /**
      * The endpoint's full address, as a peer would insert it.
      *
-     * @return for example {@code jfabric://alpha/ep-3}.
+     * @return for example {@code jfabric://alpha/ep-3f2a9c01d4e5b677-3}.
      */
     public abstract String address();
 

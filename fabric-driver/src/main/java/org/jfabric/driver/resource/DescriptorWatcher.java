@@ -121,15 +121,22 @@ public final class DescriptorWatcher implements AutoCloseable {
 
     /** Ends the sleep of the polling thread, now or when it is about to begin; any thread. */
     public void wake() {
-        EventFd.write(wakeFd, 1);
+        // a task that ends late wakes also after the close, when the number may be another file's
+        synchronized (lock) {
+            if (epoll.fd() >= 0) {
+                EventFd.write(wakeFd, 1);
+            }
+        }
     }
 
-    /** Closes the epoll; again does nothing. No thread may poll any more. */
+    /** Closes the epoll; again does nothing. No thread may poll any more; the other calls have no effect then. */
     @Override
     public void close() {
-        if (epoll.fd() >= 0) {
-            epoll.close();
-            Libc.close(wakeFd);
+        synchronized (lock) {
+            if (epoll.fd() >= 0) {
+                epoll.close();
+                Libc.close(wakeFd);
+            }
         }
     }
 

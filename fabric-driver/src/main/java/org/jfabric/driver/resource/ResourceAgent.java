@@ -3,14 +3,22 @@ package org.jfabric.driver.resource;
 import org.agrona.ErrorHandler;
 import org.agrona.concurrent.ManyToOneConcurrentLinkedQueue;
 
+import java.util.concurrent.locks.LockSupport;
+
 /**
- * Runs slow system work on a thread of its own, which is started when there is something to do and sleeps otherwise.
- * In INVOKER mode it also waits for descriptors, because no other thread of the driver could.
+ * Runs slow system work on two threads, each started when there is something to do and asleep otherwise: one for tasks
+ * that reserve or free much memory, which may take seconds, and one for all others. In INVOKER mode the latter also
+ * waits for descriptors, because no other thread of the driver could.
  *
- * <p>Any thread submits; results go to the inbox of the thread that asked.
+ * <p>Any thread submits; results go to the inbox of the thread that asked. Tasks of one kind run in the order of their
+ * submission; whoever needs an order between the kinds submits the second task when the first has ended.
  */
 public final class ResourceAgent implements AutoCloseable {
+    /** Tasks of more bytes than that run on the thread for long tasks; fewer are reserved within milliseconds. */
+    public static final long LONG_TASK_BYTES = 4L << 20;
+
     private static final String THREAD_NAME = "jfabric-resource";
+    private static final String LONG_THREAD_NAME = "jfabric-resource-long";
     private static final int SLEEP_MS = 60_000;
     private static final long CLOSE_TIMEOUT_MS = 10_000;
 
@@ -34,13 +42,46 @@ public final class ResourceAgent implements AutoCloseable {
         }
     }
 
-    private final ManyToOneConcurrentLinkedQueue<Submission> queue = new ManyToOneConcurrentLinkedQueue<>();
+    /** Tasks that run one after the other. */
+    private static final class Lane {
+        private final ManyToOneConcurrentLinkedQueue<Submission> queue = new ManyToOneConcurrentLinkedQueue<>();
+        /** Run, and not yet handed back; under the queue's lock. */
+        private Submission finished;
+
+        boolean isIdle() {
+            synchronized (queue) {
+                return finished == null && queue.isEmpty();
+            }
+        }
+
+        void runAll() {
+            // one taker at a time, also at the end, when whoever closes takes over
+            synchronized (queue) {
+                for (;;) {
+                    Submission submission = finished;
+                    if (submission == null) {
+                        submission = queue.poll();
+                        if (submission == null) {
+                            return;
+                        }
+                        submission.task.run();
+                        finished = submission;
+                    }
+                    // takes memory: if there is none it is tried again, or whoever waits would wait for ever
+                    submission.inbox.post(submission);
+                    finished = null;
+                }
+            }
+        }
+    }
+
+    private final Lane shortTasks = new Lane();
+    private final Lane longTasks = new Lane();
     private final DescriptorWatcher watcher;
     private final Inbox ownInbox = new Inbox();
     private final ErrorHandler errorHandler;
-    /** Run, and not yet handed back; under the queue's lock. */
-    private Submission finished;
     private Thread thread;
+    private Thread longThread;
     private volatile boolean running = true;
 
     /**
@@ -61,52 +102,74 @@ public final class ResourceAgent implements AutoCloseable {
      * @param inbox where its result is applied.
      */
     public void submit(ResourceTask task, Inbox inbox) {
-        queue.offer(new Submission(task, inbox));
-        if (running) {
+        boolean isLong = task.sizeBytes() > LONG_TASK_BYTES;
+        Lane lane = isLong ? longTasks : shortTasks;
+        lane.queue.offer(new Submission(task, inbox));
+        if (!running) {
+            lane.runAll();
+        } else if (isLong) {
+            LockSupport.unpark(startLong());
+        } else {
             start();
             watcher.wake();
-        } else {
-            runAll();
         }
     }
 
     /** Starts the thread if there is none; any thread. */
     public synchronized void start() {
         if (thread == null && running) {
-            thread = new Thread(this::run, THREAD_NAME);
-            thread.setDaemon(true);
-            thread.start();
+            thread = started(this::run, THREAD_NAME);
         }
     }
 
-    /** Runs what was submitted, then ends the thread. The watcher stays open. */
+    /** Runs what was submitted, then ends the threads. The watcher stays open. */
     @Override
     public void close() {
         Thread ending;
+        Thread endingLong;
         synchronized (this) {
             running = false;
             ending = thread;
+            endingLong = longThread;
         }
-        if (ending != null) {
-            watcher.wake();
-            boolean interrupted = false;
-            try {
-                ending.join(CLOSE_TIMEOUT_MS);
-            } catch (InterruptedException ex) {
-                interrupted = true;
-            }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+        watcher.wake();
+        LockSupport.unpark(endingLong);
+        join(ending);
+        join(endingLong);
+        shortTasks.runAll();
+        longTasks.runAll();
+    }
+
+    private synchronized Thread startLong() {
+        if (longThread == null && running) {
+            longThread = started(this::runLong, LONG_THREAD_NAME);
         }
-        runAll();
+        return longThread;
+    }
+
+    private static Thread started(Runnable work, String name) {
+        Thread started = new Thread(work, name);
+        started.setDaemon(true);
+        started.start();
+        return started;
+    }
+
+    private static void join(Thread ending) {
+        if (ending == null) {
+            return;
+        }
+        try {
+            ending.join(CLOSE_TIMEOUT_MS);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private void run() {
         while (running) {
             try {
-                watcher.poll(isIdle() ? SLEEP_MS : 0, ownInbox);
-                runAll();
+                watcher.poll(shortTasks.isIdle() ? SLEEP_MS : 0, ownInbox);
+                shortTasks.runAll();
             } catch (RuntimeException | Error ex) {
                 // also for lack of memory: without this thread nothing is ever opened, closed or unmapped again
                 report(ex);
@@ -114,28 +177,15 @@ public final class ResourceAgent implements AutoCloseable {
         }
     }
 
-    private boolean isIdle() {
-        synchronized (queue) {
-            return finished == null && queue.isEmpty();
-        }
-    }
-
-    private void runAll() {
-        // one taker at a time, also at the end, when whoever closes takes over
-        synchronized (queue) {
-            for (;;) {
-                Submission submission = finished;
-                if (submission == null) {
-                    submission = queue.poll();
-                    if (submission == null) {
-                        return;
-                    }
-                    submission.task.run();
-                    finished = submission;
+    private void runLong() {
+        while (running) {
+            try {
+                if (longTasks.isIdle()) {
+                    LockSupport.park(longTasks);
                 }
-                // takes memory: if there is none it is tried again, or whoever waits would wait for ever
-                submission.inbox.post(submission);
-                finished = null;
+                longTasks.runAll();
+            } catch (RuntimeException | Error ex) {
+                report(ex);
             }
         }
     }

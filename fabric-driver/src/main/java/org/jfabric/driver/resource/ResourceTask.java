@@ -1,7 +1,7 @@
 package org.jfabric.driver.resource;
 
 /**
- * A piece of slow system work: mapping, reserving, connecting. It runs on the resource thread and is applied on the
+ * A piece of slow system work: mapping, reserving, connecting. It runs on a resource thread and is applied on the
  * thread that asked for it, in that thread's next cycle.
  */
 public abstract class ResourceTask {
@@ -12,11 +12,21 @@ public abstract class ResourceTask {
     }
 
     /**
-     * The slow part; resource thread. Touches only what the task itself holds.
+     * The slow part; on a resource thread. Touches only what the task itself holds.
      *
      * @throws Exception anything that goes wrong; handed to {@link #onFailed}.
      */
     protected abstract void execute() throws Exception;
+
+    /**
+     * Memory that the slow part reserves, maps or frees. Tasks of more than {@link ResourceAgent#LONG_TASK_BYTES} run
+     * on a thread of their own, in their own order, so that the other tasks do not wait for them.
+     *
+     * @return bytes, 0 if the task does not depend on a size; the same for each call.
+     */
+    protected long sizeBytes() {
+        return 0;
+    }
 
     /** The work is done; called on the asking thread. */
     protected abstract void onDone();
@@ -28,7 +38,7 @@ public abstract class ResourceTask {
      */
     protected abstract void onFailed(Throwable cause);
 
-    /** Runs the slow part and keeps its failure; resource thread. */
+    /** Runs the slow part and keeps its failure; on a resource thread. */
     public final void run() {
         try {
             execute();

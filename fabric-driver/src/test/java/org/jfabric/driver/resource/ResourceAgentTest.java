@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
@@ -116,5 +117,62 @@ class ResourceAgentTest {
         // whatever was handed over twice was applied once
         await("an empty inbox", inbox::isEmpty);
         assertEquals(1, first.done);
+    }
+
+    /** The long one stands at a gate: whoever is done meanwhile has not waited for it. */
+    @Test
+    void shouldRunOtherTasksBesideALongOneAndLongOnesInOrder() {
+        CountDownLatch gate = new CountDownLatch(1);
+        List<String> ended = new CopyOnWriteArrayList<>();
+        agent.submit(new SizedTask(ResourceAgent.LONG_TASK_BYTES + 1, ended, "long", gate), inbox);
+        agent.submit(new SizedTask(Long.MAX_VALUE, ended, "longer", null), inbox);
+        agent.submit(new SizedTask(ResourceAgent.LONG_TASK_BYTES, ended, "short", null), inbox);
+        try {
+            await("the short task", () -> ended.size() == 1);
+            assertEquals(List.of("short"), ended);
+        } finally {
+            gate.countDown();
+        }
+        await("all tasks", () -> ended.size() == 3);
+        assertEquals(List.of("short", "long", "longer"), ended);
+        agent.close();
+        agent.submit(new SizedTask(Long.MAX_VALUE, ended, "after the close", null), inbox);
+        await("the last task", () -> ended.size() == 4);
+    }
+
+    private static final class SizedTask extends ResourceTask {
+        private final long sizeBytes;
+        private final List<String> ended;
+        private final String name;
+        private final CountDownLatch gate;
+
+        SizedTask(long sizeBytes, List<String> ended, String name, CountDownLatch gate) {
+            this.sizeBytes = sizeBytes;
+            this.ended = ended;
+            this.name = name;
+            this.gate = gate;
+        }
+
+        @Override
+        protected long sizeBytes() {
+            return sizeBytes;
+        }
+
+        @Override
+        protected void execute() throws InterruptedException {
+            if (gate != null) {
+                gate.await();
+            }
+        }
+
+        @Override
+        protected void onDone() {
+            ended.add(name);
+        }
+
+        @Override
+        protected void onFailed(Throwable cause) {
+            ended.add(name + ": " + cause);
+        }
     }
 }

@@ -89,10 +89,7 @@ public final class CloseObjectCommand extends Command {
             begin();
             return Step.AGAIN;
         }
-        if (!unmapped.isEmpty()) {
-            List<SharedFile> files = unmapped;
-            afterwards(() -> files.forEach(SharedFile::unmap));
-        }
+        unmapAfterwards(unmapped);
         channels.close(unwatched);
         if (unbound != null) {
             // only now: the progress thread wakes through the set's memory until it has let go of the queue or counter

@@ -6,8 +6,11 @@ import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.progress.ProgressCommand;
 import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.NativeCallException;
+
+import java.util.List;
 
 /**
  * A command that takes more than one cycle: it waits for the resource thread or the progress thread between its steps.
@@ -137,8 +140,18 @@ public abstract class Command {
      * @param work runs on the resource thread.
      */
     protected final void background(SlowWork work) {
+        background(work, 0);
+    }
+
+    /**
+     * Has slow work done that may take long, beside that of others; the next step follows it.
+     *
+     * @param work      runs on a resource thread.
+     * @param sizeBytes memory that it reserves or frees.
+     */
+    protected final void background(SlowWork work, long sizeBytes) {
         waiting = true;
-        context.resource().submit(new Background(work), context.inbox());
+        context.resource().submit(new Background(work, sizeBytes), context.inbox());
     }
 
     /**
@@ -157,7 +170,29 @@ public abstract class Command {
      * @param work runs on the resource thread.
      */
     protected final void afterwards(SlowWork work) {
-        context.resource().submit(new Afterwards(work), context.inbox());
+        context.resource().submit(new Afterwards(work, 0), context.inbox());
+    }
+
+    /**
+     * Unmaps files that nothing uses any more; a failure is logged.
+     *
+     * @param files each unmapped once, by this call.
+     */
+    protected final void unmapAfterwards(List<SharedFile> files) {
+        if (!files.isEmpty()) {
+            context.resource().submit(
+                new Afterwards(() -> files.forEach(SharedFile::unmap), sizeBytes(files)), context.inbox());
+        }
+    }
+
+    /**
+     * Memory of files.
+     *
+     * @param files any number.
+     * @return bytes mapped for them.
+     */
+    protected static long sizeBytes(List<SharedFile> files) {
+        return files.stream().mapToLong(SharedFile::lengthBytes).sum();
     }
 
     /**
@@ -176,9 +211,16 @@ public abstract class Command {
 
     private final class Background extends ResourceTask {
         private final SlowWork work;
+        private final long sizeBytes;
 
-        Background(SlowWork work) {
+        Background(SlowWork work, long sizeBytes) {
             this.work = work;
+            this.sizeBytes = sizeBytes;
+        }
+
+        @Override
+        protected long sizeBytes() {
+            return sizeBytes;
         }
 
         @Override
@@ -200,9 +242,16 @@ public abstract class Command {
 
     private final class Afterwards extends ResourceTask {
         private final SlowWork work;
+        private final long sizeBytes;
 
-        Afterwards(SlowWork work) {
+        Afterwards(SlowWork work, long sizeBytes) {
             this.work = work;
+            this.sizeBytes = sizeBytes;
+        }
+
+        @Override
+        protected long sizeBytes() {
+            return sizeBytes;
         }
 
         @Override

@@ -139,7 +139,7 @@ public final class EnableEndpointCommand extends Command {
                 takeNames();
                 state = State.MADE;
                 if (!session().isEmbedded() || !takenService().isEmpty() || slabSettings != null || binder != null) {
-                    background(this::make);
+                    background(this::make, fileBytes());
                 }
             }
             case MADE -> {
@@ -209,7 +209,7 @@ public final class EnableEndpointCommand extends Command {
     private void discard(SharedFile file) {
         if (file != null) {
             file.delete();
-            afterwards(file::unmap);
+            unmapAfterwards(List.of(file));
         }
     }
 
@@ -494,7 +494,15 @@ public final class EnableEndpointCommand extends Command {
         String wanted = request.endpointName();
         sharesName = request.requestId() != 0 && session().passiveEndpoints().values().stream()
             .anyMatch(each -> wanted.equals(each.name()));
-        return wanted.isEmpty() || request.requestId() != 0 && !sharesName ? "ep-" + id : wanted;
+        return wanted.isEmpty() || request.requestId() != 0 && !sharesName
+            ? FabricName.unnamed("ep", context().files().owner(), id) : wanted;
+    }
+
+    private long fileBytes() {
+        QueueConfig config = context().config().queue();
+        long queues = session().isEmbedded() ? 0
+            : config.tqLengthBytes(settings.txSize()) + config.rqLengthBytes(settings.rxSize());
+        return slabSettings == null ? queues : queues + (long) slabSettings.cells() * slabSettings.cellBytes();
     }
 
     private void make() throws Exception {

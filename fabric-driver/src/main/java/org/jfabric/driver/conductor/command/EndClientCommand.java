@@ -77,7 +77,7 @@ public final class EndClientCommand extends Command {
                     for (String service : services) {
                         ServiceNames.delete(context().directory(), service);
                     }
-                });
+                }, sizeBytes(unmapped));
             }
             default -> {
                 context().counters().add(SystemCounter.CLIENTS, -1);

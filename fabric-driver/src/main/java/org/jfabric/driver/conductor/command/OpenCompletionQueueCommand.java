@@ -19,6 +19,8 @@ import org.jfabric.ffi.Affinity;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.FileType;
 
+import java.util.List;
+
 /** {@code fi_cq_open}: makes the file, then gives it to the engine. Owner: conductor. */
 public final class OpenCompletionQueueCommand extends Command {
     private enum State {
@@ -68,7 +70,7 @@ public final class OpenCompletionQueueCommand extends Command {
             case CHECK -> {
                 check();
                 state = State.MADE;
-                background(this::make);
+                background(this::make, CompletionQueueDescriptor.fileLength(capacity));
             }
             case MADE -> {
                 writer = new CompletionWriter(file.address(), capacity, driverShare,
@@ -97,8 +99,7 @@ public final class OpenCompletionQueueCommand extends Command {
         wait.undo();
         if (file != null) {
             file.delete();
-            SharedFile unused = file;
-            afterwards(unused::unmap);
+            unmapAfterwards(List.of(file));
         }
     }
 

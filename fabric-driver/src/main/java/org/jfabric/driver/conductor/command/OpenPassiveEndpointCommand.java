@@ -8,6 +8,7 @@ import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.PassiveEndpointResource;
 import org.jfabric.driver.conductor.ServiceNames;
+import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
 
@@ -72,7 +73,8 @@ public final class OpenPassiveEndpointCommand extends Command {
     private void open() {
         List<String> linkNames = linkNames();
         String name = address.isEmpty() || binder != null
-            ? "pep-" + id : NamePassiveEndpointCommand.nameOf(context(), address);
+            ? FabricName.unnamed("pep", context().files().owner(), id)
+            : NamePassiveEndpointCommand.nameOf(context(), address);
         passive = new PassiveEndpointResource(id, name, linkNames, authKey);
         if (binder != null) {
             Info wanted = NamePassiveEndpointCommand.wanted(address);

@@ -13,6 +13,8 @@ import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
+import java.util.List;
+
 /**
  * {@code fi_mr_reg}: makes a file for the region and reserves its blocks, or takes memory of the embedding process as
  * it is. Owner: conductor.
@@ -55,7 +57,7 @@ public final class RegisterRegionCommand extends Command {
                 check();
                 state = State.MADE;
                 if (nativeAddress == 0) {
-                    background(this::make);
+                    background(this::make, length);
                 }
             }
             case MADE -> {
@@ -78,8 +80,7 @@ public final class RegisterRegionCommand extends Command {
     protected void undo() {
         if (file != null) {
             file.delete();
-            SharedFile unused = file;
-            afterwards(unused::unmap);
+            unmapAfterwards(List.of(file));
         }
     }
 
@@ -146,6 +147,11 @@ public final class RegisterRegionCommand extends Command {
 
         Unmap(SharedFile file) {
             this.file = file;
+        }
+
+        @Override
+        protected long sizeBytes() {
+            return file.lengthBytes();
         }
 
         @Override
