@@ -66,6 +66,10 @@ public final class FabricConfig {
 
     /** Sets {@link #directory()}; null goes back to base and name. Returns this object. */
     public FabricConfig directory(Path directory) {
+        if (directory != null && directory.toString().isEmpty()) {
+            throw new FabricException(FabricErrno.EINVAL, "the driver's directory is an empty text",
+                "Give its path, such as /dev/shm/jfabric-1000/default, or null for base and name.");
+        }
         this.directory = directory == null ? null : directory.toAbsolutePath().normalize();
         return this;
     }

@@ -51,4 +51,27 @@ public enum FileType {
     public String fileName(long number) {
         return number + "." + suffix;
     }
+
+    /**
+     * Whether a driver may have made a file of that name: what it deletes in its directory, and nothing else.
+     *
+     * @param name without a path.
+     * @return true for a number from 1 with the suffix of a type, and for the name of a {@code cnc}.
+     */
+    public static boolean isFileName(String name) {
+        if (name.equals(CncDescriptor.FILE_NAME)) {
+            return true;
+        }
+        int dot = name.indexOf('.');
+        if (dot < 1 || name.charAt(0) == '0' || !name.chars().limit(dot).allMatch(each -> each >= '0' && each <= '9')) {
+            return false;
+        }
+        String suffix = name.substring(dot + 1);
+        for (FileType type : values()) {
+            if (type != CNC && type.suffix.equals(suffix)) {
+                return true;
+            }
+        }
+        return false;
+    }
 }

@@ -1,8 +1,6 @@
 package org.jfabric.driver;
 
 import org.agrona.DirectBuffer;
-import org.agrona.concurrent.UnsafeBuffer;
-import org.agrona.concurrent.errors.ErrorLogReader;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.driver.config.DriverConfig;
@@ -16,9 +14,13 @@ import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
 
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -30,6 +32,10 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 /**
  * The driver's directory: private to one user, locked by one driver, and free of what a dead one left.
  *
+ * <p>A directory is a driver's if it carries the marker, which is made with it, or a {@code cnc} with JFabric's magic
+ * number. An empty one becomes a driver's. Any other is refused and left as it is. In a driver's directory only names
+ * that a driver makes are deleted; subdirectories and other files stay.
+ *
  * <p>Owner: the thread that launches and closes the driver.
  */
 public final class DriverDirectory implements AutoCloseable {
@@ -37,11 +43,16 @@ public final class DriverDirectory implements AutoCloseable {
     public static final String LOCK_NAME = "driver.lock";
     /** Name of the socket. */
     public static final String SOCKET_NAME = "driver.sock";
+    /** Name of the file that says whose the directory is; it stays as long as anything is left there. */
+    public static final String MARKER_NAME = "driver.marker";
 
     private static final int OWNER_ONLY_DIRECTORY = 0700;
     private static final int OWNER_ONLY_FILE = 0600;
     private static final int OTHERS = 0077;
     private static final int EEXIST = 17;
+    private static final int EISDIR = 21;
+    private static final int NAMES_SHOWN = 5;
+    private static final String MARKER_TEXT = "JFabric: a driver deletes its own files in this directory.\n";
     private static final int KEPT_ERROR_LOGS = 8;
     private static final String ERRORS_PREFIX = "errors-";
     private static final String ERRORS_SUFFIX = ".log";
@@ -51,6 +62,8 @@ public final class DriverDirectory implements AutoCloseable {
     private final Path path;
     private final int fd;
     private final int lockFd;
+    /** What could not be kept of the last driver's error log, or null. */
+    private String warning;
     private boolean closed;
 
     private DriverDirectory(Path path, int fd, int lockFd) {
@@ -61,12 +74,13 @@ public final class DriverDirectory implements AutoCloseable {
 
     /**
      * Makes or takes over the directory, locks it and removes what a dead driver left; its error log is kept as a text
-     * file.
+     * file if there is room for it.
      *
      * @param config where it is, and how much room the driver needs.
      * @return the directory, ready for a driver.
      * @throws FabricException {@code FI_EBUSY} if a driver runs there; {@code FI_EACCES} if the directory or the one
-     *     above is not private to this user; {@code FI_ENOSPC} if there is too little room.
+     *     above is not private to this user; {@code FI_EINVAL} if it has files and is no driver's; {@code FI_ENOSPC} if
+     *     there is too little room.
      */
     public static DriverDirectory open(DriverConfig config) {
         Path path = config.directory().path();
@@ -75,16 +89,27 @@ public final class DriverDirectory implements AutoCloseable {
         boolean done = false;
         try {
             // checked without following links, and opened relative to the directory above that was checked
-            int baseFd = openPrivate(Libc.AT_FDCWD, config.directory().base(), config.directory().base().toString());
+            Path base = config.directory().base();
+            int baseFd = openDirectory(Libc.AT_FDCWD, base, base.toString());
             try {
-                fd = openPrivate(baseFd, path, path.getFileName().toString());
+                requireOwner(base, FileStatus.of(baseFd));
+                requirePrivate(base, FileStatus.of(baseFd));
+                fd = openDirectory(baseFd, path, path.getFileName().toString());
             } finally {
                 Libc.close(baseFd);
             }
+            // before anything is written there
+            requireOwner(path, FileStatus.of(fd));
+            requireOurs(fd, path);
+            requirePrivate(path, FileStatus.of(fd));
             lockFd = lock(fd, path);
             DriverDirectory directory = new DriverDirectory(path, fd, lockFd);
-            directory.keepErrorLog();
+            directory.mark();
+            List<String> errors = directory.readErrorLog();
+            // first: what is left may be what fills the file system
             directory.removeLeftovers();
+            directory.mark();
+            directory.keepErrorLog(errors);
             directory.requireRoom(config);
             done = true;
             return directory;
@@ -116,6 +141,29 @@ public final class DriverDirectory implements AutoCloseable {
         return fd;
     }
 
+    /**
+     * What went wrong without keeping the driver from starting.
+     *
+     * @return a sentence with path and reason, or null.
+     */
+    public String warning() {
+        return warning;
+    }
+
+    /**
+     * Whether the directory is still the one under its path.
+     *
+     * @return false after somebody has deleted or replaced it, so that no client can find the driver any more.
+     */
+    public boolean isInPlace() {
+        try {
+            FileStatus named = FileStatus.of(Libc.AT_FDCWD, path.toString());
+            return named != null && named.isSameFile(FileStatus.of(fd));
+        } catch (NativeCallException ex) {
+            return false;
+        }
+    }
+
     /** Removes the driver's files, unlocks and removes the directory if nothing is left in it. */
     @Override
     public void close() {
@@ -126,18 +174,89 @@ public final class DriverDirectory implements AutoCloseable {
         removeLeftovers();
         // the name goes while the lock is held, so that the next driver never locks a file without a name
         Libc.unlinkat(fd, LOCK_NAME);
+        boolean goes = list(fd, path).equals(List.of(MARKER_NAME)) && isInPlace();
+        if (goes) {
+            Libc.unlinkat(fd, MARKER_NAME);
+        }
         closeAll(-1, lockFd);
         Libc.close(fd);
-        try {
-            // only an empty one: error logs that were kept stay
-            Files.deleteIfExists(path);
-        } catch (IOException ex) {
-            // it is not empty, which is no harm
-            return;
+        if (goes) {
+            try {
+                Files.deleteIfExists(path);
+            } catch (IOException ex) {
+                // the next driver has begun there: its marker makes it its own
+                return;
+            }
         }
     }
 
-    private static int openPrivate(int parentFd, Path path, String name) {
+    /** Refuses a directory with files that is no driver's; changes nothing. */
+    private static void requireOurs(int fd, Path path) {
+        List<String> names = list(fd, path);
+        if (names.isEmpty() || hasMarker(fd) || hasCnc(fd)) {
+            return;
+        }
+        int shown = Math.min(NAMES_SHOWN, names.size());
+        throw new FabricException(FabricErrno.EINVAL,
+            path + " is no driver's directory: it has " + names.size() + " files and folders ("
+                + String.join(", ", names.subList(0, shown)) + (names.size() > shown ? ", …" : "") + "), and neither "
+                + MARKER_NAME + " nor the " + CncDescriptor.FILE_NAME + " of a driver is among them",
+            "Nothing was changed there. Name an empty directory, or one that does not exist yet, with --dir or with"
+                + " jfabric.dir.base and jfabric.dir.name.");
+    }
+
+    private static boolean hasMarker(int fd) {
+        try (MappedFile marker = MappedFile.open(fd, MARKER_NAME, true, MARKER_TEXT.length())) {
+            return marker.directBuffer(0, MARKER_TEXT.length())
+                .getStringWithoutLengthAscii(0, MARKER_TEXT.length()).equals(MARKER_TEXT);
+        } catch (NativeCallException | InternalError ex) {
+            return false;
+        }
+    }
+
+    /** Whatever else of it is damaged: no other program writes that number. */
+    private static boolean hasCnc(int fd) {
+        try (MappedFile cnc = MappedFile.open(fd, CncDescriptor.FILE_NAME, true, Long.BYTES)) {
+            return cnc.directBuffer(0, Long.BYTES).getLong(FileHeaderDescriptor.MAGIC_OFFSET, LITTLE_ENDIAN)
+                == FileHeaderDescriptor.MAGIC;
+        } catch (NativeCallException | InternalError ex) {
+            return false;
+        }
+    }
+
+    private void mark() {
+        if (hasMarker(fd)) {
+            return;
+        }
+        Path marker = path.resolve(MARKER_NAME);
+        try {
+            Files.writeString(marker, MARKER_TEXT, StandardOpenOption.CREATE_NEW);
+            Files.setPosixFilePermissions(marker, PosixFilePermissions.fromString("rw-------"));
+        } catch (FileAlreadyExistsException ex) {
+            // damaged, or something else of that name: the cnc says whose the directory is
+            return;
+        } catch (IOException ex) {
+            if (!hasCnc(fd)) {
+                throw new FabricException(FabricErrno.ENOSPC,
+                    marker + " cannot be written: " + ex.getMessage(), "Make room there.", ex);
+            }
+            // a killed driver's, on a full file system: the room comes back when its files go
+        }
+    }
+
+    private static List<String> list(int fd, Path path) {
+        List<String> names = new ArrayList<>();
+        // by descriptor, so that it is the directory that was checked
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(Path.of("/proc/self/fd/" + fd))) {
+            entries.forEach(entry -> names.add(entry.getFileName().toString()));
+        } catch (IOException | DirectoryIteratorException ex) {
+            throw new FabricException(FabricErrno.EIO, path + " cannot be listed: " + ex.getMessage(), null, ex);
+        }
+        names.sort(null);
+        return names;
+    }
+
+    private static int openDirectory(int parentFd, Path path, String name) {
         if (parentFd == Libc.AT_FDCWD) {
             try {
                 Files.createDirectories(path.getParent());
@@ -160,27 +279,25 @@ public final class DriverDirectory implements AutoCloseable {
                     + ", needed is a directory of this user",
                 "Remove it, or choose another place with jfabric.dir.base.");
         }
-        try {
-            requirePrivate(path, FileStatus.of(fd));
-        } catch (FabricException ex) {
-            Libc.close(fd);
-            throw ex;
-        }
         return fd;
     }
 
-    private static void requirePrivate(Path path, FileStatus status) {
+    private static void requireOwner(Path path, FileStatus status) {
         long uid = Libc.geteuid();
         if (status.uid() != uid) {
             throw new FabricException(FabricErrno.EACCES,
                 path + " belongs to user " + status.uid() + ", this driver runs as user " + uid,
                 "Run the driver as that user, or choose another place with jfabric.dir.base.");
         }
+    }
+
+    private static void requirePrivate(Path path, FileStatus status) {
         if ((status.permissions() & OTHERS) != 0) {
             throw new FabricException(FabricErrno.EACCES,
                 path + " has mode 0" + Integer.toOctalString(status.permissions()) + ", needed is 0700: "
                     + "others could read or replace the shared files",
-                "Run chmod 700 " + path + " after making sure that nothing in it is another's.");
+                "Choose a directory that does not exist yet with jfabric.dir.base or --dir: the driver makes it and"
+                    + " the one above private.");
         }
     }
 
@@ -232,16 +349,20 @@ public final class DriverDirectory implements AutoCloseable {
     }
 
     /** The next driver makes a new log; what is in the old one is often why the last driver is dead. */
-    private void keepErrorLog() {
+    private List<String> readErrorLog() {
         List<String> records = new ArrayList<>();
         try (MappedFile cnc = MappedFile.open(fd, CncDescriptor.FILE_NAME, true, CncDescriptor.METADATA_OFFSET)) {
             if (FileHeaderDescriptor.verify(cnc.directBuffer(0, CncDescriptor.METADATA_OFFSET), FileType.CNC) == null) {
                 readErrors(cnc, records);
             }
         } catch (NativeCallException | InternalError ex) {
-            // nothing there, or nothing that can be read
-            return;
+            // nothing there, or nothing more that can be read
+            return records;
         }
+        return records;
+    }
+
+    private void keepErrorLog(List<String> records) {
         if (records.isEmpty()) {
             return;
         }
@@ -253,9 +374,10 @@ public final class DriverDirectory implements AutoCloseable {
                 Files.deleteIfExists(logs.get(i));
             }
         } catch (IOException ex) {
-            throw new FabricException(FabricErrno.ENOSPC,
-                "the error log of the last driver could not be kept in " + path.resolve(name) + ": " + ex.getMessage(),
-                "Make room, or delete " + path + '.', ex);
+            // half a log is not kept: its name would promise the whole
+            Libc.unlinkat(fd, name);
+            warning = "the error log of the last driver, " + records.size() + " records, could not be kept in "
+                + path.resolve(name) + ": " + ex.getMessage();
         }
     }
 
@@ -268,9 +390,8 @@ public final class DriverDirectory implements AutoCloseable {
         if (offset < CncDescriptor.METADATA_OFFSET || length <= 0 || offset > cnc.lengthBytes() - length) {
             return;
         }
-        // Agrona's reader asks for a buffer that could be written, and only reads: it goes no further than this call
-        ErrorLogReader.read(
-            new UnsafeBuffer(cnc.directBuffer(offset, length)),
+        ErrorRecords.read(
+            cnc.directBuffer(offset, length),
             (count, first, last, text) -> records.add(
                 count + " times, first " + Instant.ofEpochMilli(first) + ", last " + Instant.ofEpochMilli(last)
                     + System.lineSeparator() + text));
@@ -287,21 +408,16 @@ public final class DriverDirectory implements AutoCloseable {
         return logs;
     }
 
-    /** Deletes whatever is not the lock and not a kept error log; nobody else writes here. */
+    /** Deletes the files of a driver by their names; a folder under such a name is somebody else's. */
     private void removeLeftovers() {
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(path)) {
-            for (Path entry : entries) {
-                String name = entry.getFileName().toString();
-                boolean kept = name.equals(LOCK_NAME) || name.startsWith(ERRORS_PREFIX) && name.endsWith(ERRORS_SUFFIX);
-                if (!kept) {
-                    int result = Libc.unlinkat(fd, name);
-                    if (result < 0 && result != -FabricErrno.ENOENT) {
-                        throw new NativeCallException("unlinkat", -result, entry + ", left by an earlier driver");
-                    }
+        for (String name : list(fd, path)) {
+            if (name.equals(SOCKET_NAME) || FileType.isFileName(name)) {
+                int result = Libc.unlinkat(fd, name);
+                if (result < 0 && result != -FabricErrno.ENOENT && result != -EISDIR) {
+                    throw new NativeCallException(
+                        "unlinkat", -result, path.resolve(name) + ", left by an earlier driver");
                 }
             }
-        } catch (IOException ex) {
-            throw new FabricException(FabricErrno.EIO, path + " cannot be listed: " + ex.getMessage(), null, ex);
         }
     }
 

@@ -76,6 +76,10 @@ final class DriverWiring implements AutoCloseable {
             owner = OwnerId.random();
             cnc = new CncFile(directory, owner, config, overflow);
             undo.push(cnc);
+            if (directory.warning() != null) {
+                cnc.onError(new FabricException(
+                    FabricErrno.ENOSPC, directory.warning(), "The driver runs; make room for the next time."));
+            }
             watcher = new DescriptorWatcher();
             undo.push(watcher);
             resourceWatcher = mode == ThreadingMode.INVOKER ? watcher : new DescriptorWatcher();

@@ -134,20 +134,28 @@ public final class FabricDriver implements AutoCloseable {
     /**
      * Runs a daemon until the process is told to end (SIGTERM, SIGINT).
      *
+     * <p>Told to end, it closes the driver and halts the process with status 0; the virtual machine's own status would
+     * be 143. Other shutdown hooks are not waited for.
+     *
      * @param config its options; the mode must not be INVOKER.
      * @param out    told of the options and when the driver is ready.
      * @param err    told of what went wrong.
-     * @return exit status: 0, or 1 if it could not be launched or one of its threads ended by an error.
+     * @return exit status: 1 if it could not be launched, one of its threads ended by an error, or its directory is
+     *     gone.
      */
     public static int run(DriverConfig config, PrintStream out, PrintStream err) {
         try {
             CountDownLatch end = new CountDownLatch(1);
             CountDownLatch ended = new CountDownLatch(1);
+            Thread hook = new Thread(() -> {
+                end.countDown();
+                await(ended);
+                out.flush();
+                err.flush();
+                Runtime.getRuntime().halt(0);
+            }, "jfabric-shutdown");
             try (FabricDriver driver = launch(config)) {
-                Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-                    end.countDown();
-                    await(ended);
-                }, "jfabric-shutdown"));
+                Runtime.getRuntime().addShutdownHook(hook);
                 String warning = driver.warning();
                 if (warning != null) {
                     err.println(warning);
@@ -156,8 +164,8 @@ public final class FabricDriver implements AutoCloseable {
                 out.println("jfabric driver ready in " + driver.directory());
                 out.flush();
                 if (!runsUntil(end, driver)) {
-                    err.println("a thread of the driver ended by an error, see the error log of "
-                        + driver.directory() + "; the driver ends, so that its clients notice");
+                    removeHook(hook);
+                    err.println(driver.reasonOfEnd());
                     return 1;
                 }
             } finally {
@@ -289,11 +297,20 @@ public final class FabricDriver implements AutoCloseable {
         }
     }
 
-    /** False if the driver died of an error before it was told to end. */
+    private String reasonOfEnd() {
+        if (!wiring.directory().isInPlace()) {
+            return directory() + " was deleted, or another directory is in its place: no client can find this driver"
+                + " any more, so it ends. Start it again, and keep others from deleting there.";
+        }
+        return "a thread of the driver ended by an error, see the error log of " + directory()
+            + "; the driver ends, so that its clients notice";
+    }
+
+    /** False if the driver cannot go on although it was not told to end. */
     private static boolean runsUntil(CountDownLatch end, FabricDriver driver) {
         boolean interrupted = false;
         boolean told = false;
-        while (!told && driver.isRunning()) {
+        while (!told && driver.isRunning() && driver.wiring.directory().isInPlace()) {
             try {
                 told = end.await(LOOK_AT_THREADS_MS, TimeUnit.MILLISECONDS);
             } catch (InterruptedException ex) {
@@ -319,6 +336,15 @@ public final class FabricDriver implements AutoCloseable {
     private static boolean runs(AgentRunner runner) {
         Thread thread = runner == null ? null : runner.thread();
         return thread == null || thread.isAlive();
+    }
+
+    private static void removeHook(Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException ex) {
+            // the process ends already, by whatever else: it has its own status
+            return;
+        }
     }
 
     private static void await(CountDownLatch latch) {

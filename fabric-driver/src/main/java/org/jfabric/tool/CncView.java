@@ -8,10 +8,10 @@ import java.util.List;
 import org.agrona.concurrent.AtomicBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.errors.ErrorConsumer;
-import org.agrona.concurrent.errors.ErrorLogReader;
 import org.agrona.concurrent.status.CountersReader;
 import org.jfabric.FabricErrno;
 import org.jfabric.driver.DriverDirectory;
+import org.jfabric.driver.ErrorRecords;
 import org.jfabric.ffi.FileStatus;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
@@ -153,7 +153,7 @@ final class CncView implements AutoCloseable {
      * @return how many.
      */
     int readErrors(ErrorConsumer consumer) {
-        return ErrorLogReader.read(errorLog, consumer);
+        return ErrorRecords.read(errorLog, consumer);
     }
 
     /** Milliseconds since 1970. */

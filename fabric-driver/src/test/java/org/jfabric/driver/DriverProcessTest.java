@@ -51,6 +51,7 @@ class DriverProcessTest {
         assertTrue(busy.getMessage().contains("process " + daemon.pid()), busy.getMessage());
         daemon.destroy();
         assertTrue(daemon.waitFor(20, TimeUnit.SECONDS));
+        assertEquals(0, daemon.exitValue());
         assertTrue(client.expectEnded().contains("closes"));
         assertFalse(Files.exists(path()));
         client.close();

@@ -223,6 +223,10 @@ public final class DriverConfig {
          * @return this.
          */
         public Builder directory(Path directory) {
+            if (directory.toString().isEmpty()) {
+                throw new FabricException(FabricErrno.EINVAL, "the driver's directory is an empty text",
+                    "Give its path, such as /dev/shm/jfabric-1000/default, or leave it out.");
+            }
             Path absolute = directory.toAbsolutePath().normalize();
             Path parent = absolute.getParent();
             if (parent == null) {

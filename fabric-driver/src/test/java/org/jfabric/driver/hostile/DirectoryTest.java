@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -49,6 +50,12 @@ class DirectoryTest {
         FabricPair.delete(base);
     }
 
+    /** Says that the directory is a driver's. */
+    private void mark() throws IOException {
+        Files.writeString(
+            directory.resolve("driver.marker"), "JFabric: a driver deletes its own files in this directory.\n");
+    }
+
     private static void assertContains(String text, String... parts) {
         for (String part : parts) {
             assertTrue(text.contains(part), "\"" + part + "\" is missing in: " + text);
@@ -66,7 +73,9 @@ class DirectoryTest {
     @Test
     void shouldRefuseADirectoryThatOthersCanReach() throws IOException {
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
-        assertContains(DriverProcess.refused(directory), directory.toString(), "mode 0755", "0700", "chmod 700");
+        String said = DriverProcess.refused(directory);
+        assertContains(said, directory.toString(), "mode 0755", "0700");
+        assertFalse(said.contains("chmod"), said);
     }
 
     @Test
@@ -91,6 +100,7 @@ class DirectoryTest {
         Path victim = base.resolve("victim");
         Files.writeString(victim, "untouched");
         Files.createSymbolicLink(directory.resolve("driver.lock"), victim);
+        mark();
         assertContains(DriverProcess.refused(directory), directory.resolve("driver.lock").toString());
         assertEquals("untouched", Files.readString(victim));
     }
@@ -103,6 +113,7 @@ class DirectoryTest {
         for (String name : new String[] {"cnc", "driver.sock", "1.ctl", "2.cq", "3.mr"}) {
             Files.createSymbolicLink(directory.resolve(name), victim);
         }
+        mark();
         try (DriverProcess driver = DriverProcess.start(directory);
             Fabric fabric = Fabric.connect(new FabricConfig().directory(driver.directory()))) {
             assertTrue(fabric.isOpen());
@@ -141,6 +152,17 @@ class DirectoryTest {
         try (DriverProcess again = DriverProcess.start(directory);
             Fabric fabric = Fabric.connect(new FabricConfig().directory(again.directory()))) {
             assertTrue(fabric.isOpen());
+        }
+    }
+
+    @Test
+    void shouldEndAndSaySoWhenItsDirectoryIsDeleted() throws Exception {
+        try (DriverProcess driver = DriverProcess.start(directory)) {
+            Files.move(directory, base.resolve("aside"));
+            assertTrue(driver.process().waitFor(20, TimeUnit.SECONDS), driver::output);
+            assertEquals(1, driver.process().exitValue());
+            Await.until(() -> "the reason, seen " + driver.output(),
+                () -> driver.output().contains(directory + " was deleted"));
         }
     }
 
