@@ -123,6 +123,70 @@ public final class DriverDirectory implements AutoCloseable {
         }
     }
 
+    /** What {@link #clean(Path)} found. */
+    public enum Cleaned {
+        /** A dead driver's files are gone, and the directory with them. */
+        REMOVED,
+        /** A dead driver's files are gone; error logs, or what is not a driver's, stay. */
+        EMPTIED,
+        /** A driver runs there; nothing was changed. */
+        RUNNING,
+        /** It is no driver's directory of this user; nothing was changed. */
+        NOT_OURS
+    }
+
+    /**
+     * Removes what a dead driver left, as the next driver in that directory would; its error log is kept as text.
+     *
+     * @param path of a directory.
+     * @return what became of it.
+     * @throws FabricException if the directory does not exist, or something in it cannot be removed.
+     */
+    public static Cleaned clean(Path path) {
+        int fd = -1;
+        int lockFd = -1;
+        boolean handedOver = false;
+        try {
+            fd = Libc.openat(Libc.AT_FDCWD, path.toString(),
+                Libc.O_RDONLY | Libc.O_DIRECTORY | Libc.O_NOFOLLOW | Libc.O_CLOEXEC, 0);
+            if (fd < 0) {
+                if (fd == -FabricErrno.ENOENT) {
+                    throw new FabricException(FabricErrno.ENOENT, "there is no directory " + path,
+                        "Name one with --dir.");
+                }
+                return Cleaned.NOT_OURS;
+            }
+            FileStatus status = FileStatus.of(fd);
+            if (status.uid() != Libc.geteuid() || (status.permissions() & OTHERS) != 0
+                || !hasMarker(fd) && !hasCnc(fd)) {
+                return Cleaned.NOT_OURS;
+            }
+            try {
+                lockFd = lock(fd, path);
+            } catch (FabricException ex) {
+                if (ex.errno() == FabricErrno.EBUSY) {
+                    return Cleaned.RUNNING;
+                }
+                throw ex;
+            }
+            try (DriverDirectory directory = new DriverDirectory(path, fd, lockFd)) {
+                handedOver = true;
+                directory.mark();
+                List<String> errors = directory.readErrorLog();
+                directory.removeLeftovers();
+                directory.mark();
+                directory.keepErrorLog(errors);
+            }
+            return Files.exists(path) ? Cleaned.EMPTIED : Cleaned.REMOVED;
+        } catch (NativeCallException ex) {
+            throw new FabricException(ex.errno(), ex.getMessage(), "Correct the rights there, then try again.", ex);
+        } finally {
+            if (!handedOver) {
+                closeAll(fd, lockFd);
+            }
+        }
+    }
+
     /**
      * Where it is.
      *

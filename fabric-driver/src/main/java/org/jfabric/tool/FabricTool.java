@@ -35,6 +35,7 @@ import picocli.CommandLine.Spec;
         QueuesCommand.class,
         ErrorsCommand.class,
         OptionsCommand.class,
+        CleanCommand.class,
         PingPongPeer.class
     })
 public final class FabricTool implements Runnable {

@@ -1,0 +1,87 @@
+package org.jfabric.tool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.DriverConfig;
+import org.junit.jupiter.api.Test;
+
+/** What {@code fabric clean} removes, and what it leaves. */
+class CleanCommandTest {
+    private static final String BASE = "jfabric.dir.base";
+
+    /** The same files as those of a driver that was killed: nothing holds the lock. */
+    private static void copy(Path driver, Path dead) throws IOException {
+        makeFolder(dead);
+        try (Stream<Path> files = Files.list(driver)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                Files.copy(file, dead.resolve(file.getFileName()));
+            }
+        }
+    }
+
+    private static void makeFolder(Path folder) throws IOException {
+        Files.createDirectory(
+            folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    }
+
+    private static List<String> names(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.map(file -> file.getFileName().toString()).sorted().toList();
+        }
+    }
+
+    @Test
+    void shouldRemoveWhatKilledDriversLeftAndNothingElse() throws IOException {
+        String before = System.getProperty(BASE);
+        try (ToolDirectory folders = new ToolDirectory(); FabricDriver running = FabricDriver.launchEmbedded(
+            DriverConfig.builder().directory(folders.driver("running")).threadingMode(ThreadingMode.INVOKER).build())) {
+            copy(running.directory(), folders.driver("dead"));
+            copy(running.directory(), folders.driver("mixed"));
+            Files.writeString(folders.driver("mixed").resolve("notes"), "of the user");
+            makeFolder(folders.driver("user"));
+            Files.writeString(folders.driver("user").resolve("1.mr"), "of the user");
+            Files.createSymbolicLink(folders.driver("link"), folders.driver("running"));
+            List<String> ofRunning = names(running.directory());
+            System.setProperty(BASE, folders.base.toString());
+
+            ToolRun clean = ToolRun.of("clean");
+
+            assertEquals(0, clean.status(), clean::err);
+            assertEquals(List.of(
+                folders.driver("dead") + ": removed",
+                folders.driver("link") + ": no driver's folder of this user, left as it is",
+                folders.driver("mixed") + ": the driver's files were removed; error logs or files of others stay",
+                folders.driver("running") + ": a driver runs there, left as it is",
+                folders.driver("user") + ": no driver's folder of this user, left as it is"),
+                clean.out().lines().toList());
+            assertFalse(Files.exists(folders.driver("dead")));
+            assertEquals(List.of("driver.marker", "notes"), names(folders.driver("mixed")));
+            assertEquals(ofRunning, names(running.directory()));
+            assertEquals("of the user", Files.readString(folders.driver("user").resolve("1.mr")));
+            running.cycle();
+
+            ToolRun missing = ToolRun.of("clean", "--dir", folders.driver("nowhere").toString());
+            assertEquals(1, missing.status());
+            assertTrue(missing.err().contains("there is no directory " + folders.driver("nowhere")), missing.err());
+            ToolRun empty = ToolRun.of("clean", "--dir", "");
+            assertTrue(empty.status() != 0 && empty.err().contains("is an empty text"), empty.err());
+        } finally {
+            if (before == null) {
+                System.clearProperty(BASE);
+            } else {
+                System.setProperty(BASE, before);
+            }
+        }
+    }
+}
