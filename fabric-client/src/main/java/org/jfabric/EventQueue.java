@@ -41,8 +41,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * {@link Flags#EVENT}; error entries when a bound endpoint loses a peer, or when a completion queue of it overruns
  * (AMB-10); {@link EventType#CONNREQ} for a {@link PassiveEndpoint}, {@link EventType#CONNECTED} and
  * {@link EventType#SHUTDOWN} for an {@link Endpoint}, and error entries for connections that are not made; user events.
- * Registration is never asynchronous, and multicast is not offered yet, so {@link EventType#MR_COMPLETE} and
- * {@link EventType#JOIN_COMPLETE} come only if the application writes them.
+ * {@link EventType#JOIN_COMPLETE} comes for each multicast group that an endpoint joins. Registration is never
+ * asynchronous, so {@link EventType#MR_COMPLETE} comes only if the application writes it.
  *
  * <p>The queue lives in this process. With an attached driver the client's thread writes into it. With an embedded
  * driver in INVOKER mode the driver's events come in its cycles: each read, wait and {@link #tryWait} runs one first,

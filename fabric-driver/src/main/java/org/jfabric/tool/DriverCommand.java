@@ -2,7 +2,9 @@ package org.jfabric.tool;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 
 import org.jfabric.driver.FabricDriver;
@@ -43,6 +45,13 @@ final class DriverCommand implements Callable<Integer> {
                 + " wins.")
         private List<Path> files = new ArrayList<>();
 
+        @Option(
+            names = "--set",
+            paramLabel = "NAME=VALUE",
+            description = "One of the driver's options, such as jfabric.link.enabled=loopback,shm,udp; may be given"
+                + " several times, and goes ahead of files and system properties.")
+        private Map<String, String> values = new LinkedHashMap<>();
+
         ConfigOptions() {
         }
 
@@ -55,6 +64,7 @@ final class DriverCommand implements Callable<Integer> {
             if (directory.isGiven()) {
                 builder.directory(directory.path());
             }
+            values.forEach(builder::set);
             return builder.build();
         }
     }

@@ -25,7 +25,12 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = ToolVersion.class,
     synopsisSubcommandLabel = "COMMAND",
-    footer = "%n'./fabric compare' measures JFabric beside other libraries; it is built when first used.",
+    footer = {
+        "%n'./fabric help COMMAND' and './fabric COMMAND --help' show the options of a command. Two more commands"
+            + " are built when first used:",
+        "  compare      Measures JFabric beside other libraries, see './fabric compare --help'.",
+        "  test-verbs   Tries the links of RDMA devices in a virtual machine, see './fabric test-verbs --help'."
+    },
     subcommands = {
         PingPongCommand.class,
         FiPingPongCommand.class,
@@ -36,7 +41,8 @@ import picocli.CommandLine.Spec;
         ErrorsCommand.class,
         OptionsCommand.class,
         CleanCommand.class,
-        PingPongPeer.class
+        PingPongPeer.class,
+        CommandLine.HelpCommand.class
     })
 public final class FabricTool implements Runnable {
     private static final int FAILED = 1;
@@ -70,16 +76,22 @@ public final class FabricTool implements Runnable {
      * @return exit status.
      */
     static int run(PrintWriter out, PrintWriter err, String... args) {
-        CommandLine line = new CommandLine(new FabricTool());
-        for (ToolCommand command : ServiceLoader.load(ToolCommand.class)) {
-            line.addSubcommand(command);
-        }
+        CommandLine line = commandLine();
         line.setOut(out);
         line.setErr(err);
         line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setParameterExceptionHandler(FabricTool::onWrongUse);
         line.setExecutionExceptionHandler((failure, command, parsed) -> onFailure(failure, command));
         return line.execute(args);
+    }
+
+    /** The tool with all commands that are on the class path. */
+    static CommandLine commandLine() {
+        CommandLine line = new CommandLine(new FabricTool());
+        for (ToolCommand command : ServiceLoader.load(ToolCommand.class)) {
+            line.addSubcommand(command);
+        }
+        return line;
     }
 
     @Override

@@ -46,14 +46,23 @@ final class OptionsCommand implements Callable<Integer> {
         return 0;
     }
 
+    /** A number in the option's unit, bytes or nanoseconds, or a text. */
+    private static void member(JsonWriter writer, String name, Object value, String text) {
+        if (value instanceof Number number) {
+            writer.member(name, number.longValue());
+        } else {
+            writer.member(name, text);
+        }
+    }
+
     private static String toJson(DriverConfig config) {
         JsonWriter writer = new JsonWriter().beginObject().name("options").beginArray();
         for (EffectiveValue value : config.effectiveValues()) {
-            writer.beginObject()
-                .member("name", value.option().name())
-                .member("value", value.text())
-                .member("unit", value.option().unit())
-                .member("default", value.option().defaultText())
+            writer.beginObject().member("name", value.option().name());
+            member(writer, "value", value.option().parse(value.text()), value.text());
+            writer.member("unit", value.option().unit());
+            member(writer, "default", value.option().defaultValue(), value.option().defaultText());
+            writer
                 .member("isDefault", value.isDefault())
                 .member("where", value.where())
                 .endObject();

@@ -86,7 +86,7 @@ class FabricToolTest {
         assertTrue(text.out().contains("= other "), text.out());
         assertEquals(0, json.status());
         List<?> options = (List<?>) JsonText.object(json.out()).get("options");
-        assertTrue(options.toString().contains("name=jfabric.queue.txSize, value=256, unit=count, default=256,"
+        assertTrue(options.toString().contains("name=jfabric.queue.txSize, value=256.0, unit=count, default=256.0,"
             + " isDefault=true, where=default"), options.toString());
     }
 
