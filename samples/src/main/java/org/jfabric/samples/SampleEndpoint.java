@@ -2,6 +2,7 @@ package org.jfabric.samples;
 
 import org.jfabric.AddressVector;
 import org.jfabric.AddressVectorAttr;
+import org.jfabric.CompletionError;
 import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
 import org.jfabric.CompletionQueueAttr;
@@ -63,6 +64,11 @@ public record SampleEndpoint(
                 seen += result;
             } else if (result == -FabricErrno.EAGAIN) {
                 Thread.onSpinWait();
+            } else if (result == -FabricErrno.EAVAIL) {
+                CompletionError error = new CompletionError();
+                queue.readErr(error, 0);
+                throw new FabricException(error.err(), "a transfer failed after " + seen + " of " + count,
+                    "If the other side does not run yet, start it first.");
             } else {
                 throw new FabricException(result, "a transfer failed after " + seen + " of " + count);
             }

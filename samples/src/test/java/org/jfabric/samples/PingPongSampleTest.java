@@ -73,6 +73,19 @@ class PingPongSampleTest {
         }
     }
 
+    @Test
+    void shouldSayWhatIsMissing() throws Exception {
+        String usage = String.join(" ", start("org.jfabric.samples.pingpong.Ping", "abc").lines().toList());
+        assertTrue(usage.startsWith("ping takes one argument") && usage.endsWith("given: abc"), usage);
+        waitFor(start(FabricDriver.class.getName()), "jfabric driver ready");
+
+        String alone = String.join(" ", start("org.jfabric.samples.pingpong.Ping").lines().toList());
+
+        assertTrue(alone.startsWith("FI_ECONNREFUSED") && alone.endsWith("start it first."), alone);
+        assertTrue(processes.get(2).waitFor(30, TimeUnit.SECONDS));
+        assertEquals(1, processes.get(2).exitValue());
+    }
+
     private BufferedReader start(String mainClass, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),

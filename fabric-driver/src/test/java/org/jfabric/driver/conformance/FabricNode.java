@@ -45,6 +45,10 @@ public final class FabricNode implements AutoCloseable {
         this.fabric = fabric;
         this.pump = pump;
         info = fabric.info(hints.copy().linkName(link)).best();
+        if (hints.srcAddr() != null) {
+            // the name that the endpoint is to have
+            info.srcAddr(hints.srcAddr());
+        }
         domain = fabric.domain(info);
         cq = domain.openCompletionQueue(new CompletionQueueAttr().size(cqSize).format(CompletionFormat.TAGGED));
         av = domain.openAddressVector(new AddressVectorAttr());

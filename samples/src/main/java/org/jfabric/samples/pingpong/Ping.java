@@ -2,6 +2,7 @@ package org.jfabric.samples.pingpong;
 
 import org.jfabric.Fabric;
 import org.jfabric.FabricAddress;
+import org.jfabric.FabricException;
 import org.jfabric.samples.SampleEndpoint;
 
 /**
@@ -19,12 +20,25 @@ public final class Ping {
     }
 
     /**
-     * Runs it.
+     * Runs it, and ends the process with status 1 and a sentence if there is no answer.
      *
      * @param args how many messages, by default 3.
      */
     public static void main(String[] args) {
-        int count = args.length == 0 ? 3 : Integer.parseInt(args[0]);
+        if (args.length > 1 || args.length == 1 && !args[0].matches("[1-9][0-9]{0,8}")) {
+            System.err.println("ping takes one argument, the number of messages, from 1 to 999999999; given: "
+                + String.join(" ", args));
+            System.exit(2);
+        }
+        try {
+            exchange(args.length == 0 ? 3 : Integer.parseInt(args[0]));
+        } catch (FabricException ex) {
+            System.err.println(ex.getMessage());
+            System.exit(1);
+        }
+    }
+
+    private static void exchange(int count) {
         try (Fabric fabric = Fabric.connect()) {
             SampleEndpoint own = SampleEndpoint.open(fabric);
             own.endpoint().publish(SERVICE);
