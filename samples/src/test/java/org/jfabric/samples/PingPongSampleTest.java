@@ -75,18 +75,28 @@ class PingPongSampleTest {
 
     @Test
     void shouldSayWhatIsMissing() throws Exception {
-        String usage = String.join(" ", start("org.jfabric.samples.pingpong.Ping", "abc").lines().toList());
-        assertTrue(usage.startsWith("ping takes one argument") && usage.endsWith("given: abc"), usage);
+        String usage = said("abc");
+        assertTrue(usage.contains("ping takes one argument") && usage.endsWith("given: abc"), usage);
         waitFor(start(FabricDriver.class.getName()), "jfabric driver ready");
 
-        String alone = String.join(" ", start("org.jfabric.samples.pingpong.Ping").lines().toList());
+        String alone = said();
 
-        assertTrue(alone.startsWith("FI_ECONNREFUSED") && alone.endsWith("start it first."), alone);
+        assertTrue(alone.contains("FI_ECONNREFUSED") && alone.endsWith("start it first."), alone);
         assertTrue(processes.get(2).waitFor(30, TimeUnit.SECONDS));
         assertEquals(1, processes.get(2).exitValue());
     }
 
+    /** What ping says instead of its answers. */
+    private String said(String... arguments) throws IOException {
+        Process ping = start(ProcessBuilder.Redirect.PIPE, "org.jfabric.samples.pingpong.Ping", arguments);
+        return String.join(" ", ping.errorReader().lines().toList());
+    }
+
     private BufferedReader start(String mainClass, String... arguments) throws IOException {
+        return start(ProcessBuilder.Redirect.INHERIT, mainClass, arguments).inputReader();
+    }
+
+    private Process start(ProcessBuilder.Redirect errors, String mainClass, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
@@ -95,9 +105,9 @@ class PingPongSampleTest {
             "-cp", System.getProperty("java.class.path"),
             mainClass));
         command.addAll(List.of(arguments));
-        Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        Process process = new ProcessBuilder(command).redirectError(errors).start();
         processes.add(process);
-        return process.inputReader();
+        return process;
     }
 
     private static void waitFor(BufferedReader output, String begin) throws IOException {
