@@ -45,6 +45,14 @@ class FabricErrnoTest {
         assertEquals(new HashSet<>(numbers.values()).size(), sentences.size(), "codes share a text");
     }
 
+    /** The event that most readers of these codes have met is in their sentence. */
+    @Test
+    void shouldNameTheRealEventInSentencesOfCodesWithSeveralCauses() {
+        assertTrue(FabricErrno.describe(FabricErrno.ENODEV).contains("driver has ended"));
+        assertTrue(FabricErrno.describe(FabricErrno.EOPBADSTATE).contains("driver has ended"));
+        assertTrue(FabricErrno.describe(FabricErrno.EIO).contains("peer sent what does not belong to the protocol"));
+    }
+
     @Test
     void shouldNameEveryCodeOfEitherSign() {
         for (Map.Entry<String, Integer> entry : ConstantTable.parse(NUMBERS).entrySet()) {
