@@ -32,7 +32,8 @@ public final class FabricErrno {
     public static final int EINTR = 4;
 
     /**
-     * Value 5. Input or output error: the operating system or device failed; the administrator checks the host log.
+     * Value 5. Input or output error: the operating system or a device failed, or the peer sent what does not belong to
+     * the protocol; provErrno and the driver's error log (fabric errors) say which, and the administrator reads them.
      */
     public static final int EIO = 5;
 
@@ -72,7 +73,8 @@ public final class FabricErrno {
     public static final int EBUSY = 16;
 
     /**
-     * Value 19. No device: the requested device is missing on this host; choose another link or install the device.
+     * Value 19. Gone: the driver has ended, or the device is missing or was removed; the caller connects to a running
+     * driver, or chooses another link.
      */
     public static final int ENODEV = 19;
 
@@ -225,8 +227,8 @@ public final class FabricErrno {
     public static final int ETOOSMALL = 257;
 
     /**
-     * Value 258. Not permitted in this state: the object is not enabled, already enabled, or closed; the caller
-     * corrects the order of calls.
+     * Value 258. Not permitted in this state: the object is not enabled yet, enabled already or closed, or its driver
+     * has ended; the caller corrects the order of calls, or after the driver's end connects again.
      */
     public static final int EOPBADSTATE = 258;
 
@@ -374,8 +376,8 @@ public final class FabricErrno {
             "Interrupted: a signal or thread interrupt ended the call early; the caller decides whether "
                 + "to call again.");
         define(EIO, "FI_EIO",
-            "Input or output error: the operating system or device failed; the administrator checks the "
-                + "host log.");
+            "Input or output error: the operating system or a device failed, or the peer sent what does not "
+                + "belong to the protocol; the driver's error log (fabric errors) says which.");
         define(E2BIG, "FI_E2BIG",
             "Argument list too long: the caller passed more elements than allowed; split the request.");
         define(EBADF, "FI_EBADF",
@@ -395,8 +397,8 @@ public final class FabricErrno {
         define(EBUSY, "FI_EBUSY",
             "Resource in use: other objects still refer to this one; the caller closes those first.");
         define(ENODEV, "FI_ENODEV",
-            "No device: the requested device is missing on this host; choose another link or install the "
-                + "device.");
+            "Gone: the driver has ended, or the device is missing or was removed; connect to a running driver, "
+                + "or choose another link.");
         define(EINVAL, "FI_EINVAL",
             "Invalid argument: the caller passed a value outside of the documented range; correct the "
                 + "call.");
@@ -486,8 +488,8 @@ public final class FabricErrno {
         define(ETOOSMALL, "FI_ETOOSMALL",
             "Provided buffer too small: the caller provides the length that was returned and calls again.");
         define(EOPBADSTATE, "FI_EOPBADSTATE",
-            "Not permitted in this state: the object is not enabled, already enabled, or closed; the "
-                + "caller corrects the order of calls.");
+            "Not permitted in this state: the object is not enabled yet, enabled already or closed, or its "
+                + "driver has ended; correct the order of calls, or after the driver's end connect again.");
         define(EAVAIL, "FI_EAVAIL",
             "Error entry available: the oldest unread entry is an error; the caller takes it with readErr "
                 + "and reads on.");
