@@ -15,6 +15,7 @@ final class ErrorText {
     /** Text, never empty; where a buffer is given it is stored there too, cut and ended by a zero byte. */
     static String of(int provErrno, DirectBuffer data, MutableDirectBuffer buffer, int offset, int len) {
         StringBuilder text = new StringBuilder(VerbsErrno.isVerbs(provErrno) ? VerbsErrno.describe(provErrno)
+            : ProtocolErrno.isProtocol(provErrno) ? ProtocolErrno.describe(provErrno)
             : FabricErrno.name(provErrno) + ": " + FabricErrno.describe(provErrno));
         if (data != null && data.capacity() > 0) {
             text.append(" Data:");

@@ -5,7 +5,8 @@ package org.jfabric;
  * work completion and the vendor's code, or the number of the asynchronous event.
  *
  * <pre>
- *   bit 30       1: one of these codes; every other provErrno is a {@link FabricErrno}
+ *   bit 30       1: one of these codes; every other provErrno is a {@link FabricErrno} or
+ *                {@link ProtocolErrno}
  *   bits 24..29  status of the work completion (enum ibv_wc_status); or 32 + number of the event (enum ibv_event_type)
  *   bits 0..23   the vendor's code (vendor_err of struct ibv_wc), its lower 24 bits; 0 with an event
  * </pre>
@@ -58,7 +59,7 @@ public final class VerbsErrno {
      * Whether an RDMA device has said it.
      *
      * @param provErrno of an error entry, of either sign.
-     * @return false for those that are a {@link FabricErrno}.
+     * @return false for those that are a {@link FabricErrno} or a {@link ProtocolErrno}.
      */
     public static boolean isVerbs(int provErrno) {
         return Math.abs(provErrno) >= MARK;

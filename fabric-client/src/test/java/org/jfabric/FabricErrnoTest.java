@@ -51,6 +51,14 @@ class FabricErrnoTest {
         assertTrue(FabricErrno.describe(FabricErrno.ENODEV).contains("driver has ended"));
         assertTrue(FabricErrno.describe(FabricErrno.EOPBADSTATE).contains("driver has ended"));
         assertTrue(FabricErrno.describe(FabricErrno.EIO).contains("peer sent what does not belong to the protocol"));
+        assertTrue(ErrorText.of(ProtocolErrno.RXM, null, null, 0, 0).contains("-p 'tcp;ofi_rxm' -e rdm"));
+        assertTrue(ErrorText.of(-ProtocolErrno.TCP, null, null, 0, 0).contains("-p tcp -e rdm"));
+        assertTrue(ErrorText.of(ProtocolErrno.MSG, null, null, 0, 0).contains("endpoint type"));
+        assertTrue(ErrorText.of(ProtocolErrno.UNKNOWN, null, null, 0, 0).contains("same provider"));
+        for (int other : new int[] {0, FabricErrno.EIO, -FabricErrno.EIO, 1 << 30, (1 << 30) + (1 << 29),
+            Integer.MAX_VALUE, Integer.MIN_VALUE}) {
+            assertFalse(ProtocolErrno.isProtocol(other), Integer.toHexString(other));
+        }
     }
 
     @Test

@@ -1,5 +1,6 @@
 package org.jfabric.tool;
 
+import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -27,8 +28,10 @@ import picocli.CommandLine.Spec;
     description = {
         "Plays one side of libfabric's fi_pingpong; the other side is the C program or this one.",
         "Without SERVER it waits for a client. Both sides need the same -p, -e, -m, -S, -I and -c.",
-        "Providers: udp (-e dgram); verbs (-e msg, rdm or dgram); net (-e rdm); tcp (-e msg, or -e rdm, which is rxm"
-            + " over tcp as in libfabric 1.17; what libfabric 2.x calls tcp with -e rdm is net here)."
+        "Providers: udp (-e dgram); tcp (-e msg or rdm); tcp;ofi_rxm (-e rdm); verbs (-e msg, rdm or dgram);"
+            + " verbs;ofi_rxm (-e rdm).",
+        "They mean what libfabric 1.18 and later mean by them. A C program of 1.17 calls tcp with -e rdm net, which"
+            + " may be written here as well, and tcp;ofi_rxm tcp."
     })
 final class FiPingPongCommand implements Callable<Integer> {
     private static final int LARGEST_PORT = 0xffff;
@@ -100,7 +103,7 @@ final class FiPingPongCommand implements Callable<Integer> {
         inRange("-P", serverPort, 1, LARGEST_PORT);
         boolean isClient = server != null;
         try (FiPingPongControl control = isClient ? FiPingPongControl.connect(server, serverPort, ownPort)
-                : FiPingPongControl.accept(ownPort == 0 ? FiPingPongControl.PORT : ownPort, ipv6);
+                : FiPingPongControl.accept(ownPort == 0 ? FiPingPongControl.PORT : ownPort, ipv6, this::waits);
             TemporaryDirectory directory = TemporaryDirectory.create(Collections.max(plan.sizes()))) {
             run(plan, isClient, control, directory);
         }
@@ -134,6 +137,14 @@ final class FiPingPongCommand implements Callable<Integer> {
         }
     }
 
+    /** Says where the server can be reached, so that it is clear what the client has to be given. */
+    private void waits(int port) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.println("waiting for a client at port " + port + (port == FiPingPongControl.PORT ? "" : " (-P " + port
+            + " of the client)") + ", provider " + provider + ", type " + type + ", mode " + mode);
+        err.flush();
+    }
+
     private void tell(String line) {
         if (verbose) {
             spec.commandLine().getErr().println(line);
@@ -151,10 +162,15 @@ final class FiPingPongCommand implements Callable<Integer> {
     private FiPingPongPlan plan() {
         oneOf("-e", type, List.of("msg", "rdm", "dgram"));
         oneOf("-m", mode, List.of("msg", "tagged"));
+        EndpointType endpointType = EndpointType.valueOf(type.toUpperCase(Locale.ROOT));
+        if (FiPingPongPlan.link(provider, endpointType) == null) {
+            throw new ParameterException(spec.commandLine(), "Invalid values for options '-p' and '-e': \"" + provider
+                + "\" with " + type + " is not one of " + FiPingPongPlan.combinations());
+        }
         inRange("-I", iterations, 1, Integer.MAX_VALUE);
         inRange("--timeout", timeoutSeconds, 1, Integer.MAX_VALUE);
         return new FiPingPongPlan(
-            provider, EndpointType.valueOf(type.toUpperCase(Locale.ROOT)), mode.equals("tagged"), iterations, sizes(),
+            provider, endpointType, mode.equals("tagged"), iterations, sizes(),
             check);
     }
 

@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntConsumer;
 
 import org.jfabric.AddressFormat;
 import org.jfabric.FabricException;
@@ -56,12 +57,17 @@ final class FiPingPongControl implements AutoCloseable {
         channel.configureBlocking(false);
     }
 
-    /** Waits for the client; there is one in each run. */
-    static FiPingPongControl accept(int port, boolean ipv6) {
+    /**
+     * Waits for the client; there is one in each run.
+     *
+     * @param listening is told the port as soon as clients can connect to it.
+     */
+    static FiPingPongControl accept(int port, boolean ipv6, IntConsumer listening) {
         try (ServerSocketChannel server = ServerSocketChannel.open(
             ipv6 ? StandardProtocolFamily.INET6 : StandardProtocolFamily.INET)) {
             server.setOption(StandardSocketOptions.SO_REUSEADDR, true);
             server.bind(new InetSocketAddress(ipv6 ? "::" : "0.0.0.0", port));
+            listening.accept(port);
             return new FiPingPongControl(server.accept());
         } catch (BindException ex) {
             throw new ToolException("Port " + port + " for the control connection is taken (" + ex.getMessage()

@@ -1,6 +1,8 @@
 package org.jfabric.tool;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import org.agrona.concurrent.UnsafeBuffer;
@@ -45,6 +47,8 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
      * the other side sends the next message when it has the answer, and that is sent when the memory has been read.
      */
     private static final int RECEIVES = 2;
+    /** How long the first message may take before the driver's error log is read for the reason. */
+    private static final long FIRST_NS = TimeUnit.SECONDS.toNanos(1);
     private static final byte[] LAST = {'f', 'i', 'n', 0};
 
     private final boolean tagged;
@@ -291,12 +295,28 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
             if (polls % PAUSE_POLLS == PAUSE_POLLS - 1) {
                 long now = System.nanoTime();
                 begin = begin == 0 ? now : begin;
+                if (receivesDone == 0 && now - begin > FIRST_NS) {
+                    failIfRefused();
+                }
                 if (now - begin > timeoutNs) {
                     throw new ToolException((receive ? "No message came" : "A message did not leave") + " for "
                         + TimeUnit.NANOSECONDS.toSeconds(timeoutNs) + " s after " + receivesDone
                         + " messages; datagrams may be lost on their way, and both sides need the same options.");
                 }
                 Thread.yield();
+            }
+        }
+    }
+
+    /** Whether the driver had to refuse the other side, which then sends nothing: its error log has the reason. */
+    private void failIfRefused() {
+        try (CncView view = CncView.open(driver.directory())) {
+            List<String> errors = new ArrayList<>();
+            view.readErrors((count, first, last, text) -> errors.add(text.lines().findFirst().orElse("")));
+            if (!errors.isEmpty()) {
+                // the first is the reason, others are the peer's further attempts
+                throw new ToolException("No message came within " + TimeUnit.NANOSECONDS.toSeconds(FIRST_NS)
+                    + " s, and the driver reports: " + errors.getFirst().replaceFirst("^[\\w.$]+: ", ""));
             }
         }
     }

@@ -1,7 +1,12 @@
 package org.jfabric.tool;
 
 import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 import org.jfabric.EndpointType;
 import org.jfabric.FabricAddress;
@@ -25,6 +30,8 @@ record FiPingPongPlan(
     static final long TAG = 1234;
 
     private static final int LARGEST_SHIFT = 22;
+    /** Links by provider and type. */
+    private static final Map<String, Map<EndpointType, String>> LINKS = links();
 
     /** The sizes without a choice. */
     static List<Long> usualSizes() {
@@ -42,22 +49,26 @@ record FiPingPongPlan(
     }
 
     /**
-     * The link that speaks what a provider speaks. {@code tcp} means what Debian 12's libfabric 1.17 means by it:
-     * messages over rxm for reliable datagrams, and {@code net} is what later versions call {@code tcp}.
+     * The link that speaks what a provider speaks with a type of endpoints, as libfabric 1.18 and later have both:
+     * {@code tcp} with {@code rdm} is the provider's own protocol, which 1.17 calls {@code net}; what 1.17 means by it
+     * is {@code tcp;ofi_rxm}.
+     *
+     * @return null if there is no such provider here, or not with that type.
      */
+    static String link(String provider, EndpointType type) {
+        return LINKS.getOrDefault(provider, Map.of()).get(type);
+    }
+
+    /** The link of this run. */
     String link() {
-        return switch (provider) {
-            case "net" -> "tcp";
-            case "tcp" -> type == EndpointType.RDM ? "rxm" : "tcp";
-            case "tcp;ofi_rxm", "ofi_rxm;tcp", "ofi_rxm" -> "rxm";
-            case "verbs" -> switch (type) {
-                case RDM -> "verbsrxm";
-                case DGRAM -> "verbsud";
-                default -> "verbs";
-            };
-            case "verbs;ofi_rxm", "ofi_rxm;verbs" -> "verbsrxm";
-            default -> provider;
-        };
+        return link(provider, type);
+    }
+
+    /** The providers with their types, for people. */
+    static String combinations() {
+        return LINKS.entrySet().stream().map(each -> each.getKey() + " ("
+            + each.getValue().keySet().stream().map(type -> type.name().toLowerCase(Locale.ROOT))
+                .collect(Collectors.joining(", ")) + ')').collect(Collectors.joining("; "));
     }
 
     /** What the endpoint must be able to do. */
@@ -76,6 +87,21 @@ record FiPingPongPlan(
             case "udp" -> Protocol.UDP;
             default -> Protocol.UNSPEC;
         };
+    }
+
+    private static Map<String, Map<EndpointType, String>> links() {
+        Map<String, Map<EndpointType, String>> links = new LinkedHashMap<>();
+        links.put("udp", Map.of(EndpointType.DGRAM, "udp"));
+        links.put("tcp", new EnumMap<>(Map.of(EndpointType.MSG, "tcp", EndpointType.RDM, "tcp")));
+        links.put("net", links.get("tcp"));
+        links.put("tcp;ofi_rxm", Map.of(EndpointType.RDM, "rxm"));
+        links.put("verbs", new EnumMap<>(
+            Map.of(EndpointType.MSG, "verbs", EndpointType.RDM, "verbsrxm", EndpointType.DGRAM, "verbsud")));
+        links.put("verbs;ofi_rxm", Map.of(EndpointType.RDM, "verbsrxm"));
+        // libfabric takes the parts in either order
+        links.put("ofi_rxm;tcp", links.get("tcp;ofi_rxm"));
+        links.put("ofi_rxm;verbs", links.get("verbs;ofi_rxm"));
+        return links;
     }
 
     /** Destination of a receive's source: any. */

@@ -37,7 +37,7 @@ public final class LibfabricPingPong {
      * Runs both.
      *
      * @param javaIsServer which of them waits for the other.
-     * @param options      of both.
+     * @param options      of both, with the provider as 1.18 and later call it.
      */
     static Outcome run(boolean javaIsServer, String... options) throws Exception {
         return runAt("127.0.0.1", javaIsServer, options);
@@ -99,15 +99,28 @@ public final class LibfabricPingPong {
     }
 
     private static Process start(List<String> options) throws IOException {
-        return start(options, Map.of());
+        return start(named(options), Map.of());
     }
 
+    /** Starts the program with options as 1.17 has them. */
     static Process start(List<String> options, Map<String, String> environment) throws IOException {
         List<String> command = new ArrayList<>(List.of(PROGRAM.toString()));
         command.addAll(options);
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
         builder.environment().putAll(environment);
         return builder.start();
+    }
+
+    /** Options with the provider as 1.17 calls it. */
+    private static List<String> named(List<String> options) {
+        List<String> named = new ArrayList<>(options);
+        int provider = named.indexOf("-p") + 1;
+        if (named.get(provider).equals("tcp;ofi_rxm")) {
+            named.set(provider, "tcp");
+        } else if (named.get(provider).equals("tcp") && named.contains("rdm")) {
+            named.set(provider, "net");
+        }
+        return named;
     }
 
     private static String await(Process c) throws Exception {

@@ -111,7 +111,7 @@ class RestartedPeerTest {
     private Run start(String provider, int port) throws Exception {
         int controlPort = LibfabricPingPong.freePort();
         CompletableFuture<FiPingPongControl> accepted =
-            CompletableFuture.supplyAsync(() -> FiPingPongControl.accept(controlPort, false));
+            CompletableFuture.supplyAsync(() -> FiPingPongControl.accept(controlPort, false, listening -> { }));
         LibfabricPingPong.awaitListener(controlPort, accepted);
         String ports = "FI_" + provider.toUpperCase() + "_PORT_";
         Process program = LibfabricPingPong.start(

@@ -52,7 +52,7 @@ public final class CompareCommand implements ToolCommand {
         split = ",",
         description = "Measure only these, of: jfabric-invoker, jfabric-invoker-all-links,"
             + " jfabric-invoker-100000-receives, jfabric-zero-copy, jfabric-daemon-dedicated, jfabric-daemon-shared,"
-            + " jfabric-daemon-1000-endpoints, aeron-ipc, ucx, libfabric-shm, jfabric-tcp, libfabric-net, ucx-tcp,"
+            + " jfabric-daemon-1000-endpoints, aeron-ipc, ucx, libfabric-shm, jfabric-tcp, libfabric-tcp, ucx-tcp,"
             + " jfabric-rxm, libfabric-rxm, jfabric-udp, aeron-udp, hand-over, copy.")
     private List<String> systems = Contenders.IDS;
 

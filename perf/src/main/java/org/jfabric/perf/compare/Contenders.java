@@ -27,7 +27,7 @@ final class Contenders {
 
     /** All names, for the command line. */
     static final List<String> IDS = List.of(INVOKER, ALL_LINKS, MANY_RECEIVES, ZERO_COPY, DEDICATED, SHARED,
-        AMONG_MANY, AERON_IPC, UcxTool.POSIX.id(), LibfabricTool.SHM.id(), TCP, LibfabricTool.NET.id(),
+        AMONG_MANY, AERON_IPC, UcxTool.POSIX.id(), LibfabricTool.SHM.id(), TCP, LibfabricTool.TCP.id(),
         UcxTool.TCP.id(), RXM, LibfabricTool.RXM.id(), UDP, AERON_UDP, HAND_OVER, COPY);
 
     private static final int ANY_SIZE = Integer.MAX_VALUE;
@@ -85,7 +85,7 @@ final class Contenders {
             contenders.add(new JvmContender(definition, settings));
         }
         for (NativeContender.NativeTool tool : List.of(
-            UcxTool.POSIX, UcxTool.TCP, LibfabricTool.SHM, LibfabricTool.NET, LibfabricTool.RXM)) {
+            UcxTool.POSIX, UcxTool.TCP, LibfabricTool.SHM, LibfabricTool.TCP, LibfabricTool.RXM)) {
             contenders.add(new NativeContender(tool, settings));
         }
         // the order of the names: what is compared stands together

@@ -10,10 +10,10 @@ import org.jfabric.tool.ToolException;
 /** {@code fi_pingpong} with tagged messages over one provider; it has no test of rate and no warm-up of its own. */
 final class LibfabricTool implements NativeContender.NativeTool {
     static final LibfabricTool SHM = new LibfabricTool("libfabric-shm", "libfabric shm", "shm");
-    /** What is called tcp since 1.18. */
-    static final LibfabricTool NET = new LibfabricTool("libfabric-net", "libfabric net", "net");
-    /** Of 1.17, whose reliable datagrams over tcp are those of rxm. */
-    static final LibfabricTool RXM = new LibfabricTool("libfabric-rxm", "libfabric rxm over tcp", "tcp");
+    /** The provider's own reliable datagrams. */
+    static final LibfabricTool TCP = new LibfabricTool("libfabric-tcp", "libfabric tcp", "tcp");
+    /** Those of ofi_rxm, over connections of the provider tcp. */
+    static final LibfabricTool RXM = new LibfabricTool("libfabric-rxm", "libfabric rxm over tcp", "tcp;ofi_rxm");
 
     private static final String BANDWIDTH = "MB/sec";
     private static final double NS_PER_MICROSECOND = 1e3;
@@ -21,6 +21,7 @@ final class LibfabricTool implements NativeContender.NativeTool {
     private final String id;
     private final String title;
     private final String provider;
+    private String installed;
 
     private LibfabricTool(String id, String title, String provider) {
         this.id = id;
@@ -66,7 +67,7 @@ final class LibfabricTool implements NativeContender.NativeTool {
     @Override
     public List<String> command(Pass pass, int sizeBytes, long count, int port, boolean server) {
         List<String> command = new ArrayList<>(List.of(program(),
-            "-p", provider, "-e", "rdm", "-m", "tagged",
+            "-p", providerOf(installedVersion()), "-e", "rdm", "-m", "tagged",
             "-I", Long.toString(count),
             "-S", Integer.toString(sizeBytes),
             server ? "-B" : "-P", Integer.toString(port)));
@@ -74,6 +75,28 @@ final class LibfabricTool implements NativeContender.NativeTool {
             command.add("127.0.0.1");
         }
         return command;
+    }
+
+    /**
+     * The provider as an installed libfabric calls it.
+     *
+     * @param version what {@code fi_info --version} prints.
+     */
+    String providerOf(String version) {
+        // 1.17 means rxm by tcp with rdm
+        return provider.equals("tcp") && version.contains("libfabric: 1.17.") ? "net" : provider;
+    }
+
+    private synchronized String installedVersion() {
+        if (installed == null) {
+            try {
+                installed = Programs.output(null, versionCommand());
+            } catch (InterruptedException ex) {
+                Thread.currentThread().interrupt();
+                throw new ToolException("The version of libfabric was not awaited: the run is ending.", ex);
+            }
+        }
+        return installed;
     }
 
     /** Bandwidth is size over half a round trip, and has more digits than the time in microseconds. */

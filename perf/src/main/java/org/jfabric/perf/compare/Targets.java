@@ -94,13 +94,13 @@ final class Targets {
     /** Over the loopback interface. */
     private static void sockets(List<Target> targets) {
         Cell tcp = cell(Contenders.TCP, Pass.EXCHANGE, SIZE);
-        targets.add(new Target("half round trip of 64 bytes over tcp against libfabric net", tcp,
-            Metric.HALF_ROUND_TRIP, cell(LibfabricTool.NET.id(), Pass.EXCHANGE, SIZE), 1.0, 1.0));
+        targets.add(new Target("half round trip of 64 bytes over tcp against libfabric tcp", tcp,
+            Metric.HALF_ROUND_TRIP, cell(LibfabricTool.TCP.id(), Pass.EXCHANGE, SIZE), 1.0, 1.0));
         targets.add(new Target("the same against UCX tcp", tcp, Metric.HALF_ROUND_TRIP,
             cell(UcxTool.TCP.id(), Pass.EXCHANGE, SIZE), 1.0, 1.0));
-        targets.add(new Target("bandwidth of 1 MiB there and back over tcp against libfabric net",
+        targets.add(new Target("bandwidth of 1 MiB there and back over tcp against libfabric tcp",
             cell(Contenders.TCP, Pass.EXCHANGE, MIB), Metric.EXCHANGE_BANDWIDTH,
-            cell(LibfabricTool.NET.id(), Pass.EXCHANGE, MIB), 1.0, 1.0));
+            cell(LibfabricTool.TCP.id(), Pass.EXCHANGE, MIB), 1.0, 1.0));
         targets.add(new Target("half round trip of 64 bytes in datagrams over udp against Aeron UDP",
             cell(Contenders.UDP, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
             cell(Contenders.AERON_UDP, Pass.EXCHANGE, SIZE), 1.0, 1.0));

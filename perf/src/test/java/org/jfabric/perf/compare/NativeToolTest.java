@@ -21,7 +21,7 @@ class NativeToolTest {
         """;
 
     private final UcxTool ucx = UcxTool.POSIX;
-    private final LibfabricTool libfabric = LibfabricTool.NET;
+    private final LibfabricTool libfabric = LibfabricTool.TCP;
 
     @Test
     void shouldReadTheOverallRateOfUcx() {
@@ -50,11 +50,17 @@ class NativeToolTest {
     @Test
     void shouldTellEachProgramItsTransport() {
         assertEquals("tcp,self", UcxTool.TCP.environment().get("UCX_TLS"));
-        for (LibfabricTool tool : List.of(LibfabricTool.SHM, LibfabricTool.NET, LibfabricTool.RXM)) {
+        for (LibfabricTool tool : List.of(LibfabricTool.SHM, LibfabricTool.TCP, LibfabricTool.RXM)) {
             List<String> command = tool.command(Pass.EXCHANGE, 64, 1_000, 5_000, false);
-            assertEquals(tool.title().contains("rxm") ? "tcp" : tool.title().substring("libfabric ".length()),
-                command.get(command.indexOf("-p") + 1));
+            assertTrue(command.contains("-p"), command.toString());
         }
+        String older = "fi_info: 1.17.0\nlibfabric: 1.17.0\nlibfabric api: 1.17";
+        String later = "fi_info: 1.18.1\nlibfabric: 1.18.1\nlibfabric api: 1.18";
+        assertEquals(List.of("net", "tcp"),
+            List.of(LibfabricTool.TCP.providerOf(older), LibfabricTool.TCP.providerOf(later)));
+        assertEquals(List.of("tcp;ofi_rxm", "tcp;ofi_rxm"),
+            List.of(LibfabricTool.RXM.providerOf(older), LibfabricTool.RXM.providerOf(later)));
+        assertEquals("shm", LibfabricTool.SHM.providerOf(older));
     }
 
     @Test

@@ -85,6 +85,8 @@ final class RxmChannel extends ForeignChannel {
     boolean awaitsRequest;
     /** Counted among the strangers of its endpoint. */
     boolean isStranger;
+    /** The other protocol that the peer speaks, a {@link org.jfabric.ProtocolErrno}; 0 if it speaks rxm. */
+    int otherProtocol;
     /** When to ask again. */
     long retryNs;
     long retryDelayNs = 1_000_000;
@@ -556,7 +558,7 @@ final class RxmChannel extends ForeignChannel {
 
     @Override
     public int provErrno() {
-        return below == null ? 0 : below.provErrno();
+        return otherProtocol != 0 || below == null ? otherProtocol : below.provErrno();
     }
 
     private void release() {

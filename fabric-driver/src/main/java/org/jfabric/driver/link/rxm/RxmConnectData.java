@@ -1,5 +1,8 @@
 package org.jfabric.driver.link.rxm;
 
+import org.jfabric.ProtocolErrno;
+import org.jfabric.driver.link.PeerProtocol;
+
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -89,7 +92,8 @@ record RxmConnectData(int port, int flowControl, int eagerLimit, int receives, l
      */
     static String mismatch(byte[] request, int eagerLimit) {
         if (request.length < REQUEST_LENGTH) {
-            return "its connection request has only " + request.length + " bytes, needed are " + REQUEST_LENGTH;
+            return "its connection request has only " + request.length + " bytes, needed are " + REQUEST_LENGTH + ". "
+                + ProtocolErrno.describe(PeerProtocol.of(request));
         }
         if (request[0] != VERSION || request[2] != CONTROL_VERSION || request[3] != OP_VERSION) {
             return "it speaks version " + request[0] + '.' + request[2] + '.' + request[3] + " of the protocol, "

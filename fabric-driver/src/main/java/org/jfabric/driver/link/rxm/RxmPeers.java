@@ -2,6 +2,7 @@ package org.jfabric.driver.link.rxm;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.ProtocolErrno;
 import org.jfabric.SocketName;
 import org.jfabric.driver.config.Takeover;
 import org.jfabric.driver.config.TcpConfig;
@@ -15,6 +16,7 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.PeerProtocol;
 import org.jfabric.driver.link.StallWatch;
 import org.jfabric.driver.link.Strangers;
 
@@ -166,7 +168,9 @@ final class RxmPeers extends ListenerHandler {
         public void onConnected(String localAddress, String peerAddress, byte[] cmData) {
             RxmConnectData acceptance = RxmConnectData.ofAcceptance(cmData);
             if (acceptance == null) {
-                channel.broken("accepted a connection with only " + cmData.length + " bytes of private data");
+                channel.otherProtocol = PeerProtocol.of(cmData);
+                channel.broken("accepted a connection with " + cmData.length + " bytes of private data. "
+                    + ProtocolErrno.describe(channel.otherProtocol));
                 return;
             }
             channel.process = acceptance.process();
@@ -175,7 +179,11 @@ final class RxmPeers extends ListenerHandler {
 
         @Override
         public void onFailed(int errno, byte[] cmData) {
-            if (errno == FabricErrno.ECONNREFUSED
+            if (errno == FabricErrno.ECONNREFUSED && PeerProtocol.of(cmData) == ProtocolErrno.TCP) {
+                channel.otherProtocol = ProtocolErrno.TCP;
+                broken(channel, "refused the connection. " + ProtocolErrno.describe(ProtocolErrno.TCP));
+                channel.down(FabricErrno.EIO);
+            } else if (errno == FabricErrno.ECONNREFUSED
                 && RxmConnectData.reason(cmData) == RxmConnectData.REASON_ALREADY) {
                 // the peer's own request is on its way, or the peer has yet to notice the end of an old connection
                 channel.below(null);

@@ -35,6 +35,8 @@ final class RdmChannel extends TcpChannel {
     boolean isStranger;
     /** Why it could not even begin; told in the next poll. */
     int failure;
+    /** The other protocol that the peer speaks, a {@link org.jfabric.ProtocolErrno}; 0 if it speaks ours. */
+    int otherProtocol;
 
     RdmChannel(
         RdmEndpoint endpoint, ChannelLimits limits, SocketName remote, String remoteAddress, ChannelHandler handler) {
@@ -50,6 +52,11 @@ final class RdmChannel extends TcpChannel {
 
     String remoteAddress() {
         return remoteAddress;
+    }
+
+    @Override
+    public int provErrno() {
+        return otherProtocol;
     }
 
     @Override

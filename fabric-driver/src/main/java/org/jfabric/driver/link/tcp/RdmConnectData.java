@@ -2,6 +2,8 @@ package org.jfabric.driver.link.tcp;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.ProtocolErrno;
+import org.jfabric.driver.link.PeerProtocol;
 
 import java.nio.ByteBuffer;
 
@@ -49,9 +51,8 @@ record RdmConnectData(int version, int features, int listenPort, int processId) 
      */
     static RdmConnectData decode(byte[] data) {
         if (data.length != LENGTH) {
-            throw new FabricException(FabricErrno.EIO, "connect data of " + data.length + " bytes, " + LENGTH
-                + " come from a reliable-datagram endpoint",
-                "Use the same protocol at both ends: tcp of libfabric 1.18 and later, net of 1.17.");
+            throw new FabricException(FabricErrno.EIO, "connect data of " + data.length + " bytes, needed are "
+                + LENGTH, ProtocolErrno.describe(PeerProtocol.of(data)));
         }
         ByteBuffer buffer = ByteBuffer.wrap(data);
         RdmConnectData decoded = new RdmConnectData(

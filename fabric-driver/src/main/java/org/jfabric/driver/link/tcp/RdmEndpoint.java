@@ -2,11 +2,13 @@ package org.jfabric.driver.link.tcp;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.ProtocolErrno;
 import org.jfabric.SocketName;
 import org.jfabric.driver.config.Takeover;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.PeerProtocol;
 import org.jfabric.driver.link.Strangers;
 
 import java.net.InetAddress;
@@ -207,16 +209,22 @@ final class RdmEndpoint extends ConnectionOwner {
         RdmChannel channel = byConnection.get(connection);
         int wanted = channel == null ? CmMessage.REQUEST : CmMessage.RESPONSE;
         if (channel != null && message.type() == CmMessage.REJECT) {
-            onRejected(channel, connection);
+            if (PeerProtocol.of(message.data()) == ProtocolErrno.RXM) {
+                endOther(channel, connection, message.data(), "refused the connection. "
+                    + ProtocolErrno.describe(ProtocolErrno.RXM));
+            } else {
+                onRejected(channel, connection);
+            }
             return;
         }
-        RdmConnectData data = null;
+        RdmConnectData data;
         try {
             data = RdmConnectData.decode(message.data());
         } catch (FabricException e) {
-            connection.broken(e.getMessage());
+            endOther(channel, connection, message.data(), "sent what is refused with " + e.getMessage());
+            return;
         }
-        if (data == null || message.type() != wanted) {
+        if (message.type() != wanted) {
             connection.broken("began with a message of type " + message.type());
             connection.end(FabricErrno.EIO);
         } else if (channel != null) {
@@ -225,6 +233,21 @@ final class RdmEndpoint extends ConnectionOwner {
         } else {
             onRequest(connection, message, data);
         }
+    }
+
+    /** The peer's connect data is none of ours. */
+    private void endOther(RdmChannel channel, TcpConnection connection, byte[] data, String what) {
+        int protocol = PeerProtocol.of(data);
+        // of the right length and still not right: ours, and broken
+        if (channel != null && protocol != ProtocolErrno.TCP) {
+            channel.otherProtocol = protocol;
+        }
+        if (channel == null) {
+            connection.refuse(RdmConnectData.request(local.port(), processId).encode(), what);
+            return;
+        }
+        connection.broken(what);
+        connection.end(FabricErrno.EIO);
     }
 
     private void onRejected(RdmChannel channel, TcpConnection connection) {

@@ -172,6 +172,13 @@ final class TcpConnection extends Watched {
         release();
     }
 
+    /** Answers connect data of another protocol with ours, by which the peer can recognise it, and ends. */
+    void refuse(byte[] data, String what) {
+        output.writeWhole(new CmMessage(CmMessage.REJECT, data));
+        broken(what);
+        end(FabricErrno.EIO);
+    }
+
     private boolean write(CmMessage message) {
         if (output.writeWhole(message)) {
             return true;
