@@ -3,6 +3,7 @@ package org.jfabric.driver;
 import org.agrona.DirectBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.driver.conductor.ServiceNames;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Sizing;
 import org.jfabric.ffi.FileStatus;
@@ -475,7 +476,7 @@ public final class DriverDirectory implements AutoCloseable {
     /** Deletes the files of a driver by their names; a folder under such a name is somebody else's. */
     private void removeLeftovers() {
         for (String name : list(fd, path)) {
-            if (name.equals(SOCKET_NAME) || FileType.isFileName(name)) {
+            if (name.equals(SOCKET_NAME) || FileType.isFileName(name) || ServiceNames.isFileName(name)) {
                 int result = Libc.unlinkat(fd, name);
                 if (result < 0 && result != -FabricErrno.ENOENT && result != -EISDIR) {
                     throw new NativeCallException(

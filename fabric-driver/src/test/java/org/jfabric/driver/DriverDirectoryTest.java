@@ -244,6 +244,8 @@ class DriverDirectoryTest {
             Files.write(path.resolve("cnc"), damaged);
         }
         Files.writeString(path.resolve("17.ring"), "");
+        Files.writeString(path.resolve("quotes.svc"), "");
+        Files.writeString(path.resolve("quotes.svc.new"), "");
         Files.writeString(path.resolve("017.ring"), "");
         Files.writeString(path.resolve("x.tq"), "");
         DriverDirectory.open(config).close();

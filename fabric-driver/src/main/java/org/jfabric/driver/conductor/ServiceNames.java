@@ -28,6 +28,7 @@ import java.util.Set;
  */
 public final class ServiceNames {
     private static final String SUFFIX = ".svc";
+    private static final String UNFINISHED = SUFFIX + ".new";
 
     private final Map<String, Long> endpointIdByName = new HashMap<>();
     private final Map<String, Service> serviceByName = new HashMap<>();
@@ -111,7 +112,7 @@ public final class ServiceNames {
      */
     public static void write(Path directory, String service, String address) throws IOException {
         Path target = directory.resolve(service + SUFFIX);
-        Path temporary = directory.resolve(service + SUFFIX + ".new");
+        Path temporary = directory.resolve(service + UNFINISHED);
         Files.deleteIfExists(temporary);
         // others must never read half an address
         try (SeekableByteChannel channel = Files.newByteChannel(
@@ -171,5 +172,17 @@ public final class ServiceNames {
         } finally {
             Libc.close(dirFd);
         }
+    }
+
+    /**
+     * Whether a driver may have made a file of that name for a service.
+     *
+     * @param fileName without a path.
+     * @return true for the name of a service with the suffix of its file, finished or not.
+     */
+    public static boolean isFileName(String fileName) {
+        int end = fileName.endsWith(UNFINISHED) ? fileName.length() - UNFINISHED.length()
+            : fileName.endsWith(SUFFIX) ? fileName.length() - SUFFIX.length() : 0;
+        return end > 0 && FabricName.isValidPart(fileName.substring(0, end));
     }
 }
