@@ -61,7 +61,7 @@ final class ConnectionData {
     static void requireSocket(String address) {
         if (!SocketName.isName(address) && !address.startsWith(SocketName.HOST_SCHEME)) {
             throw new FabricException(FabricErrno.EINVAL, "\"" + address + "\" is no address of a socket",
-                "Write " + SocketName.IN_SCHEME + "<address>:<port>, with port 0 for any.");
+                "Write " + SocketName.IN_SCHEME + "<address>:<port>, with a port from 0 (any) to 65535.");
         }
     }
 }

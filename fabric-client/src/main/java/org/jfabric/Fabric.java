@@ -130,7 +130,8 @@ public final class Fabric implements Fid {
      *                are bound to it, reliable-datagram endpoints to that port of one address of this host.
      *                With {@link Flags#PROV_ATTR_ONLY} there is one match for each link of the driver, whatever the
      *                hints ask for, with nothing but {@link Info#fabricAttr()}.
-     *                {@link Flags#NUMERICHOST} changes nothing: no link looks names up.
+     *                With {@link Flags#NUMERICHOST} links with socket addresses take a node only if it is an address as
+     *                a number; without it they look a name up.
      * @return matches, the best one first; perhaps none.
      * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#ENOSYS} for hints with
      *     an API version above {@link FabricAttr#API_VERSION}, {@link FabricErrno#EINVAL} for another one than this

@@ -1,5 +1,7 @@
 package org.jfabric;
 
+import org.jfabric.ffi.LinuxErrno;
+
 import java.util.Arrays;
 
 /**
@@ -310,14 +312,17 @@ public final class FabricErrno {
      * The symbolic name of a code, as the libfabric pages print it.
      *
      * @param errno positive or negative code.
-     * @return for instance {@code FI_EAGAIN}; for a code that is not in the table a text with its number.
+     * @return for instance {@code FI_EAGAIN}; for a code that is not in the table the name that Linux has for it, such
+     *     as {@code ENOTDIR}, or a text with its number.
      */
     public static String name(int errno) {
         int code = normalize(errno);
         if (code >= 0 && code <= LAST_ERRNO && NAMES[code] != null) {
             return NAMES[code];
         }
-        return (code >= 0 && code < FIRST_FABRIC_ERRNO ? "host errno " : "unknown fabric errno ") + code;
+        String host = LinuxErrno.name(code);
+        return host != null ? host
+            : (code >= 0 && code < FIRST_FABRIC_ERRNO ? "host errno " : "unknown fabric errno ") + code;
     }
 
     /**
@@ -332,7 +337,8 @@ public final class FabricErrno {
             return DESCRIPTIONS[code];
         }
         if (code >= 0 && code < FIRST_FABRIC_ERRNO) {
-            return "Error " + code + " of the operating system: see errno(3) for its meaning.";
+            return "Error of the operating system, " + LinuxErrno.describe(code)
+                + ": the text says to what it happened; errno(3) explains it.";
         }
         return "Error " + code + " is not in the table of this version:"
             + " the other side is newer, or the value is damaged.";

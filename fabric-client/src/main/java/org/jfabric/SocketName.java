@@ -73,7 +73,8 @@ public final class SocketName implements Comparable<SocketName> {
         SocketName name = parseOrNull(Codes.required(text, "text"));
         if (name == null) {
             throw new FabricException(FabricErrno.EINVAL, "\"" + text + "\" is no socket address",
-                "Write " + IN_SCHEME + "192.0.2.2:45007 or " + IN6_SCHEME + "[2001:db8::2]:45007.");
+                "Write " + IN_SCHEME + "192.0.2.2:45007 or " + IN6_SCHEME + "[2001:db8::2]:45007, with a port from"
+                    + " 0 to " + MAX_PORT + '.');
         }
         return name;
     }

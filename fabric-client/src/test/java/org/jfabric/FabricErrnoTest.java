@@ -10,6 +10,7 @@ import java.util.TreeSet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 class FabricErrnoTest {
@@ -55,6 +56,11 @@ class FabricErrnoTest {
         assertTrue(ErrorText.of(-ProtocolErrno.TCP, null, null, 0, 0).contains("-p tcp -e rdm"));
         assertTrue(ErrorText.of(ProtocolErrno.MSG, null, null, 0, 0).contains("endpoint type"));
         assertTrue(ErrorText.of(ProtocolErrno.UNKNOWN, null, null, 0, 0).contains("same provider"));
+        assertEquals("ENOTDIR", FabricErrno.name(-20));
+        assertTrue(FabricErrno.describe(20).contains("not a directory"), FabricErrno.describe(20));
+        FabricException port = assertThrows(
+            FabricException.class, () -> SocketName.parse("fi_sockaddr_in://127.0.0.1:99999"));
+        assertTrue(port.getMessage().contains("a port from 0 to 65535"), port.getMessage());
         for (int other : new int[] {0, FabricErrno.EIO, -FabricErrno.EIO, 1 << 30, (1 << 30) + (1 << 29),
             Integer.MAX_VALUE, Integer.MIN_VALUE}) {
             assertFalse(ProtocolErrno.isProtocol(other), Integer.toHexString(other));

@@ -10,6 +10,7 @@ import org.jfabric.codec.control.MessageHeaderEncoder;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.FileStatus;
 import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.LinuxErrno;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.ffi.UnixSocket;
 import org.jfabric.layout.FileHeaderDescriptor;
@@ -75,7 +76,10 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
             }
             boolean mayCome = fd == -FabricErrno.ENOENT || fd == -FabricErrno.ECONNREFUSED || fd == -FabricErrno.EAGAIN;
             if (!mayCome) {
-                throw new FabricException(-fd, "cannot connect to " + socket + ": " + FabricErrno.name(fd));
+                throw new FabricException(-fd, "cannot connect to " + socket, fd == -FabricErrno.EACCES
+                    ? "Its directory is another user's; run as that user, or start a driver of your own."
+                    : LinuxErrno.describe(-fd) + ". Name the directory of a running driver with "
+                        + DefaultDirectory.BASE_PROPERTY + " and " + DefaultDirectory.NAME_PROPERTY + ".");
             }
             if (System.nanoTime() - deadlineNs >= 0) {
                 throw new FabricException(FabricErrno.ENODEV, fd == -FabricErrno.ENOENT

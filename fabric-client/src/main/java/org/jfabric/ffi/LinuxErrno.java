@@ -1,9 +1,10 @@
 package org.jfabric.ffi;
 
 /**
- * Errno numbers of Linux (x86_64 and aarch64 share them) as far as this package compares or names them.
+ * Errno numbers of Linux (x86_64 and aarch64 share them) as far as this package compares or names them. Constants and
+ * pure functions; any thread.
  */
-final class LinuxErrno {
+public final class LinuxErrno {
     static final int EPERM = 1;
     static final int ENOENT = 2;
     static final int EINTR = 4;
@@ -37,11 +38,23 @@ final class LinuxErrno {
      * @return for example {@code ENOSPC (28, no space left on device)}; for a number without a name here
      *     {@code errno 200}.
      */
-    static String describe(int errno) {
+    public static String describe(int errno) {
         String text = text(errno);
         int space = text.indexOf(' ');
         return space < 0 ? "errno " + errno :
             text.substring(0, space) + " (" + errno + ", " + text.substring(space + 1) + ")";
+    }
+
+    /**
+     * Symbolic name of an errno.
+     *
+     * @param errno positive errno.
+     * @return for example {@code ENOTDIR}, or null for a number without a name here.
+     */
+    public static String name(int errno) {
+        String text = text(errno);
+        int space = text.indexOf(' ');
+        return space < 0 ? null : text.substring(0, space);
     }
 
     private static String text(int errno) {

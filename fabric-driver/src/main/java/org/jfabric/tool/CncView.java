@@ -208,7 +208,7 @@ final class CncView implements AutoCloseable {
         try {
             status = FileStatus.of(Libc.AT_FDCWD, directory.toString());
         } catch (NativeCallException ex) {
-            throw new ToolException(directory + " cannot be looked at: " + ex.getMessage() + '.', ex);
+            throw new ToolException(unreadable(directory, ex.errno(), ex.getMessage()), ex);
         }
         if (status == null) {
             throw noDriver(directory, "the directory does not exist");
@@ -226,6 +226,13 @@ final class CncView implements AutoCloseable {
             throw new ToolException(directory + " cannot be opened: " + FabricErrno.describe(-fd) + '.');
         }
         return fd;
+    }
+
+    /** What is said when not even the status of a directory can be read. */
+    static String unreadable(Path directory, int errno, String why) {
+        return directory + " cannot be read: " + why + ". " + (errno == FabricErrno.EACCES
+            ? "It lies in a directory of another user, and only that user can watch a driver there; run this as that"
+                + " user." : "Name the directory of a driver with --dir.");
     }
 
     /**

@@ -59,7 +59,7 @@ final class OptionsCommand implements Callable<Integer> {
         JsonWriter writer = new JsonWriter().beginObject().name("options").beginArray();
         for (EffectiveValue value : config.effectiveValues()) {
             writer.beginObject().member("name", value.option().name());
-            member(writer, "value", value.option().parse(value.text()), value.text());
+            member(writer, "value", value.number(), value.text());
             writer.member("unit", value.option().unit());
             member(writer, "default", value.option().defaultValue(), value.option().defaultText());
             writer

@@ -97,12 +97,13 @@ final class PingPongCoordinator implements AutoCloseable {
             throw new ToolException("Of " + 2 * count + " messages " + verified + " were compared; this is a defect of"
                 + " JFabric, please report it.");
         }
+        MachineLoad load = new MachineLoad(children.stream().map(ChildJvm::pid).toList());
         long elapsedNs = pass(PingPongPhase.TIMED, count, "timing without clocks per message")[0];
         stage("warming up with clocks", 0);
         pass(PingPongPhase.CLOCKED, Math.min(CLOCKED_WARM_ROUNDS, count), null);
         long[] found = pass(PingPongPhase.CLOCKED, count, "timing each round trip");
         return PingPongResult.of(plan, sizeBytes, count, verified, elapsedNs, new PingPongResult.Latency(
-            found[1] / 2.0, found[2] / 2.0, found[3] / 2.0, found[4] / 2.0, found[5] / 2.0));
+            found[1] / 2.0, found[2] / 2.0, found[3] / 2.0, found[4] / 2.0, found[5] / 2.0), load.seen());
     }
 
     /** Ends the processes and deletes their folder. */

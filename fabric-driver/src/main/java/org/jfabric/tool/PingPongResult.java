@@ -14,6 +14,7 @@ import java.util.Locale;
  * @param meanNs            total time of the pass without clocks, over twice the count.
  * @param latencyNs         what the pass with clocks found.
  * @param messagesPerSecond twice the count over the total time of the pass without clocks.
+ * @param load              what else used the processors in the passes that were timed.
  */
 record PingPongResult(
     String link,
@@ -24,7 +25,8 @@ record PingPongResult(
     boolean spinning,
     double meanNs,
     Latency latencyNs,
-    double messagesPerSecond) {
+    double messagesPerSecond,
+    MachineLoad.Seen load) {
 
     /**
      * The distribution, from a clock around each round trip.
@@ -39,11 +41,12 @@ record PingPongResult(
     }
 
     static PingPongResult of(
-        PingPongPlan plan, long sizeBytes, long count, long verified, long elapsedNs, Latency latencyNs) {
+        PingPongPlan plan, long sizeBytes, long count, long verified, long elapsedNs, Latency latencyNs,
+        MachineLoad.Seen load) {
         double time = Math.max(1, elapsedNs);
         return new PingPongResult(
             plan.link(), plan.mode(), sizeBytes, count, verified, plan.spinning(),
-            time / (2.0 * count), latencyNs, 2.0 * count * 1e9 / time);
+            time / (2.0 * count), latencyNs, 2.0 * count * 1e9 / time, load);
     }
 
     /**
@@ -66,6 +69,9 @@ record PingPongResult(
             .member("max", latencyNs.max)
             .endObject()
             .member("messagesPerSecond", messagesPerSecond)
+            .member("busy", load.isBusy())
+            .name("othersCores").value(load.othersCores(), 2)
+            .member("stolenPercent", load.stolenPercent())
             .endObject().toString();
     }
 
@@ -86,6 +92,9 @@ record PingPongResult(
         line(text, "rate", grouped(Math.round(messagesPerSecond)) + " messages/s, one at a time"
             + (sizeBytes >= 4096 ? ", " + String.format(Locale.ROOT, "%.2f", messagesPerSecond * sizeBytes / 1e9)
             + " GB/s" : ""));
+        if (load.isBusy()) {
+            line(text, "machine busy", load + "; times are longer than on an idle one, and vary");
+        }
         return text.toString();
     }
 

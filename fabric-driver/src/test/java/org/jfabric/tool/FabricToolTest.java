@@ -90,6 +90,18 @@ class FabricToolTest {
             + " isDefault=true, where=default"), options.toString());
     }
 
+    /** What holds, not the mark that stands for "derived". */
+    @Test
+    void shouldPrintWhatDerivedOptionsComeTo() {
+        ToolRun json = ToolRun.of("options", "--json", "--set", "jfabric.queue.cqSize=100", "--set",
+            "jfabric.queue.txSize=1000");
+
+        assertEquals(0, json.status(), json.err());
+        assertTrue(json.out().contains("\"name\":\"jfabric.queue.cqDriverShare\",\"value\":25,"), json.out());
+        assertTrue(json.out().contains("\"name\":\"jfabric.queue.tqLengthBytes\",\"value\":262144,"), json.out());
+        assertFalse(json.out().contains("\"name\":\"jfabric.dir.reserveFreeBytes\",\"value\":-1"), json.out());
+    }
+
     @Test
     void shouldExitWithOneWhenTheConfigurationIsWrong() {
         ToolRun run = ToolRun.of("options", "--config", "/nonexistent/jfabric.properties");

@@ -141,6 +141,27 @@ class LauncherTest {
         assertTrue(Files.readString(folder.resolve("maven-was-run")).contains("-pl fabric-driver -am"), run.output);
     }
 
+    /** Split at blanks and nothing else: neither patterns nor quotes change what the JVM is given. */
+    @Test
+    void shouldGiveTheJvmItsOptionsAsTheyAreWritten() throws Exception {
+        Path java = bin.resolve("java");
+        executable(java, "[ \"$1\" = -version ] && echo 'openjdk version \"25.0.1\" 2025-10-15' >&2 && exit 0\n"
+            + "printf '<%s>' \"$@\"");
+        Files.createDirectories(folder.resolve("fabric-driver/target"));
+        Files.createFile(folder.resolve("fabric-driver/target/jfabric-driver.jar"));
+        ProcessBuilder builder = new ProcessBuilder("/bin/bash", launcher.toString(), "help", "stat")
+            .directory(folder.toFile()).redirectErrorStream(true);
+        builder.environment().clear();
+        builder.environment().putAll(Map.of("PATH", bin.toString(), "HOME", folder.toString(),
+            "JFABRIC_JAVA", java.toString(), "JFABRIC_JAVA_OPTS", " -Da=1  * -Db='x\n@file"));
+        Process process = builder.start();
+        process.getOutputStream().close();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+        assertTrue(output.contains("<-Da=1><*><-Db='x><@file><-jar>"), output);
+        assertTrue(output.endsWith("<help><stat>"), output);
+    }
+
     @Test
     void shouldBuildTheRigOnlyForTheCommandThatIsInIt() throws Exception {
         java(bin.resolve("java"), "25.0.1");

@@ -41,7 +41,7 @@ class PingPongProcessTest {
         assertEquals(1, run.out().lines().count(), run.out());
         Map<String, Object> result = JsonText.object(run.out());
         assertEquals(List.of("link", "mode", "sizeBytes", "count", "verified", "spinning", "halfRoundTripNs",
-            "messagesPerSecond"), List.copyOf(result.keySet()));
+            "messagesPerSecond", "busy", "othersCores", "stolenPercent"), List.copyOf(result.keySet()));
         assertEquals(link, result.get("link"));
         assertEquals(mode, result.get("mode"));
         assertEquals((double) size, result.get("sizeBytes"));

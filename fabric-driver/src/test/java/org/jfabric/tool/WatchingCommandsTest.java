@@ -1,6 +1,7 @@
 package org.jfabric.tool;
 
 import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.driver.FabricDriver;
@@ -171,6 +172,32 @@ class WatchingCommandsTest {
             assertTrue(run.err().startsWith("fabric: No driver runs in " + missing + ": "), run.err());
             assertTrue(run.err().contains("Start one with 'fabric driver --dir " + missing + "'"), run.err());
         }
+    }
+
+    @Test
+    void shouldSayWhatToDoWhereADirectoryCannotBeRead() throws IOException {
+        Path file = Files.createFile(directory.driver("file"));
+        ToolRun run = ToolRun.of("stat", "--dir", file.resolve("below").toString());
+
+        assertEquals(1, run.status());
+        assertTrue(run.err().contains("not a directory"), run.err());
+        assertTrue(run.err().contains("Name the directory of a driver with --dir."), run.err());
+        // a test may run as root, whom nothing is refused
+        assertTrue(CncView.unreadable(file, FabricErrno.EACCES, "x").contains("run this as that user"));
+
+        FabricException refused = assertThrows(FabricException.class,
+            () -> Fabric.connect(new FabricConfig().directory(file.resolve("below"))));
+        assertTrue(refused.getMessage().startsWith("ENOTDIR (20): cannot connect to " + file), refused.getMessage());
+        assertTrue(refused.getMessage().endsWith("with jfabric.dir.base and jfabric.dir.name."), refused.getMessage());
+    }
+
+    @Test
+    void shouldNameTheRangeOfPorts() {
+        ToolRun run = ToolRun.of("info", "--dir", path.toString(), "--link", "tcp", "--why", "--to",
+            "fi_sockaddr_in://127.0.0.1:99999");
+
+        assertTrue(run.out().contains("seen fi_sockaddr_in://127.0.0.1:99999, needed"), run.out());
+        assertTrue(run.out().contains("port 0 to 65535"), run.out());
     }
 
     @ParameterizedTest

@@ -101,6 +101,7 @@ final class ConfigSource {
         effective.add(new EffectiveValue(
             option,
             option.format(value),
+            value instanceof Number number ? number : null,
             setting == null ? Origin.DEFAULT : setting.origin(),
             setting == null ? Origin.DEFAULT.text() : setting.where(),
             value.equals(defaultValue)));
@@ -127,6 +128,18 @@ final class ConfigSource {
             }
         }
         problems.add(text.append(')').toString());
+    }
+
+    /**
+     * Shows what a derived value comes to, once everything that it depends on is read.
+     *
+     * @param option whose value may be the mark that stands for "derived".
+     * @param value  what that gives now.
+     */
+    <T extends Number> void derive(Option<T> option, T value) {
+        effective.replaceAll(each -> each.option() == option && option.isDerived(option.parse(each.text()))
+            ? new EffectiveValue(option, option.format(value), value, each.origin(), each.where(), each.isDefault())
+            : each);
     }
 
     List<EffectiveValue> effectiveValues() {

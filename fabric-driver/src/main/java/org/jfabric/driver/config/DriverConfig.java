@@ -48,6 +48,10 @@ public final class DriverConfig {
         cnc = new CncConfig(source);
         link = new LinkConfig(source);
         checkBetweenGroups(source);
+        source.derive(QueueConfig.TQ_LENGTH_BYTES, queue.tqLengthBytes(queue.txSize()));
+        source.derive(QueueConfig.RQ_LENGTH_BYTES, queue.rqLengthBytes(queue.rxSize()));
+        source.derive(QueueConfig.CQ_DRIVER_SHARE, queue.cqDriverShare(queue.cqSize()));
+        source.derive(DirectoryConfig.RESERVE_FREE_BYTES, Sizing.reserveFreeBytes(this));
         effectiveValues = source.effectiveValues();
     }
 

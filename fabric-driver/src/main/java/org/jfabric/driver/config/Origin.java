@@ -15,7 +15,7 @@ public enum Origin {
     SYSTEM_PROPERTY("system property"),
 
     /** The builder of {@link DriverConfig}, which includes a command's own arguments. */
-    CODE("code");
+    CODE("code or command line");
 
     private final String text;
 

@@ -89,7 +89,7 @@ public abstract class SocketLinkProvider extends ReliableLinkProvider {
     @Override
     protected Reason unreachable(String destination, String driverName) {
         return SocketName.isName(destination) || HostNames.isHost(destination) ? null : new Reason(
-            "destination", destination, SocketName.IN_SCHEME + "<address>:<port>",
+            "destination", destination, SocketName.IN_SCHEME + "<address>:<port>, port 0 to 65535",
             "This link reaches endpoints by socket addresses; name a host and a port");
     }
 

@@ -39,9 +39,9 @@ class ConfigPrinterTest {
         assertTrue(changed.startsWith("  * ") && changed.contains("= 512 "), changed);
         assertTrue(changed.endsWith("system property; default 256"), changed);
         String repeated = lineOf(lines, "jfabric.shm.ringLengthBytes");
-        assertTrue(repeated.startsWith("    ") && repeated.endsWith("code"), repeated);
+        assertTrue(repeated.startsWith("    ") && repeated.endsWith("code or command line"), repeated);
         assertEquals(1, lines.stream().filter(line -> line.startsWith("  * ")).count());
         String derived = lineOf(lines, "jfabric.queue.cqDriverShare");
-        assertTrue(derived.endsWith("default; -1 = max(16, size / 4)"), derived);
+        assertTrue(derived.contains("= 384 ") && derived.endsWith("default; -1 = max(16, size / 4)"), derived);
     }
 }

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Says of a target that is missed what is known of why: the values, the floor that nothing gets below, the profile. */
+/** Says of a target that is missed what is known of why: the floor that nothing gets below, the profile. */
 final class Reason {
     private static final Cell FLOOR = new Cell(Contenders.HAND_OVER, Pass.EXCHANGE, Targets.SIZE);
     private static final int PARTS = 4;
@@ -26,13 +26,8 @@ final class Reason {
         }
         List<String> sentences = new ArrayList<>();
         Target target = verdict.target();
-        double own = run.results().median(target.own(), target.metric());
         if (target.isRatio()) {
-            Target.Reference reference = target.references().getFirst();
-            double other = run.results().median(reference.cell(), target.metric());
-            sentences.add(String.format(Locale.ROOT, "%,.0f against %,.0f %s of %s.", own, other,
-                target.metric().unit(), run.title(reference.cell().system())));
-            floor(run, target, other * reference.factor(), sentences);
+            floor(run, target, verdict.other(), sentences);
         }
         for (Comparison.SideProfile each : run.profiles()) {
             if (each.cell().pass() == target.own().pass() && each.cell().system().equals(target.own().system())) {
@@ -43,6 +38,21 @@ final class Reason {
             }
         }
         return String.join(" ", sentences);
+    }
+
+    /**
+     * The two values of the round that the ratio is of.
+     *
+     * @return a sentence, an empty text without a reference or if it is not measured.
+     */
+    static String values(Comparison run, Target.Verdict verdict) {
+        if (!verdict.measured() || !verdict.target().isRatio()) {
+            return "";
+        }
+        double factor = verdict.against().factor();
+        return String.format(Locale.ROOT, "%,.0f against %s%,.0f %s of %s.", verdict.own(),
+            factor == 1 ? "" : String.format(Locale.ROOT, "%.2f x ", factor), verdict.other() / factor,
+            verdict.target().metric().unit(), run.title(verdict.against().cell().system()));
     }
 
     private static void floor(Comparison run, Target target, double reference, List<String> sentences) {

@@ -92,13 +92,15 @@ final class ReportPage {
     }
 
     private void targets() {
-        add("<h2>Targets</h2>%n<p>Each ratio is the median of the rounds' own ratios. A target is met when the median"
-            + " meets it and most rounds are within 5 %% of it.</p>%n<table>%n<tr><th>what</th><th>ratio</th><th>must"
-            + "</th><th>goal</th><th>rounds within 5 %%</th><th>outcome</th></tr>%n");
+        add("<h2>Targets</h2>%n<p>Each ratio is the median of the rounds' own ratios, and the two values beside"
+            + " it are those of the round with that ratio (the means of two rounds, if two are in the middle). A target"
+            + " is met when the median meets it and most rounds are within 5 %% of it.</p>%n<table>%n"
+            + "<tr><th>what</th><th>ratio</th><th>must</th>"
+            + "<th>goal</th><th>rounds within 5 %%</th><th>outcome</th></tr>%n");
         for (Target.Verdict verdict : run.verdicts()) {
             Target target = verdict.target();
             String outcome = ResultText.outcome(verdict);
-            String reason = Reason.of(run, verdict);
+            String reason = (Reason.values(run, verdict) + ' ' + Reason.of(run, verdict)).strip();
             add("<tr><td>%s%s</td><td class=\"number\">%s</td><td class=\"number\">%.2f</td>"
                 + "<td class=\"number\">%.2f</td><td class=\"number\">%s</td><td class=\"%s\">%s</td></tr>%n",
                 text(target.what()), reason.isEmpty() ? "" : "<br/><small>" + text(reason) + "</small>",

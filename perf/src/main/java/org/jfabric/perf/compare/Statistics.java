@@ -1,6 +1,8 @@
 package org.jfabric.perf.compare;
 
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.stream.IntStream;
 
 /** What is made of the values of the rounds. */
 final class Statistics {
@@ -48,5 +50,25 @@ final class Statistics {
             ratios[i] = own[i] / other[i];
         }
         return Arrays.stream(ratios).filter(Double::isFinite).toArray();
+    }
+
+    /**
+     * The two values whose ratio is the median of {@link #pairedRatios}; of an even number of rounds the means of the
+     * two in the middle.
+     *
+     * @param own   values by round.
+     * @param other values by round.
+     * @return own and other value, not numbers if no round has both.
+     */
+    static double[] middlePair(double[] own, double[] other) {
+        int[] rounds = IntStream.range(0, Math.min(own.length, other.length))
+            .filter(round -> Double.isFinite(own[round] / other[round])).boxed()
+            .sorted(Comparator.comparingDouble(round -> own[round] / other[round])).mapToInt(round -> round).toArray();
+        if (rounds.length == 0) {
+            return new double[] {Double.NaN, Double.NaN};
+        }
+        int lower = rounds[(rounds.length - 1) / 2];
+        int upper = rounds[rounds.length / 2];
+        return new double[] {(own[lower] + own[upper]) / 2, (other[lower] + other[upper]) / 2};
     }
 }

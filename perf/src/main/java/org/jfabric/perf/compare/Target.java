@@ -35,13 +35,17 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
      * @param target   judged.
      * @param ratios   of the rounds that have both values.
      * @param ratio    their median, not a number if there is none.
+     * @param own      JFabric's value in the round with that ratio, or the mean of the two rounds in the middle.
+     * @param other    the value that it was compared with in the same round or rounds, with its factor.
+     * @param against  whose value that is; null without a reference.
      * @param near     rounds within 5 % of the must.
      * @param met      whether the median meets it and most rounds are near.
      * @param goalMet  whether the median meets the goal as well.
      * @param missedBy part by which the median misses the must, 0 if it does not; of a must of 0 the median itself.
      */
     record Verdict(
-        Target target, double[] ratios, double ratio, int near, boolean met, boolean goalMet, double missedBy) {
+        Target target, double[] ratios, double ratio, double own, double other, Reference against, int near,
+        boolean met, boolean goalMet, double missedBy) {
         boolean measured() {
             return ratios.length > 0;
         }
@@ -57,8 +61,20 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
     }
 
     Verdict judge(Results results) {
-        return judge(isRatio() ? Statistics.pairedRatios(results.values(own, metric), reference(results))
-            : Statistics.present(results.values(own, metric)), results);
+        double[] values = results.values(own, metric);
+        if (!isRatio()) {
+            double[] present = Statistics.present(values);
+            return judge(present, new double[] {Statistics.median(present), Double.NaN}, null, results);
+        }
+        double[] others = reference(results);
+        double[] middle = Statistics.middlePair(values, others);
+        Reference against = references.getFirst();
+        for (Reference each : references) {
+            for (int round = 0; round < others.length; round++) {
+                against = others[round] == middle[1] && scaled(results, each)[round] == middle[1] ? each : against;
+            }
+        }
+        return judge(Statistics.pairedRatios(values, others), middle, against, results);
     }
 
     /** Whether there is something to compare with. */
@@ -66,7 +82,7 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
         return !references.isEmpty();
     }
 
-    private Verdict judge(double[] ratios, Results results) {
+    private Verdict judge(double[] ratios, double[] middle, Reference against, Results results) {
         double ratio = Statistics.median(ratios);
         int near = 0;
         for (double each : ratios) {
@@ -77,7 +93,8 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
         boolean met = ratios.length > 0 && reaches(ratio, must, 1) && 2 * near > ratios.length;
         double missedBy = ratios.length == 0 || reaches(ratio, must, 1) ? 0
             : metric.moreIsBetter() ? must / ratio - 1 : must == 0 ? ratio : ratio / must - 1;
-        return new Verdict(this, ratios, ratio, near, met, met && reaches(goalRatio, goal, 1), missedBy);
+        return new Verdict(this, ratios, ratio, middle[0], middle[1], against, near, met,
+            met && reaches(goalRatio, goal, 1), missedBy);
     }
 
     private boolean reaches(double ratio, double wanted, double tolerance) {

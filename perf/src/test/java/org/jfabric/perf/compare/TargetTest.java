@@ -31,6 +31,25 @@ class TargetTest {
         assertEquals(0, verdict.missedBy());
     }
 
+    /** The values next to a ratio are of the round that has it, also where each median is of another round. */
+    @Test
+    void shouldShowTheValuesOfTheRoundThatTheRatioIsOf() {
+        Runs.add(results, Runs.OWN, Metric.HALF_ROUND_TRIP, 100, 300, 90, 500, Double.NaN);
+        Runs.add(results, Runs.UCX, Metric.HALF_ROUND_TRIP, 100, 200, 100, Double.NaN, 10);
+        Target.Verdict verdict = LATENCY.judge(results);
+        assertEquals(1, verdict.ratio(), 1e-9);
+        assertEquals(100, verdict.own(), 1e-9);
+        assertEquals(100, verdict.other(), 1e-9);
+        assertEquals(Runs.UCX, verdict.against().cell());
+
+        Runs.add(results, Runs.OWN, Metric.HALF_ROUND_TRIP, 100, 300, 90, 120);
+        Runs.add(results, Runs.UCX, Metric.HALF_ROUND_TRIP, 100, 200, 100, 100);
+        Target.Verdict even = LATENCY.judge(results);
+        assertEquals(1.1, even.ratio(), 1e-9);
+        assertEquals(110, even.own(), 1e-9);
+        assertEquals(100, even.other(), 1e-9);
+    }
+
     @Test
     void shouldTellByHowMuchItIsMissed() {
         latencies(99, 99, 99, 99, 80);

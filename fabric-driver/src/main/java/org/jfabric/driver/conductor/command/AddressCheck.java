@@ -29,7 +29,8 @@ final class AddressCheck {
                 "\"" + printable(address) + "\" is no address",
                 "Write " + FabricName.of("<driver>", "<endpoint or service>") + ", each of 1 to 64 letters, digits, "
                     + "dots, hyphens and underscores, at most " + FabricName.MAX_LENGTH + " characters in all, or "
-                    + SocketName.IN_SCHEME + "<number>:<port>, or " + SocketName.HOST_SCHEME + "<host>:<port>.");
+                    + SocketName.IN_SCHEME + "<number>:<port>, or " + SocketName.HOST_SCHEME + "<host>:<port>,"
+                    + " with a port from 0 to 65535.");
         }
     }
 

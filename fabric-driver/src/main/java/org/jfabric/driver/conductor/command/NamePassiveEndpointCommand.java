@@ -128,7 +128,7 @@ public final class NamePassiveEndpointCommand extends Command {
         if (!SocketName.isName(address) && !HostNames.isHost(address)) {
             throw new FabricException(FabricErrno.EINVAL, "\"" + (address.length() > 64
                 ? address.substring(0, 64) + "..." : address) + "\" is no address of a socket",
-                "Write " + SocketName.IN_SCHEME + "<address>:<port>, with port 0 for any.");
+                "Write " + SocketName.IN_SCHEME + "<address>:<port>, with a port from 0 (any) to 65535.");
         }
     }
 

@@ -150,7 +150,7 @@ public final class UdpLinkProvider extends LinkProvider {
 
     private static void address(List<Reason> reasons, String what, String address) {
         if (address != null && !address.isEmpty() && !SocketName.isName(address) && !HostNames.isHost(address)) {
-            reasons.add(new Reason(what, address, SocketName.IN_SCHEME + "<number>:<port>",
+            reasons.add(new Reason(what, address, SocketName.IN_SCHEME + "<number>:<port>, port 0 to 65535",
                 "This link reaches socket addresses; name one, or ask for another link"));
         }
     }
