@@ -206,6 +206,9 @@ public final class DriverConnection implements AutoCloseable {
         if (embedded != null) {
             embedded.detach(attachment.clientId());
         } else {
+            // in front of the end of the socket: a client that ends without it has died
+            UnsafeApi.putIntRelease(
+                null, control.address() + ControlFileDescriptor.closesOffset(attachment.commandRingLength()), 1);
             doorbell.close();
         }
         closeDirectory(dirFd);

@@ -227,6 +227,12 @@ public final class DriverConductor implements Agent {
 
     void onClientGone(ClientSession session) {
         if (!session.isEnding()) {
+            if (!session.hasClosed()) {
+                context.counters().add(SystemCounter.CLIENTS_DIED, 1);
+                context.errorHandler().onError(new FabricException(FabricErrno.ECONNRESET,
+                    session + " of process " + session.pid() + " died: its socket ended and it had not closed",
+                    "Find out why the process ended; its objects were taken back, others are not concerned."));
+            }
             takeBack(session);
         }
     }
