@@ -82,6 +82,18 @@ class WatchingCommandsTest {
     }
 
     @Test
+    void shouldNotProposeADriverWhereFilesOfOthersAre() throws IOException {
+        Path others = Files.createDirectory(directory.driver("others"));
+        Files.writeString(others.resolve("id_rsa"), "mine");
+        for (String command : List.of("stat", "info", "errors", "queues")) {
+            ToolRun run = ToolRun.of(command, "--dir", others.toString());
+            assertEquals(1, run.status());
+            assertFalse(run.err().contains("driver --dir"), run.err());
+            assertTrue(run.err().contains("no driver's directory"), run.err());
+        }
+    }
+
+    @Test
     void shouldShowCountersAsJson() {
         ToolRun run = ToolRun.of("stat", "--dir", path.toString(), "--json", "--watch=0.1", "--times", "3");
 

@@ -28,6 +28,7 @@ import java.util.Set;
  */
 public final class ServiceNames {
     private static final String SUFFIX = ".svc";
+    private static final String NEW_SUFFIX = SUFFIX + ".new";
 
     private final Map<String, Long> endpointIdByName = new HashMap<>();
     private final Map<String, Service> serviceByName = new HashMap<>();
@@ -111,7 +112,7 @@ public final class ServiceNames {
      */
     public static void write(Path directory, String service, String address) throws IOException {
         Path target = directory.resolve(service + SUFFIX);
-        Path temporary = directory.resolve(service + SUFFIX + ".new");
+        Path temporary = directory.resolve(service + NEW_SUFFIX);
         Files.deleteIfExists(temporary);
         // others must never read half an address
         try (SeekableByteChannel channel = Files.newByteChannel(
@@ -121,6 +122,17 @@ public final class ServiceNames {
             channel.write(ByteBuffer.wrap(address.getBytes(StandardCharsets.US_ASCII)));
         }
         Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /**
+     * Whether {@link #write} makes files of that name.
+     *
+     * @param name of a file in a driver's directory.
+     * @return true for a service's file, and for one that was not finished.
+     */
+    public static boolean isFileName(String name) {
+        int end = name.endsWith(SUFFIX) ? SUFFIX.length() : name.endsWith(NEW_SUFFIX) ? NEW_SUFFIX.length() : -1;
+        return end >= 0 && FabricName.isValidPart(name.substring(0, name.length() - end));
     }
 
     /**
