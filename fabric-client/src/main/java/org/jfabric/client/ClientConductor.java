@@ -352,7 +352,7 @@ public final class ClientConductor implements AutoCloseable {
             connection.close();
             return;
         }
-        connection.doorbell().shutdown();
+        connection.shutdown();
         // a listener that does not return keeps the thread: it closes the socket when it ends
         if (watcher.join()) {
             connection.close();

@@ -2,8 +2,13 @@ package org.jfabric.client;
 
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.NativeAccess;
+import org.jfabric.layout.CncDescriptor;
 
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 
 /**
@@ -20,6 +25,8 @@ public final class DefaultDirectory {
     public static final String DEFAULT_NAME = "default";
     /** Name of the driver's socket in its directory. */
     public static final String SOCKET_NAME = "driver.sock";
+    /** Name of the file that marks a directory as a driver's. */
+    public static final String MARKER_NAME = "driver.marker";
 
     private DefaultDirectory() {
     }
@@ -44,6 +51,31 @@ public final class DefaultDirectory {
     public static Path base(Path sharedMemory, Path temporary, String userId) {
         Path parent = Files.isDirectory(sharedMemory) ? sharedMemory : temporary;
         return parent.resolve("jfabric-" + userId).toAbsolutePath().normalize();
+    }
+
+    /**
+     * Whether a driver could be started in a directory, for messages that propose it.
+     *
+     * @param directory path, which need not exist.
+     * @return false if something lies there that is no driver's, as far as the names tell.
+     */
+    public static boolean mayHoldDriver(Path directory) {
+        if (!Files.exists(directory, LinkOption.NOFOLLOW_LINKS)) {
+            return true;
+        }
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
+            boolean empty = true;
+            for (Path entry : entries) {
+                String name = entry.getFileName().toString();
+                if (name.equals(MARKER_NAME) || name.equals(CncDescriptor.FILE_NAME)) {
+                    return true;
+                }
+                empty = false;
+            }
+            return empty;
+        } catch (IOException | DirectoryIteratorException ex) {
+            return false;
+        }
     }
 
     /**

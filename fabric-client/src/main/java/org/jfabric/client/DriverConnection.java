@@ -194,6 +194,26 @@ public final class DriverConnection implements AutoCloseable {
         return map(type, type.fileName(number), 0, minLengthBytes, true);
     }
 
+    /**
+     * Ends both directions of the socket, so that a thread asleep on it wakes and the driver sees the end; not for an
+     * embedded driver. The descriptor stays open until {@link #close()}.
+     */
+    public void shutdown() {
+        sayClosed();
+        doorbell.shutdown();
+    }
+
+    /** In front of whatever the driver sees as the end of the socket: a client that ends without it has died. */
+    private void sayClosed() {
+        try {
+            UnsafeApi.putIntRelease(
+                null, control.address() + ControlFileDescriptor.closesOffset(attachment.commandRingLength()), 1);
+        } catch (InternalError cut) {
+            // a cut control file ends the client at the driver, which reports that
+            return;
+        }
+    }
+
     /** Closes socket and directory, and gives back the files: their mappings read as zeros. Again does nothing. */
     @Override
     public void close() {
@@ -206,6 +226,7 @@ public final class DriverConnection implements AutoCloseable {
         if (embedded != null) {
             embedded.detach(attachment.clientId());
         } else {
+            sayClosed();
             doorbell.close();
         }
         closeDirectory(dirFd);

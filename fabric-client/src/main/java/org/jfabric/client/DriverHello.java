@@ -86,9 +86,11 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
                     ? "no driver runs in " + directory + ", nothing is at " + socket
                     : "the driver in " + directory + " does not answer (" + FabricErrno.name(fd) + " at " + socket
                         + ")",
-                    "Start a driver there (./fabric driver --dir " + directory
-                        + "), or name the directory of a running one with " + DefaultDirectory.BASE_PROPERTY + " and "
-                        + DefaultDirectory.NAME_PROPERTY + ".");
+                    (DefaultDirectory.mayHoldDriver(directory)
+                        ? "Start a driver there (./fabric driver --dir " + directory
+                            + "), or name the directory of a running one with "
+                        : "It is no driver's directory: name that of a running one with ")
+                        + DefaultDirectory.BASE_PROPERTY + " and " + DefaultDirectory.NAME_PROPERTY + ".");
             }
             LockSupport.parkNanos(RETRY_NS);
         }

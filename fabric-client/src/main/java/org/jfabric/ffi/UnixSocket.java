@@ -213,6 +213,20 @@ public final class UnixSocket {
         return result < 0 ? result : Ucred.uidOrError(state.scratch);
     }
 
+    /**
+     * The process at the other end of a connection, as it was when the connection was made.
+     *
+     * @param fd connected descriptor.
+     * @return process id from 1; 0 if it is in another pid namespace; or a negative errno.
+     */
+    public static int peerPid(int fd) {
+        CallState state = CallState.current();
+        Ucred.clear(state.scratch);
+        int result = state.intResult(GETSOCKOPT.call(state, fd, SOL_SOCKET, SO_PEERCRED,
+            state.scratchAddress, state.scratchAddress + Ucred.LENGTH_WORD));
+        return result < 0 ? result : Ucred.pid(state.scratch);
+    }
+
     private static int socket(int flags) {
         CallState state = CallState.current();
         return state.intResult(SOCKET.call(state, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
@@ -269,6 +283,7 @@ public final class UnixSocket {
      */
     private static final class Ucred {
         static final long LENGTH_WORD = 12;
+        private static final long PID = 0;
         private static final long UID = 4;
         private static final int BYTES = 12;
 
@@ -278,6 +293,10 @@ public final class UnixSocket {
         static void clear(MemorySegment segment) {
             segment.set(ValueLayout.JAVA_INT, UID, 0);
             segment.set(ValueLayout.JAVA_INT, LENGTH_WORD, BYTES);
+        }
+
+        static int pid(MemorySegment segment) {
+            return segment.get(ValueLayout.JAVA_INT, PID);
         }
 
         static long uidOrError(MemorySegment segment) {

@@ -9,6 +9,7 @@ package org.jfabric.layout;
  *  512  records of the command ring              client to driver
  *    C  header of the event ring, 512 bytes      C = 512 + length of the command ring
  *       records of the event ring                driver to client
+ *       its spare line: 4 bytes, 1 when the client closes by itself; 0 at the end of its socket means that it died
  *    A  activity bytes, one for each endpoint    A = C + 512 + length of the event ring
  * </pre>
  *
@@ -30,6 +31,16 @@ public final class ControlFileDescriptor {
      */
     public static int eventRingOffset(int commandRingLength) {
         return RecordRingDescriptor.HEADER_LENGTH + commandRingLength;
+    }
+
+    /**
+     * The word by which a client says that it closes.
+     *
+     * @param commandRingLength bytes.
+     * @return offset in the file, of 4 bytes.
+     */
+    public static int closesOffset(int commandRingLength) {
+        return eventRingOffset(commandRingLength) + RecordRingDescriptor.SPARE_OFFSET;
     }
 
     /**

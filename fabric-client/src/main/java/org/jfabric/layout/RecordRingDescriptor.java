@@ -34,6 +34,8 @@ public final class RecordRingDescriptor {
     public static final int CONSUMER_POSITION_OFFSET = 128;
     /** Offset of the cumulative number of ended operations from the start of the ring's header. */
     public static final int COMPLETED_OFFSET = 256;
+    /** Offset of a line that rings themselves do not use. */
+    public static final int SPARE_OFFSET = 384;
     /** Length of the header in bytes; the records follow. */
     public static final int HEADER_LENGTH = 512;
     /** Length of the word in front of each body. */

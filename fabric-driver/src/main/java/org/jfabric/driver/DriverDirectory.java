@@ -3,6 +3,7 @@ package org.jfabric.driver;
 import org.agrona.DirectBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.client.DefaultDirectory;
 import org.jfabric.driver.conductor.ServiceNames;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Sizing;
@@ -27,6 +28,7 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
@@ -45,7 +47,7 @@ public final class DriverDirectory implements AutoCloseable {
     /** Name of the socket. */
     public static final String SOCKET_NAME = "driver.sock";
     /** Name of the file that says whose the directory is; it stays as long as anything is left there. */
-    public static final String MARKER_NAME = "driver.marker";
+    public static final String MARKER_NAME = DefaultDirectory.MARKER_NAME;
 
     private static final int OWNER_ONLY_DIRECTORY = 0700;
     private static final int OWNER_ONLY_FILE = 0600;
@@ -57,6 +59,8 @@ public final class DriverDirectory implements AutoCloseable {
     private static final int KEPT_ERROR_LOGS = 8;
     private static final String ERRORS_PREFIX = "errors-";
     private static final String ERRORS_SUFFIX = ".log";
+    private static final Pattern ERRORS_NAME = Pattern.compile(
+        Pattern.quote(ERRORS_PREFIX) + "\\d{8}-\\d{6}-\\d{3}" + Pattern.quote(ERRORS_SUFFIX));
     private static final DateTimeFormatter ERRORS_TIME =
         DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss-SSS").withZone(ZoneOffset.UTC);
 
@@ -103,13 +107,16 @@ public final class DriverDirectory implements AutoCloseable {
             requireOwner(path, FileStatus.of(fd));
             requireOurs(fd, path);
             requirePrivate(path, FileStatus.of(fd));
+            // before the lock: whoever is killed in between, or comes meanwhile, finds a driver's directory
+            mark(fd, path);
             lockFd = lock(fd, path);
             DriverDirectory directory = new DriverDirectory(path, fd, lockFd);
-            directory.mark();
+            // the driver before may have taken the marker along as it closed
+            mark(fd, path);
             List<String> errors = directory.readErrorLog();
             // first: what is left may be what fills the file system
             directory.removeLeftovers();
-            directory.mark();
+            mark(fd, path);
             directory.keepErrorLog(errors);
             directory.requireRoom(config);
             done = true;
@@ -172,10 +179,10 @@ public final class DriverDirectory implements AutoCloseable {
             }
             try (DriverDirectory directory = new DriverDirectory(path, fd, lockFd)) {
                 handedOver = true;
-                directory.mark();
+                mark(fd, path);
                 List<String> errors = directory.readErrorLog();
                 directory.removeLeftovers();
-                directory.mark();
+                mark(fd, path);
                 directory.keepErrorLog(errors);
             }
             return Files.exists(path) ? Cleaned.EMPTIED : Cleaned.REMOVED;
@@ -271,6 +278,11 @@ public final class DriverDirectory implements AutoCloseable {
     }
 
     private static boolean hasMarker(int fd) {
+        FileStatus status = FileStatus.of(fd, MARKER_NAME);
+        if (status != null && status.isRegular() && status.uid() == Libc.geteuid() && status.sizeBytes() == 0) {
+            // made, and not written yet
+            return true;
+        }
         try (MappedFile marker = MappedFile.open(fd, MARKER_NAME, true, MARKER_TEXT.length())) {
             return marker.directBuffer(0, MARKER_TEXT.length())
                 .getStringWithoutLengthAscii(0, MARKER_TEXT.length()).equals(MARKER_TEXT);
@@ -289,7 +301,7 @@ public final class DriverDirectory implements AutoCloseable {
         }
     }
 
-    private void mark() {
+    private static void mark(int fd, Path path) {
         if (hasMarker(fd)) {
             return;
         }
@@ -301,7 +313,7 @@ public final class DriverDirectory implements AutoCloseable {
             // damaged, or something else of that name: the cnc says whose the directory is
             return;
         } catch (IOException ex) {
-            if (!hasCnc(fd)) {
+            if (!hasMarker(fd) && !hasCnc(fd)) {
                 throw new FabricException(FabricErrno.ENOSPC,
                     marker + " cannot be written: " + ex.getMessage(), "Make room there.", ex);
             }
@@ -342,7 +354,7 @@ public final class DriverDirectory implements AutoCloseable {
             throw new FabricException(isLink ? FabricErrno.EACCES : -fd,
                 path + (isLink ? " is a symbolic link" : " cannot be opened as a directory")
                     + ", needed is a directory of this user",
-                "Remove it, or choose another place with jfabric.dir.base.");
+                "Choose another place with jfabric.dir.base and jfabric.dir.name.");
         }
         return fd;
     }
@@ -464,8 +476,8 @@ public final class DriverDirectory implements AutoCloseable {
 
     private List<Path> errorLogs() throws IOException {
         List<Path> logs = new ArrayList<>();
-        try (DirectoryStream<Path> entries =
-            Files.newDirectoryStream(path, ERRORS_PREFIX + '*' + ERRORS_SUFFIX)) {
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(path,
+            entry -> ERRORS_NAME.matcher(entry.getFileName().toString()).matches())) {
             entries.forEach(logs::add);
         }
         // the names sort by time

@@ -10,6 +10,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.errors.ErrorConsumer;
 import org.agrona.concurrent.status.CountersReader;
 import org.jfabric.FabricErrno;
+import org.jfabric.client.DefaultDirectory;
 import org.jfabric.driver.DriverDirectory;
 import org.jfabric.driver.ErrorRecords;
 import org.jfabric.ffi.FileStatus;
@@ -243,6 +244,8 @@ final class CncView implements AutoCloseable {
      */
     static ToolException noDriver(Path directory, String because) {
         return new ToolException("No driver runs in " + directory + ": " + because
-            + ". Start one with 'fabric driver --dir " + directory + "', or name its directory with --dir.");
+            + (DefaultDirectory.mayHoldDriver(directory)
+                ? ". Start one with 'fabric driver --dir " + directory + "', or name its directory with --dir."
+                : ", and it is no driver's directory. Name the driver's directory with --dir."));
     }
 }

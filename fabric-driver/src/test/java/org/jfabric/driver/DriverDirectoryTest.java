@@ -244,17 +244,34 @@ class DriverDirectoryTest {
             Files.write(path.resolve("cnc"), damaged);
         }
         Files.writeString(path.resolve("17.ring"), "");
-        Files.writeString(path.resolve("quotes.svc"), "");
-        Files.writeString(path.resolve("quotes.svc.new"), "");
+        Files.writeString(path.resolve("quotes.svc"), "jfabric://driver/dead");
+        Files.writeString(path.resolve("quotes.svc.new"), "jfabric://dri");
+        for (int i = 0; i < 9; i++) {
+            Files.writeString(path.resolve("errors-2024010" + i + "-000000-000.log"), "of a driver");
+        }
         Files.writeString(path.resolve("017.ring"), "");
         Files.writeString(path.resolve("x.tq"), "");
         DriverDirectory.open(config).close();
+        for (int i = 0; i < 9; i++) {
+            Files.deleteIfExists(path.resolve("errors-2024010" + i + "-000000-000.log"));
+        }
         assertEquals(List.of(".profile", "017.ring", "2.tq", "driver.marker", "errors-2025.log", "id_rsa", "id_rsa.pub",
             "known_hosts", "x.tq"), names());
         assertEquals("of the user: id_rsa", Files.readString(path.resolve("id_rsa")));
         assertEquals("deeper", Files.readString(path.resolve("2.tq").resolve("3.rq")));
         // and it is a driver's for the next one, too
         DriverDirectory.open(config).close();
+    }
+
+    /** Whoever is killed right behind making the marker leaves an empty one, and no lock in a directory without it. */
+    @Test
+    void shouldTakeOverADirectoryWhoseMarkerWasNotWritten() throws IOException {
+        makeFilesOfAUser();
+        Files.createFile(path.resolve(DriverDirectory.MARKER_NAME));
+        try (DriverDirectory directory = DriverDirectory.open(config)) {
+            assertTrue(directory.isInPlace());
+        }
+        assertTrue(names().containsAll(List.of("id_rsa", "errors-2025.log")), () -> names().toString());
     }
 
     /** A damaged length in the log of a dead driver: what stands before it is kept, whatever follows. */

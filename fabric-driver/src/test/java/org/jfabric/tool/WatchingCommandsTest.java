@@ -4,6 +4,7 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
@@ -57,6 +58,38 @@ class WatchingCommandsTest {
             assertTrue(run.out().startsWith(
                 "driver " + path + ", process " + ProcessHandle.current().pid() + ", running for "), run.out());
             assertTrue(run.out().lines().anyMatch(line -> line.matches(" +0 +1 +clients")), run.out());
+        }
+    }
+
+    @Test
+    void shouldCountAndNameClientsThatDiedAndNoneThatClosed() {
+        for (int i = 0; i < 100; i++) {
+            Fabric.connect(new FabricConfig().directory(path).clientName("quotes")).close();
+        }
+        // as the kernel closes the socket of a killed process: nothing is said before
+        new ControlClient(path, Thread::onSpinWait).close();
+        long deadline = System.nanoTime() + 10_000_000_000L;
+        String stat;
+        do {
+            stat = ToolRun.of("stat", "--dir", path.toString()).out();
+        } while (!stat.matches("(?s).* 0 +clients\n.* [1-9][0-9]* +clients that died\n.*")
+            && System.nanoTime() - deadline < 0);
+        assertTrue(stat.matches("(?s).* 1 +clients that died\n.*"), stat);
+        String errors = ToolRun.of("errors", "--dir", path.toString()).out();
+        assertTrue(errors.contains("test") && errors.contains("process " + ProcessHandle.current().pid()), errors);
+        assertTrue(errors.matches("(?s).*1 time\\(s\\), first 20\\d\\d-.*, last 20\\d\\d-.*"), errors);
+        assertFalse(errors.contains("quotes"), errors);
+    }
+
+    @Test
+    void shouldNotProposeADriverWhereFilesOfOthersAre() throws IOException {
+        Path others = Files.createDirectory(directory.driver("others"));
+        Files.writeString(others.resolve("id_rsa"), "mine");
+        for (String command : List.of("stat", "info", "errors", "queues")) {
+            ToolRun run = ToolRun.of(command, "--dir", others.toString());
+            assertEquals(1, run.status());
+            assertFalse(run.err().contains("driver --dir"), run.err());
+            assertTrue(run.err().contains("no driver's directory"), run.err());
         }
     }
 

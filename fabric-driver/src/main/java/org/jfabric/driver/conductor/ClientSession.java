@@ -1,9 +1,12 @@
 package org.jfabric.driver.conductor;
 
+import org.agrona.UnsafeApi;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.jfabric.driver.progress.ProgressClient;
+import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.SharedFile;
+import org.jfabric.ffi.UnixSocket;
 import org.jfabric.layout.ControlFileDescriptor;
 import org.jfabric.layout.RecordConsumer;
 
@@ -19,7 +22,9 @@ public final class ClientSession {
     private final long id;
     private final String name;
     private final int fd;
+    private final int pid;
     private final SharedFile controlFile;
+    private final long closesAddress;
     private final RecordConsumer commands;
     private final ClientProxy proxy;
     private final ProgressClient progress;
@@ -42,6 +47,7 @@ public final class ClientSession {
      * @param name        for people.
      * @param fd          its socket, or {@link #EMBEDDED}.
      * @param controlFile its {@code .ctl} file.
+     * @param ringLength  bytes of the command ring in it.
      * @param commands    the driver's end of the command ring.
      * @param proxy       the driver's end of the event ring.
      * @param progress    the progress thread's part.
@@ -51,13 +57,16 @@ public final class ClientSession {
         String name,
         int fd,
         SharedFile controlFile,
+        int ringLength,
         RecordConsumer commands,
         ClientProxy proxy,
         ProgressClient progress) {
         this.id = id;
         this.name = name;
         this.fd = fd;
+        this.pid = fd == EMBEDDED ? (int) ProcessHandle.current().pid() : UnixSocket.peerPid(fd);
         this.controlFile = controlFile;
+        this.closesAddress = controlFile.address() + ControlFileDescriptor.closesOffset(ringLength);
         this.commands = commands;
         this.proxy = proxy;
         this.progress = progress;
@@ -79,6 +88,34 @@ public final class ClientSession {
      */
     public int fd() {
         return fd;
+    }
+
+    /**
+     * Its process.
+     *
+     * @return process id, 0 if it is in another namespace of them.
+     */
+    public int pid() {
+        return Math.max(0, pid);
+    }
+
+    /**
+     * Whether it has said that it closes; one that embeds the driver cannot die alone. Also true if its control file
+     * was cut, which is reported by itself.
+     *
+     * @return false if the end of its socket is its death.
+     */
+    public boolean hasClosed() {
+        if (isEmbedded()) {
+            return true;
+        }
+        try {
+            boolean closed = UnsafeApi.getIntAcquire(null, closesAddress) != 0;
+            FaultPoint.pass();
+            return closed;
+        } catch (InternalError ex) {
+            return true;
+        }
     }
 
     /**

@@ -227,6 +227,15 @@ public final class DriverConductor implements Agent {
 
     void onClientGone(ClientSession session) {
         if (!session.isEnding()) {
+            if (!session.hasClosed()) {
+                context.counters().add(SystemCounter.CLIENTS_DIED, 1);
+                FabricException died = new FabricException(FabricErrno.ECONNRESET,
+                    session + " of process " + session.pid() + " died: its socket ended and it had not closed",
+                    "Find out why the process ended; its objects were taken back, others are not concerned.");
+                // where it was noticed says nothing, and without it the log has room for many more
+                died.setStackTrace(new StackTraceElement[0]);
+                context.errorHandler().onError(died);
+            }
             takeBack(session);
         }
     }

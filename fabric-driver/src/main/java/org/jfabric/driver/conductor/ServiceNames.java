@@ -28,7 +28,7 @@ import java.util.Set;
  */
 public final class ServiceNames {
     private static final String SUFFIX = ".svc";
-    private static final String UNFINISHED = SUFFIX + ".new";
+    private static final String NEW_SUFFIX = SUFFIX + ".new";
 
     private final Map<String, Long> endpointIdByName = new HashMap<>();
     private final Map<String, Service> serviceByName = new HashMap<>();
@@ -112,7 +112,7 @@ public final class ServiceNames {
      */
     public static void write(Path directory, String service, String address) throws IOException {
         Path target = directory.resolve(service + SUFFIX);
-        Path temporary = directory.resolve(service + UNFINISHED);
+        Path temporary = directory.resolve(service + NEW_SUFFIX);
         Files.deleteIfExists(temporary);
         // others must never read half an address
         try (SeekableByteChannel channel = Files.newByteChannel(
@@ -122,6 +122,17 @@ public final class ServiceNames {
             channel.write(ByteBuffer.wrap(address.getBytes(StandardCharsets.US_ASCII)));
         }
         Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /**
+     * Whether {@link #write} makes files of that name.
+     *
+     * @param name of a file in a driver's directory.
+     * @return true for a service's file, and for one that was not finished.
+     */
+    public static boolean isFileName(String name) {
+        int end = name.endsWith(SUFFIX) ? SUFFIX.length() : name.endsWith(NEW_SUFFIX) ? NEW_SUFFIX.length() : -1;
+        return end >= 0 && FabricName.isValidPart(name.substring(0, name.length() - end));
     }
 
     /**
@@ -172,17 +183,5 @@ public final class ServiceNames {
         } finally {
             Libc.close(dirFd);
         }
-    }
-
-    /**
-     * Whether a driver may have made a file of that name for a service.
-     *
-     * @param fileName without a path.
-     * @return true for the name of a service with the suffix of its file, finished or not.
-     */
-    public static boolean isFileName(String fileName) {
-        int end = fileName.endsWith(UNFINISHED) ? fileName.length() - UNFINISHED.length()
-            : fileName.endsWith(SUFFIX) ? fileName.length() - SUFFIX.length() : 0;
-        return end > 0 && FabricName.isValidPart(fileName.substring(0, end));
     }
 }

@@ -20,6 +20,8 @@ public enum SystemCounter {
     COMMANDS_FAILED("commands refused"),
     /** Clients that were ended because of what they wrote or cut. */
     CLIENTS_ENDED("clients ended by the driver"),
+    /** Clients whose socket ended although they had not closed. */
+    CLIENTS_DIED("clients that died"),
     /** Connections turned away: another user, another version, garbage. */
     CONNECTIONS_REFUSED("connections refused"),
     /** Accesses to a shared file that failed because it was cut. */

@@ -64,8 +64,10 @@ class KilledClientTest {
         }
         peer.assertQuiet(200);
         RIG.bystanders().assertUnharmed();
+        long died = RIG.view().counter("clients that died");
         peer.close();
         RIG.assertReclaimed();
+        assertEquals(died, RIG.view().counter("clients that died"), "who closes does not die");
     }
 
     @Test
@@ -91,7 +93,10 @@ class KilledClientTest {
                         ended++;
                     }
                 }
+                long died = RIG.view().counter("clients that died");
                 child.kill();
+                RIG.assertLogged("client", "process " + child.process().pid() + " died");
+                assertEquals(died + 1, RIG.view().counter("clients that died"));
                 Await.until(() -> "the child's end, seed " + seed + ", " + RIG.view().counters(),
                     () -> RIG.view().counter("clients") == 3);
                 // receives that the driver has read behind the child's end wait for its return: one cancel for each

@@ -116,7 +116,7 @@ public final class OpenClientCommand extends Command {
             ringLength,
             events + RecordRingDescriptor.CONSUMER_POSITION_OFFSET);
         return new ClientSession(
-            clientId, name, fd, file, commands, new ClientProxy(producer, doorbell), progress);
+            clientId, name, fd, file, ringLength, commands, new ClientProxy(producer, doorbell), progress);
     }
 
     private void make() {
