@@ -28,6 +28,7 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Pattern;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
@@ -166,7 +167,7 @@ public final class DriverDirectory implements AutoCloseable {
             }
             FileStatus status = FileStatus.of(fd);
             if (status.uid() != Libc.geteuid() || (status.permissions() & OTHERS) != 0
-                || !hasMarker(fd) && !hasCnc(fd)) {
+                || !hasMarker(fd, path) && !hasCnc(fd)) {
                 return Cleaned.NOT_OURS;
             }
             try {
@@ -265,7 +266,7 @@ public final class DriverDirectory implements AutoCloseable {
     /** Refuses a directory with files that is no driver's; changes nothing. */
     private static void requireOurs(int fd, Path path) {
         List<String> names = list(fd, path);
-        if (names.isEmpty() || hasMarker(fd) || hasCnc(fd)) {
+        if (names.isEmpty() || hasMarker(fd, path) || hasCnc(fd)) {
             return;
         }
         int shown = Math.min(NAMES_SHOWN, names.size());
@@ -277,11 +278,11 @@ public final class DriverDirectory implements AutoCloseable {
                 + " jfabric.dir.base and jfabric.dir.name.");
     }
 
-    private static boolean hasMarker(int fd) {
+    private static boolean hasMarker(int fd, Path path) {
         FileStatus status = FileStatus.of(fd, MARKER_NAME);
         if (status != null && status.isRegular() && status.uid() == Libc.geteuid() && status.sizeBytes() == 0) {
-            // made, and not written yet
-            return true;
+            // made, and not written yet: a driver has nothing else there before it is
+            return Set.of(MARKER_NAME, LOCK_NAME).containsAll(list(fd, path));
         }
         try (MappedFile marker = MappedFile.open(fd, MARKER_NAME, true, MARKER_TEXT.length())) {
             return marker.directBuffer(0, MARKER_TEXT.length())
@@ -302,7 +303,7 @@ public final class DriverDirectory implements AutoCloseable {
     }
 
     private static void mark(int fd, Path path) {
-        if (hasMarker(fd)) {
+        if (hasMarker(fd, path)) {
             return;
         }
         Path marker = path.resolve(MARKER_NAME);
@@ -313,7 +314,7 @@ public final class DriverDirectory implements AutoCloseable {
             // damaged, or something else of that name: the cnc says whose the directory is
             return;
         } catch (IOException ex) {
-            if (!hasMarker(fd) && !hasCnc(fd)) {
+            if (!hasMarker(fd, path) && !hasCnc(fd)) {
                 throw new FabricException(FabricErrno.ENOSPC,
                     marker + " cannot be written: " + ex.getMessage(), "Make room there.", ex);
             }
@@ -446,9 +447,10 @@ public final class DriverDirectory implements AutoCloseable {
         String name = ERRORS_PREFIX + ERRORS_TIME.format(Instant.now()) + ERRORS_SUFFIX;
         try {
             Files.write(path.resolve(name), records);
-            List<Path> logs = errorLogs();
+            // the names sort by time; a folder of such a name is somebody else's
+            List<String> logs = list(fd, path).stream().filter(each -> ERRORS_NAME.matcher(each).matches()).toList();
             for (int i = 0; i < logs.size() - KEPT_ERROR_LOGS; i++) {
-                Files.deleteIfExists(logs.get(i));
+                Libc.unlinkat(fd, logs.get(i));
             }
         } catch (IOException ex) {
             // half a log is not kept: its name would promise the whole
@@ -472,17 +474,6 @@ public final class DriverDirectory implements AutoCloseable {
             (count, first, last, text) -> records.add(
                 count + " times, first " + Instant.ofEpochMilli(first) + ", last " + Instant.ofEpochMilli(last)
                     + System.lineSeparator() + text));
-    }
-
-    private List<Path> errorLogs() throws IOException {
-        List<Path> logs = new ArrayList<>();
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(path,
-            entry -> ERRORS_NAME.matcher(entry.getFileName().toString()).matches())) {
-            entries.forEach(logs::add);
-        }
-        // the names sort by time
-        logs.sort(null);
-        return logs;
     }
 
     /** Deletes the files of a driver by their names; a folder under such a name is somebody else's. */

@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A driver: launched in an application's process or as a daemon of its own.
@@ -134,48 +135,55 @@ public final class FabricDriver implements AutoCloseable {
     /**
      * Runs a daemon until the process is told to end (SIGTERM, SIGINT).
      *
-     * <p>Told to end, it closes the driver and halts the process with status 0; the virtual machine's own status would
-     * be 143. Other shutdown hooks are not waited for.
+     * <p>Told to end, it closes the driver and halts the process with the status; the virtual machine's own would be
+     * 143. Other shutdown hooks are not waited for.
      *
      * @param config its options; the mode must not be INVOKER.
      * @param out    told of the options and when the driver is ready.
      * @param err    told of what went wrong.
-     * @return exit status: 1 if it could not be launched, one of its threads ended by an error, or its directory is
-     *     gone.
+     * @return exit status: 0 after it was told to end, 1 if it could not be launched or closed, one of its threads ended
+     *     by an error, or its directory is gone.
      */
     public static int run(DriverConfig config, PrintStream out, PrintStream err) {
+        CountDownLatch end = new CountDownLatch(1);
+        CountDownLatch ended = new CountDownLatch(1);
+        AtomicInteger status = new AtomicInteger(1);
+        Thread hook = new Thread(() -> {
+            end.countDown();
+            await(ended);
+            out.flush();
+            err.flush();
+            Runtime.getRuntime().halt(status.get());
+        }, "jfabric-shutdown");
         try {
-            CountDownLatch end = new CountDownLatch(1);
-            CountDownLatch ended = new CountDownLatch(1);
-            Thread hook = new Thread(() -> {
-                end.countDown();
-                await(ended);
-                out.flush();
-                err.flush();
-                Runtime.getRuntime().halt(0);
-            }, "jfabric-shutdown");
-            try (FabricDriver driver = launch(config)) {
-                Runtime.getRuntime().addShutdownHook(hook);
-                String warning = driver.warning();
-                if (warning != null) {
-                    err.println(warning);
-                }
-                out.print(ConfigPrinter.print(config));
-                out.println("jfabric driver ready in " + driver.directory());
-                out.flush();
-                if (!runsUntil(end, driver)) {
-                    removeHook(hook);
-                    err.println(driver.reasonOfEnd());
-                    return 1;
-                }
-            } finally {
-                ended.countDown();
+            status.set(run(config, end, hook, out, err));
+        } finally {
+            ended.countDown();
+        }
+        return status.get();
+    }
+
+    private static int run(
+        DriverConfig config, CountDownLatch end, Thread hook, PrintStream out, PrintStream err) {
+        try (FabricDriver driver = launch(config)) {
+            Runtime.getRuntime().addShutdownHook(hook);
+            String warning = driver.warning();
+            if (warning != null) {
+                err.println(warning);
             }
-            return 0;
+            out.print(ConfigPrinter.print(config));
+            out.println("jfabric driver ready in " + driver.directory());
+            out.flush();
+            if (!runsUntil(end, driver)) {
+                removeHook(hook);
+                err.println(driver.reasonOfEnd());
+                return 1;
+            }
         } catch (FabricException | NativeCallException | IllegalStateException ex) {
             err.println(ex.getMessage());
             return 1;
         }
+        return 0;
     }
 
     /**

@@ -26,11 +26,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -266,12 +268,24 @@ class DriverDirectoryTest {
     /** Whoever is killed right behind making the marker leaves an empty one, and no lock in a directory without it. */
     @Test
     void shouldTakeOverADirectoryWhoseMarkerWasNotWritten() throws IOException {
-        makeFilesOfAUser();
+        DriverDirectory.open(config).close();
+        Files.createDirectory(
+            path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         Files.createFile(path.resolve(DriverDirectory.MARKER_NAME));
+        Files.createFile(path.resolve(DriverDirectory.LOCK_NAME));
         try (DriverDirectory directory = DriverDirectory.open(config)) {
             assertTrue(directory.isInPlace());
         }
-        assertTrue(names().containsAll(List.of("id_rsa", "errors-2025.log")), () -> names().toString());
+    }
+
+    /** A file of that name that says nothing does not make the files beside it a driver's. */
+    @Test
+    void shouldRefuseFilesOfAUserBesideAnEmptyMarker() throws IOException {
+        makeFilesOfAUser();
+        Files.createFile(path.resolve(DriverDirectory.MARKER_NAME));
+        Map<String, String> before = snapshot(path);
+        assertThrows(FabricException.class, () -> DriverDirectory.open(config));
+        assertEquals(before, snapshot(path));
     }
 
     /** A damaged length in the log of a dead driver: what stands before it is kept, whatever follows. */
@@ -322,6 +336,67 @@ class DriverDirectoryTest {
     private static int run(String... command) throws IOException, InterruptedException {
         return new ProcessBuilder(command).redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor();
+    }
+
+    /** Room for a driver, and too little for the text of the old log: the driver starts and says so. */
+    @Test
+    void shouldStartAndSaySoIfTheErrorLogCannotBeKept() throws Exception {
+        Files.createDirectory(base);
+        Assumptions.assumeTrue(Libc.geteuid() == 0 && run("mount", "-t", "tmpfs", "-o", "size=16m,mode=0700", "tmpfs",
+            base.toString()) == 0, "only root can mount a file system, and not everywhere");
+        try {
+            config = DriverConfig.builder().directory(path).set("jfabric.cnc.errorLogLengthBytes", "4MiB").build();
+            leaveDeadDriver("x".repeat(3 << 20), FileHeaderDescriptor.MAJOR_VERSION);
+            Files.writeString(path.resolve(DriverDirectory.MARKER_NAME), MARKER);
+            // so that its room does not come back
+            Files.createLink(base.resolve("held"), path.resolve(CncDescriptor.FILE_NAME));
+            Path filler = base.resolve("filler");
+            fill(filler);
+            try (FileChannel channel = FileChannel.open(filler, StandardOpenOption.WRITE)) {
+                channel.truncate(channel.size() - (2 << 20));
+            }
+            config = DriverConfig.builder().directory(path).set("jfabric.dir.reserveFreeBytes", "0").build();
+            try (DriverDirectory directory = DriverDirectory.open(config)) {
+                String warning = directory.warning();
+                assertTrue(warning != null && warning.contains("2 records, could not be kept in " + path),
+                    () -> "warning " + warning);
+                assertEquals(List.of(DriverDirectory.LOCK_NAME, DriverDirectory.MARKER_NAME), names());
+            }
+        } finally {
+            run("umount", "-l", base.toString());
+        }
+    }
+
+    /** Logs of a user and folders are not the driver's, whatever they are called. */
+    @Test
+    void shouldDeleteNoLogsButItsOwn() throws IOException {
+        List<String> ofTheUser = new ArrayList<>();
+        leaveDeadDriver("words", FileHeaderDescriptor.MAJOR_VERSION);
+        for (int i = 0; i < 12; i++) {
+            ofTheUser.add("errors-2025-" + i + ".log");
+            Files.writeString(path.resolve("errors-2025-" + i + ".log"), "of the user");
+        }
+        for (String folder : List.of("errors-0.log", "errors-20250101-000000-000.log")) {
+            ofTheUser.add(folder);
+            Files.createDirectory(path.resolve(folder));
+        }
+        for (int i = 0; i < 9; i++) {
+            Files.writeString(path.resolve("errors-20250102-000000-00" + i + ".log"), "of a driver");
+        }
+        DriverDirectory.open(config).close();
+        List<String> left = names();
+        assertTrue(left.containsAll(ofTheUser), left::toString);
+        assertFalse(left.contains("errors-20250102-000000-000.log"), left::toString);
+    }
+
+    /** Writes until there is no room left. */
+    private static void fill(Path filler) {
+        byte[] page = new byte[4096];
+        assertThrows(IOException.class, () -> {
+            for (int i = 0; i < 8192; i++) {
+                Files.write(filler, page, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+            }
+        });
     }
 
     @Test
