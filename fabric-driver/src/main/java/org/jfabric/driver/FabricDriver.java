@@ -141,7 +141,7 @@ public final class FabricDriver implements AutoCloseable {
      * @param config its options; the mode must not be INVOKER.
      * @param out    told of the options and when the driver is ready.
      * @param err    told of what went wrong.
-     * @return exit status: 0 after it was told to end, 1 if it could not be launched or closed, one of its threads ended
+     * @return exit status: 0 if it was told to end, 1 if it could not be launched or closed, one of its threads ended
      *     by an error, or its directory is gone.
      */
     public static int run(DriverConfig config, PrintStream out, PrintStream err) {
