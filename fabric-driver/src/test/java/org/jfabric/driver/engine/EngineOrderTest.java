@@ -25,7 +25,7 @@ class EngineOrderTest {
      * of matching is that of sending.
      */
     @Test
-    @Requirement({"TX-010", "TX-039", "RX-008", "RX-009", "RX-012"})
+    @Requirement({"TX-010", "RX-008", "RX-009"})
     void shouldProcessHeadersInTheOrderOfSubmissionAndReportThemInThatOrderWhateverTheLinkDoes() {
         long first = System.nanoTime();
         for (int i = 0; i < SEEDS; i++) {
