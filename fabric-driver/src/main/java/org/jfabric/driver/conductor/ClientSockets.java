@@ -254,7 +254,10 @@ final class ClientSockets {
             return;
         }
         if (socket.waitResource() != null) {
-            waitChannels.onReadable(socket);
+            if (socket.isAnswered()) {
+                waitChannels.onReadable(socket);
+            }
+            // else its hello was taken outside of this event: the connection is rearmed with the welcome
             return;
         }
         if (socket.isAnswered()) {

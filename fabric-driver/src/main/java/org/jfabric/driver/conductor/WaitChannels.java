@@ -98,7 +98,6 @@ public final class WaitChannels {
     private void attach(ClientSocket socket, WaitResource wait) {
         wait.channel(socket);
         socket.waitResource(wait);
-        socket.onAnswered();
         context.proxy().execute(new ProgressCommand() {
             @Override
             protected void onProgress() {
@@ -107,6 +106,7 @@ public final class WaitChannels {
 
             @Override
             protected void onDone() {
+                socket.onAnswered();
                 if (sendWelcome(socket, 0, "")) {
                     sockets.rearm(socket);
                 } else {

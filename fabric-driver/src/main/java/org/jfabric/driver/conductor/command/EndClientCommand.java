@@ -15,6 +15,7 @@ import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.driver.resource.SystemCounters;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -26,11 +27,14 @@ public final class EndClientCommand extends Command {
     private enum State {
         COMMANDS,
         ENGINE,
+        NAMES,
         FILES
     }
 
     private final ServiceNames names;
     private final WaitChannels channels;
+    private final List<SharedFile> deleted = new ArrayList<>();
+    private final List<SharedFile> unmapped = new ArrayList<>();
     private State state = State.COMMANDS;
 
     /**
@@ -65,19 +69,29 @@ public final class EndClientCommand extends Command {
                 });
             }
             case ENGINE -> {
-                state = State.FILES;
+                state = State.NAMES;
                 session().proxy().close();
-                List<SharedFile> deleted = new ArrayList<>();
-                List<SharedFile> unmapped = new ArrayList<>();
                 List<String> services = new ArrayList<>();
-                collect(deleted, unmapped, services);
+                collect(services);
+                // On the thread that also writes these files: the names are free from now on, and what another client
+                // publishes under one of them comes behind this.
+                background(() -> {
+                    for (String service : services) {
+                        try {
+                            ServiceNames.delete(context().directory(), service);
+                        } catch (IOException ex) {
+                            // the memory has to be given back all the same
+                            context().errorHandler().onError(ex);
+                        }
+                    }
+                });
+            }
+            case NAMES -> {
+                state = State.FILES;
                 background(() -> {
                     deleted.forEach(SharedFile::delete);
                     unmapped.forEach(SharedFile::unmap);
-                    for (String service : services) {
-                        ServiceNames.delete(context().directory(), service);
-                    }
-                }, sizeBytes(unmapped));
+                }, sizeBytes(deleted));
             }
             default -> {
                 context().counters().add(SystemCounter.CLIENTS, -1);
@@ -93,7 +107,7 @@ public final class EndClientCommand extends Command {
         context().errorHandler().onError(cause);
     }
 
-    private void collect(List<SharedFile> deleted, List<SharedFile> unmapped, List<String> services) {
+    private void collect(List<String> services) {
         ClientSession session = session();
         SystemCounters counters = context().counters();
         for (EndpointResource endpoint : session.endpoints().values()) {
