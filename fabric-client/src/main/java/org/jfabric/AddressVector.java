@@ -130,7 +130,7 @@ public final class AddressVector implements Fid {
      *
      * <p>Checked is the form of the address, and that a link of an enabled endpoint bound to this vector reaches
      * addresses of that kind; one such endpoint suffices. Not checked is whether the peer or its driver exists: the
-     * first send connects, and ends with an error entry if nobody answers. Before an endpoint is enabled, links are not
+     * first send connects, and ends with an error entry without an answer. Before an endpoint is enabled, links are not
      * checked either; sends to an address that no link reaches then end with {@link FabricErrno#EHOSTUNREACH}.
      *
      * @param address as {@link Endpoint#name()} tells it, for example {@code jfabric://default/quotes} or a
@@ -138,7 +138,7 @@ public final class AddressVector implements Fid {
      *                while its other work goes on.
      * @return its number.
      * @throws FabricException {@link FabricErrno#EINVAL} for what is no address, {@link FabricErrno#ENODATA} for a host
-     *     that nobody knows, {@link FabricErrno#EADDRNOTAVAIL} with a verdict on each link, as
+     *     that cannot be resolved, {@link FabricErrno#EADDRNOTAVAIL} with a verdict on each link, as
      *     {@link PeerPath#explain()}, if no link of the endpoints reaches it, {@link FabricErrno#EOPBADSTATE} if
      *     closed, {@link FabricErrno#EOPNOTSUPP} if the vector was opened with {@link Flags#EVENT}, or what the driver
      *     answers.

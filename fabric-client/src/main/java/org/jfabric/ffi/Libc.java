@@ -283,7 +283,7 @@ public final class Libc {
 
     /**
      * Puts memory without a file in the place of a mapping, in one step: it reads as zeros, and stores into it reach
-     * no one. Whoever still has the address goes on without a fault, and the file that was mapped there is given back.
+     * no one. Accesses by the address still succeed, and the file that was mapped there is given back.
      *
      * @param address of a page, the first of a mapping of the caller's own.
      * @param lengthBytes of the whole mapping.

@@ -207,9 +207,7 @@ public final class UnixSocket {
      */
     public static long peerCredentials(int fd) {
         CallState state = CallState.current();
-        Ucred.clear(state.scratch);
-        int result = state.intResult(GETSOCKOPT.call(state, fd, SOL_SOCKET, SO_PEERCRED,
-            state.scratchAddress, state.scratchAddress + Ucred.LENGTH_WORD));
+        int result = readCredentials(state, fd);
         return result < 0 ? result : Ucred.uidOrError(state.scratch);
     }
 
@@ -221,10 +219,15 @@ public final class UnixSocket {
      */
     public static int peerPid(int fd) {
         CallState state = CallState.current();
-        Ucred.clear(state.scratch);
-        int result = state.intResult(GETSOCKOPT.call(state, fd, SOL_SOCKET, SO_PEERCRED,
-            state.scratchAddress, state.scratchAddress + Ucred.LENGTH_WORD));
+        int result = readCredentials(state, fd);
         return result < 0 ? result : Ucred.pid(state.scratch);
+    }
+
+    /** Leaves a {@link Ucred} in the scratch memory; 0 or a negative errno. */
+    private static int readCredentials(CallState state, int fd) {
+        Ucred.clear(state.scratch);
+        return state.intResult(GETSOCKOPT.call(state, fd, SOL_SOCKET, SO_PEERCRED,
+            state.scratchAddress, state.scratchAddress + Ucred.LENGTH_WORD));
     }
 
     private static int socket(int flags) {

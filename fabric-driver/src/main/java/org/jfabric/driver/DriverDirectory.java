@@ -112,13 +112,7 @@ public final class DriverDirectory implements AutoCloseable {
             mark(fd, path);
             lockFd = lock(fd, path);
             DriverDirectory directory = new DriverDirectory(path, fd, lockFd);
-            // the driver before may have taken the marker along as it closed
-            mark(fd, path);
-            List<String> errors = directory.readErrorLog();
-            // first: what is left may be what fills the file system
-            directory.removeLeftovers();
-            mark(fd, path);
-            directory.keepErrorLog(errors);
+            directory.takeOver();
             directory.requireRoom(config);
             done = true;
             return directory;
@@ -180,11 +174,7 @@ public final class DriverDirectory implements AutoCloseable {
             }
             try (DriverDirectory directory = new DriverDirectory(path, fd, lockFd)) {
                 handedOver = true;
-                mark(fd, path);
-                List<String> errors = directory.readErrorLog();
-                directory.removeLeftovers();
-                mark(fd, path);
-                directory.keepErrorLog(errors);
+                directory.takeOver();
             }
             return Files.exists(path) ? Cleaned.EMPTIED : Cleaned.REMOVED;
         } catch (NativeCallException ex) {
@@ -261,6 +251,17 @@ public final class DriverDirectory implements AutoCloseable {
                 return;
             }
         }
+    }
+
+    /** Removes what the driver before left, but for its error log. */
+    private void takeOver() {
+        // that driver may have removed the marker as it closed
+        mark(fd, path);
+        List<String> errors = readErrorLog();
+        // first: what is left may be what fills the file system
+        removeLeftovers();
+        mark(fd, path);
+        keepErrorLog(errors);
     }
 
     /** Refuses a directory with files that is no driver's; changes nothing. */

@@ -60,7 +60,7 @@ final class FiPingPongControl implements AutoCloseable {
     /**
      * Waits for the client; there is one in each run.
      *
-     * @param listening is told the port as soon as clients can connect to it.
+     * @param listening called with the port as soon as clients can connect to it.
      */
     static FiPingPongControl accept(int port, boolean ipv6, IntConsumer listening) {
         try (ServerSocketChannel server = ServerSocketChannel.open(

@@ -20,7 +20,7 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Chooses the address of this host that an endpoint is bound to that peers know by its name, so never the wildcard:
+ * Chooses the address of this host for an endpoint that peers know by its name, so never the wildcard:
  * the source address asked for; else of the interface that an option names; else of the one that leads to the
  * destination; else the first of one that is up and not loopback, IPv4 before IPv6.
  *

@@ -141,7 +141,6 @@ class CompletionOrderTest {
      */
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement("RX-014")
     void shouldReportShortMessagesInTheOrderOfMatchingThroughBackpressure(Setup setup) {
         int total = Network.IS_CHOSEN ? 20_000 : 1_000_000;
         try (FabricPair pair = new FabricPair(setup)) {

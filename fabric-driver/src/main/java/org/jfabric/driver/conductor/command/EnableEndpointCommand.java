@@ -316,7 +316,7 @@ public final class EnableEndpointCommand extends Command {
         if (usesSockets) {
             // two links cannot listen at one socket
             linkNames.add(first.name());
-            // one that connects is reached by nobody before
+            // a connected endpoint has no peer before its connection
             binder = request.connects() ? null : first;
         } else {
             addLinksOfDrivers(wanted, first, offer);

@@ -36,7 +36,7 @@ final class ReceiveRecovery {
         for (Peer peer : peers) {
             peer.entryOrder().addTo(known);
         }
-        // under way, or only their entries wait; those under way that nobody would end are not kept here
+        // of these, only entries that wait are safe here: what is under way is known by the lists of pulls below
         known.removeIf(operation -> operation.inOrder && !operation.isEnded());
         for (Peer peer : peers) {
             addPulls(known, peer);

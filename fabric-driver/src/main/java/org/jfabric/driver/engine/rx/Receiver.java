@@ -442,12 +442,18 @@ public final class Receiver {
     /** Writes the entry of a receive whose message is placed, and ends it. */
     void end(ReceiveOperation operation) {
         Peer peer = operation.peer;
-        if (peer.entryOrder().isEmpty() || isTurnOf(operation, ReceiveOperation.ENDED, 0, 0)) {
-            pool.ending(operation);
-            complete(operation);
-            release(operation);
+        if (peer.entryOrder().isEmpty()) {
+            reportSuccess(operation);
+        } else if (isTurnOf(operation, ReceiveOperation.ENDED, 0, 0)) {
+            reportSuccess(operation);
             reportEnded(peer);
         }
+    }
+
+    private void reportSuccess(ReceiveOperation operation) {
+        pool.ending(operation);
+        complete(operation);
+        release(operation);
     }
 
     /** A message was matched whose payload comes later. */
@@ -484,9 +490,7 @@ public final class Receiver {
                 peer.removePull(next);
             }
             if (next.endedErrno == 0) {
-                pool.ending(next);
-                complete(next);
-                release(next);
+                reportSuccess(next);
             } else {
                 reportFailure(next, next.endedPlaced, next.endedErrno);
             }

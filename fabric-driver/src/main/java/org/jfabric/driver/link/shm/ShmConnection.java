@@ -204,8 +204,8 @@ final class ShmConnection {
     }
 
     /**
-     * Reads what the peer sent before its end. After a fault of memory that is not the connection's own the next step
-     * goes on, once the progress agent has recovered what was in hand.
+     * Reads what the peer sent before its end. After a fault of memory that is not the connection's own, the next step
+     * continues, once the progress agent has recovered what was in hand.
      */
     private void readToEnd() {
         try {

@@ -286,7 +286,7 @@ class TcpStrangerTest {
         assertEquals(FabricErrno.ETIMEDOUT, silent.downErrno);
         assertEquals(FabricErrno.ETIMEDOUT, dripping.downErrno);
         assertEquals(2, victim.counter("tcp: connections closed because a message made no progress"));
-        // while nobody runs cycles nobody reads either
+        // without cycles the connection is not read
         victim.aheadNs += 100_000_000_000L;
         step(victim);
         assertEquals(0, moving.downs + known.downs);
