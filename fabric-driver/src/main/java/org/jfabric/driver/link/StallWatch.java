@@ -2,7 +2,8 @@ package org.jfabric.driver.link;
 
 /**
  * Notes whether something that waits for a peer makes progress: a message has {@link #LEAST_BYTES} or its end within
- * the time allowed, or it is stalled. Time without a check does not count, since the connection is not read then either.
+ * the time allowed, or it is stalled. Time without a check does not count, since the connection is not read then
+ * either.
  *
  * <p>Owner: progress agent.
  */
