@@ -7,11 +7,13 @@ import java.lang.management.ManagementFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The calls that a running fabric makes over and over leave nothing for the collector. */
 @Timeout(300)
+@Tag("compiled")
 class AllocationTest {
     private static final int WARM_UP = 20_000;
     private static final int MEASURED = 10_000;

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -38,6 +39,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What one client does, or leaves behind, has no effect on other clients and on other files of the process. */
+@Isolated("counts the descriptors of the process")
 @Timeout(60)
 class ClientIsolationTest {
     private static final long DEADLINE_NS = 20_000_000_000L;

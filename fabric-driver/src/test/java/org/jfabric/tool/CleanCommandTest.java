@@ -15,8 +15,10 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** What {@code fabric clean} removes, and what it leaves. */
+@Isolated("sets a system property")
 class CleanCommandTest {
     private static final String BASE = "jfabric.dir.base";
 

@@ -9,6 +9,7 @@ import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.tags.TagMatching;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -18,6 +19,7 @@ import java.util.List;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+@Isolated("replaces standard output")
 @Timeout(60)
 class SamplesTest {
     private interface Main {

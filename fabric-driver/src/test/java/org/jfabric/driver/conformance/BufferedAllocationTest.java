@@ -35,6 +35,7 @@ import java.util.function.LongSupplier;
  * Buffered receives allocate nothing after warm-up: neither on the calling thread, which with embedded drivers runs
  * engine and link too, nor on a driver's own thread.
  */
+@Tag("compiled")
 @Tag("conformance")
 @Timeout(300)
 class BufferedAllocationTest implements CompletionHandler {

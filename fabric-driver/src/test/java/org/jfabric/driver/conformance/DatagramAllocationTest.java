@@ -17,6 +17,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Datagrams allocate nothing after warm-up on the thread that calls, which runs engine and link too. */
+@Tag("compiled")
 @Tag("conformance")
 @Timeout(120)
 class DatagramAllocationTest implements CompletionHandler {

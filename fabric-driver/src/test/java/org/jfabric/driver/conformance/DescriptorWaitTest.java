@@ -20,6 +20,7 @@ import org.jfabric.ffi.ChannelDescriptor;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -36,6 +37,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Completion queues with a descriptor as wait object, where the driver has threads of its own. */
+@Isolated("counts the descriptors of the process")
 @Tag("conformance")
 @Timeout(120)
 class DescriptorWaitTest {
@@ -221,6 +223,7 @@ class DescriptorWaitTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(WaitSetup.class)
+    @Tag("compiled")
     void shouldAllocateNothing(WaitSetup setup) {
         assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
             && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");

@@ -41,6 +41,7 @@ import java.util.function.LongSupplier;
  * Messages allocate nothing after warm-up: neither on the thread that calls the public API, which with embedded drivers
  * runs engine and link too, nor on a driver's own thread.
  */
+@Tag("compiled")
 @Tag("conformance")
 @Timeout(300)
 class MessageAllocationTest implements CompletionHandler {

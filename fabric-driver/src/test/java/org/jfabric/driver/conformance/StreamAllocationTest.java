@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /** Messages over TCP allocate nothing after warm-up on the thread that calls, which runs engine and link too. */
+@Tag("compiled")
 @Tag("conformance")
 @Timeout(120)
 class StreamAllocationTest implements CompletionHandler {

@@ -7,6 +7,7 @@ import org.jfabric.driver.link.TransmitOperation;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -23,6 +24,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Two links in one thread: reliable datagrams. */
+@Isolated("counts the descriptors of the process")
 @Timeout(60)
 class TcpLinkTest {
     private static final long DEADLINE_NS = 20_000_000_000L;
