@@ -1,9 +1,10 @@
 package org.jfabric;
 
 /**
- * Format of raw addresses; one fabric uses a single one everywhere (REF-019).
+ * Format of raw addresses; one fabric uses a single one everywhere.
  *
- * <p>Source: Appendix A.4. Excerpt: the formats of devices that JFabric has no link for are left out.
+ * <p>Source: fi_getinfo(3), section Addressing Formats; codes of libfabric 1.18. Excerpt: the formats of devices that
+ * JFabric has no link for are left out.
  */
 public enum AddressFormat {
     /** In hints: any. */

@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * One asynchronous call that inserts addresses: an error entry for each that failed, and in the end always one
- * {@link EventType#AV_COMPLETE} (REF-018).
+ * {@link EventType#AV_COMPLETE}.
  *
  * <p>Answers come by the thread that reads the driver's events, failures also by the one that calls or closes.
  */

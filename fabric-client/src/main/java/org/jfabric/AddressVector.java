@@ -12,7 +12,7 @@ import java.util.List;
  *
  * <p>Every call is a control call, from any thread; with an embedded driver from the thread that uses the domain.
  * {@link #lookup}, {@link #straddr} and {@link #size} ask nobody and are allowed inside a {@link FabricListener} too.
- * Source: REF-016 to REF-022.
+ * Source: fi_av(3).
  */
 public final class AddressVector implements Fid {
     /** Its own lock, so that a listener may ask while another thread is in a control call. */
@@ -76,8 +76,8 @@ public final class AddressVector implements Fid {
     }
 
     /**
-     * Inserts several addresses; one that is refused does not keep the others from being inserted (REF-018). What is
-     * checked says {@link #insert(String)}, which also gives the reason of a refusal as text.
+     * Inserts several addresses; one that is refused does not keep the others from being inserted. What is checked says
+     * {@link #insert(String)}, which also gives the reason of a refusal as text.
      *
      * <p>If the vector was opened with {@link Flags#EVENT} the call returns at once. The bound event queue then gets an
      * error entry for each address that failed, with this vector, the context, and the address's index as data; after
@@ -158,7 +158,7 @@ public final class AddressVector implements Fid {
 
     /**
      * Inserts an address as error data tells it: what {@link CompletionError#errData()} of an entry with
-     * {@link FabricErrno#EADDRNOTAVAIL} holds is taken unchanged (CQ-095).
+     * {@link FabricErrno#EADDRNOTAVAIL} holds is taken unchanged.
      *
      * @param rawAddress the bytes of the address, from index 0 to the capacity.
      * @return its number.

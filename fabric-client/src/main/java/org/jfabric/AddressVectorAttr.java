@@ -3,8 +3,8 @@ package org.jfabric;
 /**
  * How an address vector is opened.
  *
- * <p>A new object is the zeroed fi_av_attr of libfabric. Source: REF-017 to REF-022. Owner: the thread that fills it
- * in; a call that takes it reads it before it returns.
+ * <p>A new object is the zeroed fi_av_attr of libfabric. Source: fi_av(3), section fi_av_open. Owner: the thread that
+ * fills it in; a call that takes it reads it before it returns.
  */
 public final class AddressVectorAttr {
     private AddressVectorType type = AddressVectorType.UNSPEC;
@@ -29,7 +29,7 @@ public final class AddressVectorAttr {
         flags = from.flags;
     }
 
-    /** How addresses are numbered. Default {@link AddressVectorType#UNSPEC} (REF-017). */
+    /** How addresses are numbered. Default {@link AddressVectorType#UNSPEC}. */
     public AddressVectorType type() {
         return type;
     }
@@ -41,7 +41,7 @@ public final class AddressVectorAttr {
     }
 
     /**
-     * Bits of an address that name a receive context of a scalable endpoint, 0 to 63. Default 0 (REF-020).
+     * Bits of an address that name a receive context of a scalable endpoint, 0 to 63. Default 0.
      */
     public int rxCtxBits() {
         return rxCtxBits;
@@ -97,7 +97,7 @@ public final class AddressVectorAttr {
         return this;
     }
 
-    /** An independent copy, nested objects included; changing one does not change the other (REF-002). */
+    /** An independent copy, nested objects included; changing one does not change the other. */
     public AddressVectorAttr copy() {
         return new AddressVectorAttr(this);
     }

@@ -3,7 +3,7 @@ package org.jfabric;
 /**
  * How an address vector numbers its addresses.
  *
- * <p>Source: Appendix A.4, REF-017.
+ * <p>Source: fi_av(3), section fi_av_open; codes of libfabric 1.18.
  */
 public enum AddressVectorType {
     /** The provider chooses. */

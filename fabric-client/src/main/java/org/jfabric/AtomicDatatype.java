@@ -3,7 +3,7 @@ package org.jfabric;
 /**
  * Element types of atomic operations.
  *
- * <p>Source: Appendix A.4, REF-042.
+ * <p>Source: fi_atomic(3), section Atomic Data Types; codes of libfabric 1.18.
  */
 public enum AtomicDatatype {
     /** Signed 8-bit integer. */

@@ -3,7 +3,7 @@ package org.jfabric;
 /**
  * Operations on remote memory that are atomic per element.
  *
- * <p>Source: Appendix A.4, REF-042.
+ * <p>Source: fi_atomic(3), section Atomic Operations; codes of libfabric 1.18.
  */
 public enum AtomicOperation {
     /** Minimum. */

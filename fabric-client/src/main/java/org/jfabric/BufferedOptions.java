@@ -3,7 +3,8 @@ package org.jfabric;
 import org.jfabric.client.Attachment;
 
 /**
- * The two limits of an endpoint with buffered receives (EP-086 to EP-092, AMB-77).
+ * The two limits of an endpoint with buffered receives: the largest message that is buffered whole, and how much of a
+ * longer one is shown at least.
  *
  * <p>Owner: control calls, under the fabric's lock.
  */

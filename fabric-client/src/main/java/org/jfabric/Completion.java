@@ -10,7 +10,7 @@ import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
  *
  * <p>It shows all members whatever the queue's format, because the driver writes all of them: the poorer formats leave
  * members out of what {@link CompletionQueue#read} copies. Valid inside the handler, or until the batch is released;
- * afterwards every member reads 0. Source: CQ 2.15, CQ-112 to CQ-120. Owner: the thread that polls.
+ * afterwards every member reads 0. Source: fi_cq(3), section Completion Fields. Owner: the thread that polls.
  */
 public final class Completion {
     private static final long NOTHING = UnsafeApi.allocateMemory(CompletionQueueDescriptor.RECORD_LENGTH);
@@ -46,7 +46,7 @@ public final class Completion {
     }
 
     /**
-     * Context of the operation, 0 for an entry that belongs to none (CQ-111, CQ-112).
+     * Context of the operation, 0 for an entry that belongs to none.
      *
      * @return as posted.
      */
@@ -55,7 +55,7 @@ public final class Completion {
     }
 
     /**
-     * Completion flags, {@link Flags} of the kind {@link Flags.Kind#COMPLETION} (CQ-114).
+     * Completion flags, {@link Flags} of the kind {@link Flags.Kind#COMPLETION}.
      *
      * @return the bits.
      */
@@ -64,7 +64,8 @@ public final class Completion {
     }
 
     /**
-     * Length of a received message (CQ-115).
+     * Length of a received message as it was placed in the buffer; of a peek, and of an entry with {@link Flags#MORE},
+     * the length of the whole message.
      *
      * @return bytes; 0 for sends.
      */
@@ -73,16 +74,17 @@ public final class Completion {
     }
 
     /**
-     * Where in the posted memory the message starts, for entries that have such a position (CQ-117, AMB-12).
+     * Where the message starts, for entries that have such a position: in a buffer for many messages, where a peek has
+     * copied it to, or in the driver's slab of an endpoint with buffered receives.
      *
-     * @return address in registered memory, else 0.
+     * @return the position, else 0.
      */
     public long buf() {
         return UnsafeApi.getLong(record + BUF);
     }
 
     /**
-     * CQ data of the peer, if {@link #flags()} has {@link Flags#REMOTE_CQ_DATA} (CQ-118).
+     * CQ data of the peer, if {@link #flags()} has {@link Flags#REMOTE_CQ_DATA}.
      *
      * @return the data, else 0.
      */
@@ -91,7 +93,7 @@ public final class Completion {
     }
 
     /**
-     * Tag of a received tagged message (CQ-120).
+     * Tag of a received tagged message.
      *
      * @return the sender's tag, else 0.
      */
@@ -100,7 +102,7 @@ public final class Completion {
     }
 
     /**
-     * Source of a received message (CQ-064 to CQ-068).
+     * Source of a received message.
      *
      * @return address in the endpoint's address vector, {@link FabricAddress#ADDR_NOTAVAIL} if unknown, for an
      *     endpoint without {@link Flags#SOURCE}, or if the entry is no receive's.

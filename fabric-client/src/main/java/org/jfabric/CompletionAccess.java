@@ -159,7 +159,7 @@ final class CompletionAccess {
         assert guard.exit();
     }
 
-    /** For assertions: the calling thread uses the queue otherwise than by reading (CQ-051). */
+    /** For assertions: the calling thread uses the queue otherwise than by reading. */
     boolean enterControl() {
         return lock != null || guard.enter();
     }

@@ -9,7 +9,8 @@ import org.jfabric.layout.CompletionQueueDescriptor;
  * <p>The entries keep their slots, and their operations' completion credit, until {@link #release()} or the next
  * reading call of the same queue, whichever comes first. Keep one batch for each queue and use it again and again.
  *
- * <p>Owner: the one thread that reads the queue. Source: design of the batched read; members as CQ-112 to CQ-120.
+ * <p>Owner: the one thread that reads the queue. Source: design of the batched read; members as in fi_cq(3), section
+ * Completion Fields.
  */
 public final class CompletionBatch {
     private final Completion entry = new Completion();

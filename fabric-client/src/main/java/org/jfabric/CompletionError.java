@@ -8,8 +8,8 @@ import org.agrona.MutableDirectBuffer;
  *
  * <p>Make one, pass it to each {@code readErr}, read the members. Reading into it allocates nothing. The error data is
  * copied, either into memory of the caller given by {@link #errDataBuffer(MutableDirectBuffer, int, int)} or into
- * memory of this object, so it stays valid until the next {@code readErr} with this object. Source: CQ-021, CQ-088,
- * CQ 2.12. Owner: the thread that reads the completion queue.
+ * memory of this object, so it stays valid until the next {@code readErr} with this object. Source: fi_cq(3), sections
+ * fi_cq_readerr and Completion Fields. Owner: the thread that reads the completion queue.
  */
 public final class CompletionError {
     /** Most bytes of error data that an entry of JFabric carries. */
@@ -35,7 +35,7 @@ public final class CompletionError {
         reset();
     }
 
-    /** Context of the failed operation, or of its endpoint where the operation had none (CQ-092, AMB-11). */
+    /** Context of the failed operation, or of its endpoint where the operation had none. */
     public long opContext() {
         return opContext;
     }
@@ -46,7 +46,7 @@ public final class CompletionError {
         return this;
     }
 
-    /** Completion flags, {@link Flags} of the kind {@link Flags.Kind#COMPLETION} (CQ-114). */
+    /** Completion flags, {@link Flags} of the kind {@link Flags.Kind#COMPLETION}. */
     public long flags() {
         return flags;
     }
@@ -57,7 +57,7 @@ public final class CompletionError {
         return this;
     }
 
-    /** Bytes placed in the receive buffer (CQ-115). */
+    /** Bytes placed in the receive buffer. */
     public long len() {
         return len;
     }
@@ -68,7 +68,7 @@ public final class CompletionError {
         return this;
     }
 
-    /** Where in the posted memory the message starts, where the entry has such a position, else 0 (CQ-117, AMB-12). */
+    /** Where in the posted memory the message starts, where the entry has such a position, else 0. */
     public long buf() {
         return buf;
     }
@@ -79,7 +79,7 @@ public final class CompletionError {
         return this;
     }
 
-    /** CQ data of the peer, valid if {@link #flags()} has {@link Flags#REMOTE_CQ_DATA}, else 0 (CQ-118). */
+    /** CQ data of the peer, valid if {@link #flags()} has {@link Flags#REMOTE_CQ_DATA}, else 0. */
     public long data() {
         return data;
     }
@@ -90,7 +90,7 @@ public final class CompletionError {
         return this;
     }
 
-    /** Tag of the message, meaningful for tagged receives (CQ-120). */
+    /** Tag of the message, meaningful for tagged receives. */
     public long tag() {
         return tag;
     }
@@ -101,7 +101,7 @@ public final class CompletionError {
         return this;
     }
 
-    /** Bytes of the message that did not fit and were dropped (CQ-121). */
+    /** Bytes of the message that did not fit and were dropped. */
     public long olen() {
         return olen;
     }
@@ -112,7 +112,7 @@ public final class CompletionError {
         return this;
     }
 
-    /** What went wrong, a positive {@link FabricErrno}; 0 only while this holder is empty (CQ-122). */
+    /** What went wrong, a positive {@link FabricErrno}; 0 only while this holder is empty. */
     public int err() {
         return err;
     }
@@ -124,7 +124,7 @@ public final class CompletionError {
     }
 
     /**
-     * Detail of the link, for debugging (CQ-123): the same as {@link #err()}, or what an RDMA device said, see
+     * Detail of the link, for debugging: the same as {@link #err()}, or what an RDMA device said, see
      * {@link VerbsErrno}.
      */
     public int provErrno() {
@@ -137,7 +137,10 @@ public final class CompletionError {
         return this;
     }
 
-    /** Source of a failed receive, {@link FabricAddress#ADDR_NOTAVAIL} if it is not known (Appendix C). */
+    /**
+     * Source of a failed receive, {@link FabricAddress#ADDR_NOTAVAIL} if it is not known. libfabric has this member
+     * from 1.20 on.
+     */
     public long srcAddr() {
         return srcAddr;
     }
@@ -151,13 +154,13 @@ public final class CompletionError {
     /**
      * Gives memory for error data; it stays in use until replaced, also over {@link #reset()}.
      *
-     * <p>With {@link FabricErrno#EADDRNOTAVAIL} the data is the raw address of the source (CQ-094). Like
-     * err_data_size 0 in libfabric, a capacity of 0 or no buffer means that this object's own memory is used
-     * (CQ-100); so does a fabric opened with an API version below 1.5, whatever is given here.
+     * <p>With {@link FabricErrno#EADDRNOTAVAIL} the data is the raw address of the source. Like err_data_size 0 in
+     * libfabric, a capacity of 0 or no buffer means that this object's own memory is used; so does a fabric opened with
+     * an API version below 1.5, whatever is given here.
      *
      * @param buffer         that receives error data, or null.
      * @param offset         in the buffer, in bytes, where error data starts.
-     * @param capacityLength most bytes to store; longer data is cut (CQ-097, CQ-099).
+     * @param capacityLength most bytes to store; longer data is cut.
      * @return this object.
      * @throws FabricException with {@link FabricErrno#EINVAL} if the range is not within the buffer.
      */
@@ -169,7 +172,7 @@ public final class CompletionError {
     /**
      * View of the error data; index 0 is its first byte and its capacity is how many there are.
      *
-     * <p>Provider specific and for debugging, except with {@link FabricErrno#EADDRNOTAVAIL} (CQ-103).
+     * <p>Provider specific and for debugging, except with {@link FabricErrno#EADDRNOTAVAIL}.
      *
      * @return the same view object each time; it moves with the next {@code readErr}.
      */
@@ -178,8 +181,8 @@ public final class CompletionError {
     }
 
     /**
-     * Bytes of error data stored, 0 if there are none (CQ-097). The member does not exist before API 1.5: a
-     * {@code readErr} there leaves it as it is, and {@link #errData()} alone tells how many there are (AMB-17).
+     * Bytes of error data stored, 0 if there are none. The member does not exist before API 1.5: a {@code readErr}
+     * there leaves it as it is, and {@link #errData()} alone tells how many there are.
      *
      * @return length in bytes, at most the capacity that the caller gave.
      */
@@ -188,7 +191,7 @@ public final class CompletionError {
     }
 
     /**
-     * Copies error data in, cut to the capacity of the memory in use (CQ-098, CQ-099).
+     * Copies error data in, cut to the capacity of the memory in use.
      *
      * @param source holding the data.
      * @param offset of its first byte.

@@ -1,27 +1,26 @@
 package org.jfabric;
 
 /**
- * Which members the entries of a completion queue have, fixed when it is opened (CQ-013).
+ * Which members the entries of a completion queue have, fixed when it is opened.
  *
- * <p>Source: Appendix A.4, CQ 2.3, Appendix C.
+ * <p>Source: fi_cq(3), section fi_cq_open, format; codes and layouts of libfabric 1.18.
  */
 public enum CompletionFormat {
     /**
-     * The provider chooses; the opened queue tells what it chose (CQ-014). JFabric chooses {@link #TAGGED}
-     * (AMB-20).
+     * The provider chooses; the opened queue tells what it chose. JFabric chooses {@link #TAGGED}.
      */
     UNSPEC(0, 0),
 
-    /** Context only (CQ-015). */
+    /** Context only. */
     CONTEXT(1, 8),
 
-    /** Context, flags and length (CQ-016). */
+    /** Context, flags and length. */
     MSG(2, 24),
 
-    /** Context, flags, length, buffer position and CQ data (CQ-017). */
+    /** Context, flags, length, buffer position and CQ data. */
     DATA(3, 40),
 
-    /** As {@link #DATA}, and the tag (CQ-018). */
+    /** As {@link #DATA}, and the tag. */
     TAGGED(4, 48);
 
     private static final CompletionFormat[] VALUES = values();
@@ -58,7 +57,7 @@ public enum CompletionFormat {
     }
 
     /**
-     * Stride of the entries that a copying read stores back to back (CQ-020).
+     * Stride of the entries that a copying read stores back to back.
      *
      * @return length in bytes; 0 for {@link #UNSPEC}, which has no layout of its own.
      */

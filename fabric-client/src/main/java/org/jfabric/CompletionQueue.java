@@ -27,19 +27,19 @@ import java.util.List;
  * <ul>
  * <li>{@code -FI_EAGAIN}: nothing to read;</li>
  * <li>{@code -FI_EAVAIL}: the oldest unread entry is an error, {@link #readErr} takes it; errors never overtake
- *     successes (CQ-060 to CQ-063, AMB-02);</li>
- * <li>{@code -FI_EOPBADSTATE}: closed, or no endpoint that reports here was enabled yet (CQ-142, AMB-09), or called
- *     from inside a {@link CompletionHandler};</li>
+ *     successes;</li>
+ * <li>{@code -FI_EOPBADSTATE}: closed, or no endpoint that reports here was enabled yet, or called from inside a
+ *     {@link CompletionHandler};</li>
  * <li>{@code -FI_EINVAL}: count or buffer cannot be;</li>
  * <li>{@code -FI_EOVERRUN}: entries were lost because more operations were posted than the queue has slots; all that
- *     were written have been read, nothing more will come (CQ-145 to CQ-148, AMB-10);</li>
+ *     were written have been read, nothing more will come;</li>
  * <li>{@code -FI_ENODEV}: the driver is gone, and all that it wrote has been read.</li>
  * </ul>
  *
  * <p>Every operation of an endpoint, injects included, takes one of the queue's slots when it is posted and gives it
- * back when its entry was read, or when it ended without one; so a queue whose entries are read cannot overrun.
- * Only in a domain opened with {@link ResourceManagement#DISABLED} nothing is taken: posting asks for no slot, and an
- * entry that finds none overruns the queue for good. The other queues of the domain go on (REF-014).
+ * back when its entry was read, or when it ended without one; so a queue whose entries are read cannot overrun. Only in
+ * a domain opened with {@link ResourceManagement#DISABLED} nothing is taken: posting asks for no slot, and an entry
+ * that finds none overruns the queue for good. The other queues of the domain go on.
  *
  * <p>With an embedded driver in INVOKER mode each reading call runs one duty cycle before it reads, and a blocking one
  * runs cycles until it returns.
@@ -52,7 +52,7 @@ import java.util.List;
  * {@code -FI_EAGAIN} instead of waiting for it.
  *
  * <p>Owner otherwise: one thread at a time reads. The endpoints that report here are submitted to by one thread at a
- * time, which may be another one. {@link #close()} is a control call. Source: section 2 of the requirements.
+ * time, which may be another one. {@link #close()} is a control call. Source: fi_cq(3).
  */
 public final class CompletionQueue implements Fid {
     private static final long LONG_ARRAY_BASE = UnsafeApi.arrayBaseOffset(long[].class);
@@ -112,13 +112,11 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * Copies entries in the queue's format back to back and gives back their slots (CQ-054 to CQ-063, CQ-015 to
-     * CQ-020).
+     * Copies entries in the queue's format back to back and gives back their slots.
      *
      * @param buffer receives the entries.
      * @param offset of the first one, in bytes.
-     * @param count  most entries; 0 only tells what a read would find: 0, {@code -FI_EAVAIL} or {@code -FI_EAGAIN}
-     *               (CQ-058, AMB-24).
+     * @param count  most entries; 0 only tells what a read would find: 0, {@code -FI_EAVAIL} or {@code -FI_EAGAIN}.
      * @return entries stored, or a negative errno of this class.
      */
     public int read(MutableDirectBuffer buffer, int offset, int count) {
@@ -126,7 +124,7 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * As {@link #read}, and stores the source of each received message (CQ-064 to CQ-072).
+     * As {@link #read}, and stores the source of each received message.
      *
      * @param buffer   receives the entries.
      * @param offset   of the first one, in bytes.
@@ -143,7 +141,7 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * As {@link #read}, and stores the source of each received message (CQ-064 to CQ-072).
+     * As {@link #read}, and stores the source of each received message.
      *
      * @param buffer        receives the entries.
      * @param offset        of the first one, in bytes.
@@ -161,10 +159,10 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * As {@link #read}, but on an empty queue waits for an entry, an error or the time (CQ-076 to CQ-083). Also
-     * returns, with {@code -FI_EAGAIN} if nothing can be read, after {@link #signal()} and when the thread is
-     * interrupted, whose flag stays set (AMB-27); with {@code -FI_EOPBADSTATE} when the queue is closed meanwhile; with
-     * {@code -FI_ENODEV} when the driver dies. The time is right to about 10 ms where nothing wakes the reader.
+     * As {@link #read}, but on an empty queue waits for an entry, an error or the time. Also returns, with
+     * {@code -FI_EAGAIN} if nothing can be read, after {@link #signal()} and when the thread is interrupted, whose flag
+     * stays set; with {@code -FI_EOPBADSTATE} when the queue is closed meanwhile; with {@code -FI_ENODEV} when the
+     * driver dies. The time is right to about 10 ms where nothing wakes the reader.
      *
      * <p>A virtual thread keeps its carrier while it sleeps here.
      *
@@ -172,17 +170,17 @@ public final class CompletionQueue implements Fid {
      * @param offset    of the first one, in bytes.
      * @param count     most entries; those that are there are returned at once, however many.
      * @param cond      on a queue opened with {@link WaitCondition#THRESHOLD} the entries to wait for, at most
-     *                  {@code count}; 0 is 1; fewer are returned when the time is over. Ignored on others (AMB-04).
+     *                  {@code count}; 0 is 1; fewer are returned when the time is over. Ignored on others.
      * @param timeoutMs milliseconds; negative for no limit, 0 does not wait.
      * @return as {@link #read}; {@code -FI_ENOSYS} on a queue opened with {@link WaitObject#NONE} or
-     *     {@link WaitObject#SET} (CQ-084, AMB-08).
+     *     {@link WaitObject#SET}.
      */
     public int sread(MutableDirectBuffer buffer, int offset, int count, long cond, int timeoutMs) {
         return access.takeWaiting(buffer, offset, count, null, 0, cond, timeoutMs);
     }
 
     /**
-     * As {@link #sread}, and stores the source of each received message (CQ-085).
+     * As {@link #sread}, and stores the source of each received message.
      *
      * @param buffer    receives the entries.
      * @param offset    of the first one, in bytes.
@@ -201,7 +199,7 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * As {@link #sread}, and stores the source of each received message (CQ-085).
+     * As {@link #sread}, and stores the source of each received message.
      *
      * @param buffer        receives the entries.
      * @param offset        of the first one, in bytes.
@@ -224,8 +222,7 @@ public final class CompletionQueue implements Fid {
 
     /**
      * Releases all threads that are blocked in {@link #sread} or {@link #sreadFrom} with {@code -FI_EAGAIN}; if there
-     * are none, the next one that finds the queue empty returns at once (CQ-107 to CQ-110, AMB-06, AMB-07). Adds no
-     * entry. Any thread.
+     * are none, the next one that finds the queue empty returns at once. Adds no entry. Any thread.
      *
      * @return 0; {@code -FI_ENOSYS} on a queue without a wait object, {@code -FI_EOPBADSTATE} on a closed one.
      */
@@ -245,15 +242,15 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * Asks whether the calling thread may block on the queue's native object (fi_trywait, REF-048): the channel or
-     * descriptor of {@link WaitObject#FD}, the condition of {@link WaitObject#MUTEX_COND}. Must answer 0 before each
-     * such wait; whatever comes after that wakes it, and now and then it wakes for nothing. Never read the channel:
-     * this call does. One thread at a time waits so, because an answer other than 0 withdraws the one before. With an
-     * embedded driver in INVOKER mode some other thread has to run the cycles while this one sleeps.
+     * Asks whether the calling thread may block on the queue's native object (fi_trywait): the channel or descriptor of
+     * {@link WaitObject#FD}, the condition of {@link WaitObject#MUTEX_COND}. Must answer 0 before each such wait;
+     * whatever comes after that wakes it, and now and then it wakes for nothing. Never read the channel: this call
+     * does. One thread at a time waits so, because an answer other than 0 withdraws the one before. With an embedded
+     * driver in INVOKER mode some other thread has to run the cycles while this one sleeps.
      *
      * @return 0 if it may; {@code -FI_EAGAIN} if there may be something to read or the queue was signalled, which this
-     *     call takes (AMB-07): read until {@code -FI_EAGAIN}, then ask again; {@code -FI_ENOSYS} on a queue opened with
-     *     another wait object, for a wait set ask the set; {@code -FI_EOPBADSTATE} on a closed one.
+     *     call takes: read until {@code -FI_EAGAIN}, then ask again; {@code -FI_ENOSYS} on a queue opened with another
+     *     wait object, for a wait set ask the set; {@code -FI_EOPBADSTATE} on a closed one.
      */
     public int tryWait() {
         if (access.isClosed()) {
@@ -263,8 +260,8 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * The channel of a queue opened with {@link WaitObject#FD}; readable when there is something (CQ-030). A selector
-     * with which it is registered gives the descriptor back at its first selection after the queue was closed.
+     * The channel of a queue opened with {@link WaitObject#FD}; readable when there is something. A selector with which
+     * it is registered gives the descriptor back at its first selection after the queue was closed.
      *
      * @return non-blocking; only to be registered with selectors, never read, written or closed.
      * @throws FabricException {@link FabricErrno#ENODATA} for another wait object.
@@ -275,7 +272,7 @@ public final class CompletionQueue implements Fid {
 
     /**
      * The number of the descriptor of a queue opened with {@link WaitObject#FD}, for system calls of the application's
-     * own (CQ-036). Close the queue only when no thread waits in one.
+     * own. Close the queue only when no thread waits in one.
      *
      * @return as {@link WaitObjectHandle#fd()}.
      * @throws FabricException as {@link WaitObjectHandle#fd()}.
@@ -285,14 +282,13 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * Tells about the wait object (fi_control, CQ-050 to CQ-053, AMB-23). One thread at a time uses the queue meanwhile
-     * (CQ-051).
+     * Tells about the wait object (fi_control). One thread at a time uses the queue meanwhile.
      *
      * @param command code of {@link ControlCommand#GETWAIT} or {@link ControlCommand#GETWAITOBJ}.
      * @param handle  receives the kind, and for GETWAIT the object; with {@link WaitObject#SET} the set's.
      * @return 0; {@code -FI_ENODATA} for GETWAIT where there is no object to be told: NONE, UNSPEC, YIELD;
-     *     {@code -FI_ENOSYS} for other commands (AMB-74); {@code -FI_EINVAL} without a handle;
-     *     {@code -FI_EOPBADSTATE} on a closed queue.
+     *     {@code -FI_ENOSYS} for other commands; {@code -FI_EINVAL} without a handle; {@code -FI_EOPBADSTATE} on a
+     *     closed queue.
      */
     @Override
     public int control(int command, WaitObjectHandle handle) {
@@ -341,7 +337,7 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * The message that an entry of an endpoint with {@link Mode#BUFFERED_RECV} hands out (REF-050).
+     * The message that an entry of an endpoint with {@link Mode#BUFFERED_RECV} hands out.
      *
      * @param entry as it is shown to a handler or in a batch; any entry of this queue.
      * @return the message; null if the entry is of another kind, whatever its context is, or the message was given
@@ -352,8 +348,8 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * The message that an entry of an endpoint with {@link Mode#BUFFERED_RECV} hands out (REF-050), for entries that
-     * were copied by {@link #read}.
+     * The message that an entry of an endpoint with {@link Mode#BUFFERED_RECV} hands out, for entries that were copied
+     * by {@link #read}.
      *
      * <p>A number does not tell who chose it. That of a message is always negative, so an application whose own
      * contexts are not can ask for all entries. One with negative contexts asks only for success entries of receives
@@ -369,24 +365,24 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * Takes the oldest unread entry if it is an error (CQ-086 to CQ-103).
+     * Takes the oldest unread entry if it is an error.
      *
-     * @param error receives every member, whatever the queue's format (CQ-021); error data goes where
-     *              {@link CompletionError#errDataBuffer} says (AMB-15 to AMB-17), and never to the caller's memory if
-     *              the fabric was opened with an API version below 1.5 (CQ-100, REF-003).
-     * @param flags 0; no bits are defined (CQ-096).
+     * @param error receives every member, whatever the queue's format; error data goes where
+     *              {@link CompletionError#errDataBuffer} says, and never to the caller's memory if the fabric was
+     *              opened with an API version below 1.5.
+     * @param flags 0; no bits are defined.
      * @return 1, or {@code -FI_EAGAIN} if the oldest entry is no error, {@code -FI_EBADFLAGS} for flags, or another
      *     negative errno of this class. On a queue that overran and was read to its end always 1, with
-     *     {@link FabricErrno#EOVERRUN} (AMB-10).
+     *     {@link FabricErrno#EOVERRUN}.
      */
     public int readErr(CompletionError error, long flags) {
         return flags != 0 ? -FabricErrno.EBADFLAGS : access.readErr(error);
     }
 
     /**
-     * Says what an error entry's {@code provErrno} means (CQ-104 to CQ-106).
+     * Says what an error entry's {@code provErrno} means.
      *
-     * @param provErrno of {@link CompletionError#provErrno()}, of either sign (AMB-25).
+     * @param provErrno of {@link CompletionError#provErrno()}, of either sign.
      * @return text, never empty.
      */
     public String strerror(int provErrno) {
@@ -394,9 +390,9 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * Says what an error entry's {@code provErrno} and error data mean (CQ-104 to CQ-106).
+     * Says what an error entry's {@code provErrno} and error data mean.
      *
-     * @param provErrno of {@link CompletionError#provErrno()}, of either sign (AMB-25).
+     * @param provErrno of {@link CompletionError#provErrno()}, of either sign.
      * @param data      of {@link CompletionError#errData()}, or null.
      * @param buffer    receives the text too, cut and ended by a zero byte within {@code len}; or null.
      * @param offset    of the text in the buffer.
@@ -408,7 +404,7 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * Entries that the queue can hold for operations of this client; at least what was asked for (CQ-008, CQ-009).
+     * Entries that the queue can hold for operations of this client; at least what was asked for.
      *
      * @return slots, 1 or more.
      */
@@ -417,7 +413,7 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * Format of the entries, never {@link CompletionFormat#UNSPEC} (CQ-014, AMB-20).
+     * Format of the entries, never {@link CompletionFormat#UNSPEC}.
      *
      * @return the concrete format.
      */
@@ -426,7 +422,7 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * What the queue was opened with (CQ-023).
+     * What the queue was opened with.
      *
      * @return the wait object.
      */
@@ -435,7 +431,7 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * Context given at open (CQ-004).
+     * Context given at open.
      *
      * @return the value.
      */
@@ -455,10 +451,10 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * Closes the queue; unread entries are lost (CQ-046, CQ-047). Again does nothing. Control path.
+     * Closes the queue; unread entries are lost. Again does nothing. Control path.
      *
      * @throws FabricException with {@link FabricErrno#EBUSY} while an endpoint that reports here is open; the queue
-     *     stays as it is (CQ-048, CQ-049).
+     *     stays as it is.
      */
     @Override
     public void close() {

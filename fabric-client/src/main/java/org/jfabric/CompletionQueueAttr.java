@@ -1,10 +1,10 @@
 package org.jfabric;
 
 /**
- * How a completion queue is opened; every member reaches the driver unchanged (CQ-007).
+ * How a completion queue is opened; every member reaches the driver unchanged.
  *
- * <p>A new object is the zeroed fi_cq_attr of libfabric. Source: CQ 2.2 to 2.5. Owner: the thread that fills it in; a
- * call that takes it reads it before it returns.
+ * <p>A new object is the zeroed fi_cq_attr of libfabric. Source: fi_cq(3), section fi_cq_open. Owner: the thread that
+ * fills it in; a call that takes it reads it before it returns.
  */
 public final class CompletionQueueAttr {
     private long size;
@@ -32,8 +32,7 @@ public final class CompletionQueueAttr {
     }
 
     /**
-     * Least number of unread entries that the queue can hold; 0 lets the provider choose. Default 0 (CQ-008,
-     * CQ-009).
+     * Least number of unread entries that the queue can hold; 0 lets the provider choose. Default 0.
      */
     public long size() {
         return size;
@@ -47,7 +46,7 @@ public final class CompletionQueueAttr {
 
     /**
      * Open flags, only {@link Flags#AFFINITY} is defined; other bits make the open fail with
-     * {@link FabricErrno#EINVAL}. Default 0 (CQ-010, CQ-012).
+     * {@link FabricErrno#EINVAL}. Default 0.
      */
     public long flags() {
         return flags;
@@ -59,7 +58,7 @@ public final class CompletionQueueAttr {
         return this;
     }
 
-    /** Which members entries have. Default {@link CompletionFormat#UNSPEC} (CQ-013, CQ-014). */
+    /** Which members entries have. Default {@link CompletionFormat#UNSPEC}. */
     public CompletionFormat format() {
         return format;
     }
@@ -70,7 +69,7 @@ public final class CompletionQueueAttr {
         return this;
     }
 
-    /** What a thread may block on. Default {@link WaitObject#NONE} (CQ-023). */
+    /** What a thread may block on. Default {@link WaitObject#NONE}. */
     public WaitObject waitObject() {
         return waitObject;
     }
@@ -83,7 +82,7 @@ public final class CompletionQueueAttr {
 
     /**
      * Logical processor, 0 to count - 1, that completion interrupts should target; looked at only with
-     * {@link Flags#AFFINITY}, and only a hint. Default 0 (CQ-011, CQ-037, CQ-038).
+     * {@link Flags#AFFINITY}, and only a hint. Default 0.
      */
     public int signalingVector() {
         return signalingVector;
@@ -96,8 +95,7 @@ public final class CompletionQueueAttr {
     }
 
     /**
-     * What releases a blocking read; ignored with {@link WaitObject#NONE}. Default {@link WaitCondition#NONE}
-     * (CQ-040, CQ-044).
+     * What releases a blocking read; ignored with {@link WaitObject#NONE}. Default {@link WaitCondition#NONE}.
      */
     public WaitCondition waitCondition() {
         return waitCondition;
@@ -110,8 +108,7 @@ public final class CompletionQueueAttr {
     }
 
     /**
-     * Id of the wait set to use, needed with {@link WaitObject#SET} and ignored with any other; 0 is none. Default
-     * 0 (CQ-027, CQ-029).
+     * Id of the wait set to use, needed with {@link WaitObject#SET} and ignored with any other; 0 is none. Default 0.
      */
     public long waitSetId() {
         return waitSetId;
@@ -123,7 +120,7 @@ public final class CompletionQueueAttr {
         return this;
     }
 
-    /** An independent copy, nested objects included; changing one does not change the other (REF-002). */
+    /** An independent copy, nested objects included; changing one does not change the other. */
     public CompletionQueueAttr copy() {
         return new CompletionQueueAttr(this);
     }

@@ -208,7 +208,7 @@ final class CompletionWait {
         return describe(waitObject).fd();
     }
 
-    /** Releases the threads that wait now, or the next one that is about to wait on an empty queue (AMB-07). */
+    /** Releases the threads that wait now, or the next one that is about to wait on an empty queue. */
     void signal() {
         signals.incrementAndGet();
         wake();
@@ -259,7 +259,7 @@ final class CompletionWait {
         return true;
     }
 
-    /** Entries that release a waiter: AMB-04. */
+    /** Entries that release a waiter: as many as the threshold says, at most what the read takes or the queue has. */
     private int needed(long cond, int count) {
         if (!counts || cond == 0) {
             return 1;

@@ -56,7 +56,7 @@ abstract sealed class ConnectionCalls extends TaggedCalls permits Endpoint {
     }
 
     /**
-     * Asks a passive endpoint for a connection (fi_connect); enables the endpoint if it is not (EP-009).
+     * Asks a passive endpoint for a connection (fi_connect); enables the endpoint if it is not.
      *
      * @param address where it listens.
      * @param param   private data for the listener; what exceeds {@link EndpointOption#CM_DATA_SIZE} is cut off.
@@ -97,8 +97,8 @@ abstract sealed class ConnectionCalls extends TaggedCalls permits Endpoint {
     }
 
     /**
-     * Accepts the request that the endpoint was opened for (fi_accept, EP-021); enables it if it is not (EP-009). If
-     * the peer has given up meanwhile an error entry tells {@link FabricErrno#ECONNABORTED}.
+     * Accepts the request that the endpoint was opened for (fi_accept); enables it if it is not. If the peer has given
+     * up meanwhile an error entry tells {@link FabricErrno#ECONNABORTED}.
      *
      * @param param  private data for the peer; what exceeds {@link EndpointOption#CM_DATA_SIZE} is cut off.
      * @param offset of the data.
@@ -226,7 +226,7 @@ abstract sealed class ConnectionCalls extends TaggedCalls permits Endpoint {
      *
      * @param addr    receives the address in ASCII, without an end mark; as much as there is room for.
      * @param offset  of the address.
-     * @param addrlen on the way in element 0 is the room in bytes, on the way out the length of the address (REF-021).
+     * @param addrlen on the way in element 0 is the room in bytes, on the way out the length of the address.
      * @return 0, {@code -FI_ETOOSMALL} if there is less room than needed, {@code -FI_EINVAL} for a range outside of the
      *     buffer, or the negative errno of {@link #peer()}.
      */

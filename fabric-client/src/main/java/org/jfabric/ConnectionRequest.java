@@ -5,7 +5,7 @@ package org.jfabric;
  *
  * <p>It has one answer: {@link Endpoint#accept()} of an endpoint that was opened with that info,
  * {@link PassiveEndpoint#reject(ConnectionRequest)}, or the close of this object or of the passive endpoint, which
- * rejects it too. Until then it counts against the backlog. Source: EP-021, REF-025.
+ * rejects it too. Until then it counts against the backlog. Source: fi_endpoint(3), section fi_endpoint; fi_cm(3).
  */
 public final class ConnectionRequest implements Fid {
     private final PassiveEndpoint passive;

@@ -3,7 +3,8 @@ package org.jfabric;
 /**
  * Commands of the control calls of queues, counters and endpoints.
  *
- * <p>Source: Appendix A.4, EP 5.9, CQ 2.7. An unknown command answers {@link FabricErrno#ENOSYS} (AMB-74).
+ * <p>Source: fi_cq(3) and fi_endpoint(3), section fi_control; codes of libfabric 1.18. An unknown command answers
+ * {@link FabricErrno#ENOSYS}.
  */
 public enum ControlCommand {
     /** Reads the flags of an object. */
@@ -12,10 +13,10 @@ public enum ControlCommand {
     /** Sets the flags of an object. */
     SETFIDFLAG(1),
 
-    /** Reads the default operation flags of one direction (EP-079). */
+    /** Reads the default operation flags of one direction. */
     GETOPSFLAG(2),
 
-    /** Replaces the default operation flags of one direction (EP-080). */
+    /** Replaces the default operation flags of one direction. */
     SETOPSFLAG(3),
 
     /** Opens an alias with its own default operation flags. */
@@ -27,7 +28,7 @@ public enum ControlCommand {
     /** Enables an endpoint or memory region. */
     ENABLE(6),
 
-    /** Sets how many connection requests may wait at a passive endpoint (EP-078). */
+    /** Sets how many connection requests may wait at a passive endpoint. */
     BACKLOG(7),
 
     /** Reads the raw key of a memory region. */

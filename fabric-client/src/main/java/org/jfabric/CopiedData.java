@@ -6,7 +6,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * Bytes of variable length that an entry was read with: copied into memory of the caller where it gave some, else into
- * memory of this object. Both ownership rules of err_data, for every kind of entry (AMB-15).
+ * memory of this object. These are the two ways in which err_data of libfabric is owned, for every kind of entry.
  *
  * <p>Owner: the thread that reads the queue.
  */
@@ -55,7 +55,7 @@ final class CopiedData {
         size = copied;
     }
 
-    /** Takes a copy as before API 1.5: into the memory of this object always, and without telling the size (AMB-17). */
+    /** Takes a copy as before API 1.5: into the memory of this object always, and without telling the size. */
     void copyToOwn(DirectBuffer source, int offset, int length) {
         int copied = Math.min(length, own.capacity());
         own.putBytes(0, source, offset, copied);

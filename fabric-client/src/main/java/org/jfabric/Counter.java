@@ -13,12 +13,12 @@ import java.util.List;
 
 /**
  * Counts operations of endpoints that have ended: one value for successes, an error value for failures, and each
- * operation in one of them (AMB-63).
+ * operation in one of them.
  *
  * <p>An endpoint counts here what it was bound for by {@link Endpoint#bind(Counter, long)}, whether an operation writes
- * a completion entry or not, at the moment at which it reaches its completion level (REF-036). A failure counts in the
- * error value and has an error entry in the completion queue as well (EP-162). Several endpoints may share a counter.
- * It can also be used for the application's own purposes, without any endpoint.
+ * a completion entry or not, at the moment at which it reaches its completion level. A failure counts in the error
+ * value and has an error entry in the completion queue as well. Several endpoints may share a counter. It can also be
+ * used for the application's own purposes, without any endpoint.
  *
  * <p>What ended is counted behind its entry and its payload: who sees the count sees these. Both values are taken
  * modulo 2^63, so they are never negative.
@@ -35,10 +35,11 @@ import java.util.List;
  * value is there already.
  *
  * <p>With an embedded driver in INVOKER mode {@link #read}, {@link #readErr}, {@link #await} and {@link #tryWait} run
- * duty cycles, so they belong to the thread that uses the domain (REF-012).
+ * duty cycles, so they belong to the thread that uses the domain.
  *
  * <p>Owner otherwise: any thread reads, adds and sets. One thread at a time waits, in a domain that keeps threads apart
- * ({@link Threading#SAFE} and others, see {@link Domain}) any number. Source: REF-034 to REF-036, EP-049 to EP-056.
+ * ({@link Threading#SAFE} and others, see {@link Domain}) any number. Source: fi_cntr(3); fi_endpoint(3), section
+ * fi_ep_bind.
  */
 public final class Counter implements Fid {
     private final Domain domain;
@@ -202,8 +203,8 @@ public final class Counter implements Fid {
     }
 
     /**
-     * Asks whether the calling thread may block on the counter's native object (fi_trywait, REF-048); the rules are
-     * those of {@link CompletionQueue#tryWait()}. Any count wakes it.
+     * Asks whether the calling thread may block on the counter's native object (fi_trywait); the rules are those of
+     * {@link CompletionQueue#tryWait()}. Any count wakes it.
      *
      * @return 0 if it may; {@code -FI_EAGAIN} if the value has changed since {@link #read} or {@link #await}, or
      *     the error value since {@link #readErr}; {@code -FI_ENOSYS} on a counter opened with an object that is not
@@ -237,7 +238,7 @@ public final class Counter implements Fid {
     }
 
     /**
-     * Tells about the wait object (fi_control, REF-029).
+     * Tells about the wait object (fi_control).
      *
      * @param command code of {@link ControlCommand#GETWAIT} or {@link ControlCommand#GETWAITOBJ}.
      * @param handle  receives it; with {@link WaitObject#SET} the set's.

@@ -3,8 +3,8 @@ package org.jfabric;
 /**
  * How a counter is opened.
  *
- * <p>A new object is the zeroed fi_cntr_attr of libfabric. Source: REF-034, REF-035. Owner: the thread that fills it
- * in; a call that takes it reads it before it returns.
+ * <p>A new object is the zeroed fi_cntr_attr of libfabric. Source: fi_cntr(3), section fi_cntr_open. Owner: the thread
+ * that fills it in; a call that takes it reads it before it returns.
  */
 public final class CounterAttr {
     private CounterEvents events = CounterEvents.COMP;
@@ -72,7 +72,7 @@ public final class CounterAttr {
         return this;
     }
 
-    /** An independent copy, nested objects included; changing one does not change the other (REF-002). */
+    /** An independent copy, nested objects included; changing one does not change the other. */
     public CounterAttr copy() {
         return new CounterAttr(this);
     }

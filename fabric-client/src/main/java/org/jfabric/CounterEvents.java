@@ -3,7 +3,7 @@ package org.jfabric;
 /**
  * What a counter counts.
  *
- * <p>Source: Appendix A.4, REF-034.
+ * <p>Source: fi_cntr(3), section fi_cntr_open; codes of libfabric 1.18.
  */
 public enum CounterEvents {
     /** Completed operations. */

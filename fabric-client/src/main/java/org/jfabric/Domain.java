@@ -26,9 +26,9 @@ import java.util.List;
  * uses the domain, which then runs the driver's cycle until the answer is there.
  *
  * <p>{@code domain_attr.threading} of the info that the domain is opened with says who may use its objects at the same
- * time (REF-013). With {@link Threading#SAFE}, {@link Threading#FID} and {@link Threading#ENDPOINT} any thread may call
- * anything; with {@link Threading#COMPLETION} one thread at a time uses what belongs to a completion queue; else one
- * thread at a time uses the domain, or as its objects say.
+ * time. With {@link Threading#SAFE}, {@link Threading#FID} and {@link Threading#ENDPOINT} any thread may call anything;
+ * with {@link Threading#COMPLETION} one thread at a time uses what belongs to a completion queue; else one thread at a
+ * time uses the domain, or as its objects say.
  */
 public final class Domain implements Fid {
     private static final String ADDRESS_SCHEME = "jfabric://";
@@ -65,9 +65,9 @@ public final class Domain implements Fid {
      * @param attr attributes.
      * @return the queue; it can be read once an endpoint that reports to it is enabled.
      * @throws FabricException {@link FabricErrno#ENOSYS} for {@link WaitObject#POLLFD} and
-     *     {@link WaitObject#CRITSEC_COND}, for {@link WaitObject#MUTEX_COND} with a driver in another process (CQ-032),
-     *     for {@link WaitObject#FD} with a driver in mode INVOKER; {@link FabricErrno#EINVAL} for unknown flags
-     *     (CQ-012) and for {@link WaitObject#SET} without an open wait set (CQ-027); or what the driver answers.
+     *     {@link WaitObject#CRITSEC_COND}, for {@link WaitObject#MUTEX_COND} with a driver in another process, for
+     *     {@link WaitObject#FD} with a driver in mode INVOKER; {@link FabricErrno#EINVAL} for unknown flags and for
+     *     {@link WaitObject#SET} without an open wait set; or what the driver answers.
      */
     public CompletionQueue openCompletionQueue(CompletionQueueAttr attr) {
         return openCompletionQueue(attr, 0);
@@ -77,7 +77,7 @@ public final class Domain implements Fid {
      * Opens a completion queue.
      *
      * @param attr    attributes.
-     * @param context of the queue itself, told by {@link CompletionQueue#context()} (CQ-003, CQ-004).
+     * @param context of the queue itself, told by {@link CompletionQueue#context()}.
      * @return the queue; it can be read once an endpoint that reports to it is enabled.
      * @throws FabricException as {@link #openCompletionQueue(CompletionQueueAttr)}.
      */
@@ -105,7 +105,7 @@ public final class Domain implements Fid {
     }
 
     /**
-     * Opens a counter (fi_cntr_open, REF-034).
+     * Opens a counter (fi_cntr_open).
      *
      * @param attr    attributes.
      * @param context of the counter itself, told by {@link Counter#context()}.
@@ -248,10 +248,10 @@ public final class Domain implements Fid {
      * @return the endpoint, to be bound and enabled.
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#ENOSYS} and
      *     {@link FabricErrno#EINVAL} for an API version that is not the fabric's, {@link FabricErrno#EINVAL} for an
-     *     info of another domain or of none (EP-020), for {@code tx_attr} or {@code rx_attr} with a capability or a
-     *     mode bit that the info itself has not (TX-002, TX-006, RX-002, RX-006), for an unknown traffic class, and for
-     *     a {@link Info#handle()} that is neither a connection request nor a passive endpoint of the same fabric;
-     *     {@link FabricErrno#EOPBADSTATE} if that is closed, answered or in use.
+     *     info of another domain or of none, for {@code tx_attr} or {@code rx_attr} with a capability or a mode bit
+     *     that the info itself has not, for an unknown traffic class, and for a {@link Info#handle()} that is neither a
+     *     connection request nor a passive endpoint of the same fabric; {@link FabricErrno#EOPBADSTATE} if that is
+     *     closed, answered or in use.
      */
     public Endpoint openEndpoint(Info endpointInfo) {
         return openEndpoint(endpointInfo, 0);
@@ -260,10 +260,10 @@ public final class Domain implements Fid {
     /**
      * Opens an endpoint; nothing is reserved before it is enabled. A {@code srcAddr} of the form
      * {@code jfabric://driver/name} asks for that name, else the driver chooses one. Without a traffic class of its own
-     * it gets that of the domain (TX-047), and without an authorization key that of the domain (EP-157).
+     * it gets that of the domain, and without an authorization key that of the domain.
      *
      * @param endpointInfo a match of {@link Fabric#info(Info)}, perhaps edited.
-     * @param context      of the endpoint itself (EP-026).
+     * @param context      of the endpoint itself.
      * @return the endpoint, to be bound and enabled.
      * @throws FabricException as {@link #openEndpoint(Info)}.
      */
@@ -351,7 +351,7 @@ public final class Domain implements Fid {
         return fabric;
     }
 
-    /** Whether operations are posted without a slot of a completion queue (REF-014). */
+    /** Whether operations are posted without a slot of a completion queue. */
     boolean mayOverrun() {
         return info.domainAttr().resourceManagement() == ResourceManagement.DISABLED;
     }

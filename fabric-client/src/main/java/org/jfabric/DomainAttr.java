@@ -1,10 +1,10 @@
 package org.jfabric;
 
 /**
- * Attributes of a domain: models, limits and identity (REF-011).
+ * Attributes of a domain: models, limits and identity.
  *
- * <p>In hints 0, UNSPEC, null and an empty key are wildcards; a new object is all wildcards. Source: REF-010 to
- * REF-014, REF-031. Owner: the thread that fills it in; a call that takes it reads it before it returns.
+ * <p>In hints 0, UNSPEC, null and an empty key are wildcards; a new object is all wildcards. Source: fi_domain(3),
+ * section Domain Attributes. Owner: the thread that fills it in; a call that takes it reads it before it returns.
  */
 public final class DomainAttr {
     private static final byte[] NO_KEY = {};
@@ -80,7 +80,7 @@ public final class DomainAttr {
         return this;
     }
 
-    /** What the application serialises. Default {@link Threading#UNSPEC} (REF-013). */
+    /** What the application serialises. Default {@link Threading#UNSPEC}. */
     public Threading threading() {
         return threading;
     }
@@ -91,7 +91,7 @@ public final class DomainAttr {
         return this;
     }
 
-    /** Who drives control operations. Default {@link Progress#UNSPEC} (REF-012). */
+    /** Who drives control operations. Default {@link Progress#UNSPEC}. */
     public Progress controlProgress() {
         return controlProgress;
     }
@@ -102,7 +102,7 @@ public final class DomainAttr {
         return this;
     }
 
-    /** Who drives data transfers. Default {@link Progress#UNSPEC} (REF-012). */
+    /** Who drives data transfers. Default {@link Progress#UNSPEC}. */
     public Progress dataProgress() {
         return dataProgress;
     }
@@ -114,8 +114,7 @@ public final class DomainAttr {
     }
 
     /**
-     * Whether queues are kept from overrunning. Default {@link ResourceManagement#UNSPEC}, which opens as enabled
-     * (REF-014).
+     * Whether queues are kept from overrunning. Default {@link ResourceManagement#UNSPEC}, which opens as enabled.
      */
     public ResourceManagement resourceManagement() {
         return resourceManagement;
@@ -127,7 +126,7 @@ public final class DomainAttr {
         return this;
     }
 
-    /** Type of address vectors. Default {@link AddressVectorType#UNSPEC} (REF-017). */
+    /** Type of address vectors. Default {@link AddressVectorType#UNSPEC}. */
     public AddressVectorType avType() {
         return avType;
     }
@@ -138,7 +137,7 @@ public final class DomainAttr {
         return this;
     }
 
-    /** {@link MrMode} bits; 0 is regions by offset with keys of the application. Default 0 (REF-031). */
+    /** {@link MrMode} bits; 0 is regions by offset with keys of the application. Default 0. */
     public long mrMode() {
         return mrMode;
     }
@@ -160,7 +159,7 @@ public final class DomainAttr {
         return this;
     }
 
-    /** Length of CQ data on the wire in bytes, 0 or 4 to 8. Default 0 (REF-011). */
+    /** Length of CQ data on the wire in bytes, 0 or 4 to 8. Default 0. */
     public long cqDataSize() {
         return cqDataSize;
     }
@@ -304,8 +303,7 @@ public final class DomainAttr {
     }
 
     /**
-     * Key of endpoints that have none of their own; empty is none. Copied in and out, never null. Default empty
-     * (EP-157).
+     * Key of endpoints that have none of their own; empty is none. Copied in and out, never null. Default empty.
      */
     public byte[] authKey() {
         return authKey.clone();
@@ -317,7 +315,7 @@ public final class DomainAttr {
         return this;
     }
 
-    /** Length of {@link #authKey()} in bytes, 0 if there is none (EP-155). */
+    /** Length of {@link #authKey()} in bytes, 0 if there is none. */
     public int authKeySize() {
         return authKey.length;
     }
@@ -344,7 +342,7 @@ public final class DomainAttr {
         return this;
     }
 
-    /** Traffic class of endpoints that name none, see {@link TxAttr#tclass()}. Default 0 (TX-047). */
+    /** Traffic class of endpoints that name none, see {@link TxAttr#tclass()}. Default 0. */
     public int tclass() {
         return tclass;
     }
@@ -355,7 +353,7 @@ public final class DomainAttr {
         return this;
     }
 
-    /** An independent copy, nested objects included; changing one does not change the other (REF-002). */
+    /** An independent copy, nested objects included; changing one does not change the other. */
     public DomainAttr copy() {
         return new DomainAttr(this);
     }

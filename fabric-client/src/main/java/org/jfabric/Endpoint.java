@@ -26,32 +26,31 @@ import org.jfabric.client.TransmitQueue;
  *
  * <ul>
  * <li>{@code -FI_EAGAIN}: the completion queue has no slot left (not asked in a domain with
- *     {@link ResourceManagement#DISABLED}), as many operations as
- *     {@link #txSizeLeft()} or {@link #rxSizeLeft()} allow are outstanding, or the submission queue is full: read the
- *     completion queue and post again. Who has read an operation's entry has its room among the outstanding ones
- *     (CL-012); only while senders do not read what they are told, receives of long messages may keep theirs;</li>
+ *     {@link ResourceManagement#DISABLED}), as many operations as {@link #txSizeLeft()} or {@link #rxSizeLeft()} allow
+ *     are outstanding, or the submission queue is full: read the completion queue and post again. Who has read an
+ *     operation's entry has its room among the outstanding ones; only while senders do not read what they are told,
+ *     receives of long messages may keep theirs;</li>
  * <li>{@code -FI_EINVAL}: the message is longer than {@link #maxMsgSize()}, an inject, also by {@link Flags#INJECT},
- *     longer than {@link #injectSize()} (TAG-028, TAG-042, AMB-42, AMB-96), a range outside of its buffer, no
- *     destination (AMB-29), no {@link IoVec}, one with more pieces than {@code iov_limit} of the attributes, or with a
- *     piece without address (TAG-023, TAG-072);</li>
+ *     longer than {@link #injectSize()}, a range outside of its buffer, no destination, no {@link IoVec}, one with more
+ *     pieces than {@code iov_limit} of the attributes, or with a piece without address;</li>
  * <li>{@code -FI_EFAULT}: memory that is to be copied before the return ({@link Flags#INJECT}) is not registered;</li>
  * <li>{@code -FI_EBUSY}: a {@link SendClaim} of this endpoint is open;</li>
- * <li>{@code -FI_EBADFLAGS}: a flag that the call does not offer (TAG-048, AMB-39);</li>
- * <li>{@code -FI_EOPBADSTATE}: not enabled (EP-060), closed, or disabled because the driver is gone (EP-016), which the
- *     event queue tells by an error that names the endpoint, and the completion queues by {@code -FI_ENODEV};</li>
- * <li>{@code -FI_ENOTCONN}: a send on a connection-oriented endpoint that is not connected (AMB-44);</li>
+ * <li>{@code -FI_EBADFLAGS}: a flag that the call does not offer;</li>
+ * <li>{@code -FI_EOPBADSTATE}: not enabled, closed, or disabled because the driver is gone, which the event queue tells
+ *     by an error that names the endpoint, and the completion queues by {@code -FI_ENODEV};</li>
+ * <li>{@code -FI_ENOTCONN}: a send on a connection-oriented endpoint that is not connected;</li>
  * <li>{@code -FI_EOPNOTSUPP}: the endpoint was opened without that direction.</li>
  * </ul>
  *
  * <p><b>Flags.</b> {@link #sendmsg}, {@link #tsendmsg}, {@link #recvmsg} and {@link #trecvmsg} take flags that replace
  * the endpoint's defaults as a whole, except that a queue without {@link Flags#SELECTIVE_COMPLETION} still gets every
- * entry (AMB-52). All other calls follow the defaults: {@code op_flags} of the attributes, later {@link #setOpFlags};
- * injects have no level (CL-007). Of several levels the strongest counts (AMB-38). What each level promises is in
+ * entry. All other calls follow the defaults: {@code op_flags} of the attributes, later {@link #setOpFlags}; injects
+ * have no level. Of several levels the strongest counts. What each level promises is in
  * {@code docs/completion-levels.md}.
  *
- * <p>With {@link Mode#BUFFERED_RECV} messages are received into the driver's memory (REF-050, {@link RecvContext},
+ * <p>With {@link Mode#BUFFERED_RECV} messages are received into the driver's memory ({@link RecvContext},
  * {@code docs/zero-copy.md}): untagged receives are refused with {@code -FI_EOPNOTSUPP}, tagged ones give a tag and
- * their buffers are not looked at (REF-051), and {@link #recvmsg} and {@link #trecvmsg} with {@link Flags#CLAIM} or
+ * their buffers are not looked at, and {@link #recvmsg} and {@link #trecvmsg} with {@link Flags#CLAIM} or
  * {@link Flags#DISCARD} and the {@code opContext} of an entry claim or discard its message, {@code -FI_EINVAL} if that
  * is not open.
  *
@@ -61,7 +60,7 @@ import org.jfabric.client.TransmitQueue;
  * <p>In a domain that keeps threads apart ({@link Threading#SAFE} and others, see {@link Domain}) any thread posts; it
  * may wait for another one that is posting. Owner otherwise: one thread at a time posts; it is the same for all
  * endpoints that report to one completion queue. Opening, binding, enabling and closing are control calls. Source:
- * sections 3 to 5 of the requirements.
+ * fi_endpoint(3), fi_msg(3), fi_tagged(3); levels and fence: fi_cq(3), section Completion Event Semantics.
  */
 public final class Endpoint extends ConnectionCalls implements Fid {
     private final Domain domain;
@@ -84,42 +83,42 @@ public final class Endpoint extends ConnectionCalls implements Fid {
     }
 
     /**
-     * Binds a completion queue for a direction, before the endpoint is enabled (EP-036 to EP-046).
+     * Binds a completion queue for a direction, before the endpoint is enabled.
      *
      * @param queue of the same domain.
      * @param flags {@link Flags#TRANSMIT} and/or {@link Flags#RECV}; with {@link Flags#SELECTIVE_COMPLETION} successes
      *              of these directions write an entry only if the operation asks for it by {@link Flags#COMPLETION}.
      * @throws FabricException {@link FabricErrno#EBADFLAGS} for other bits, {@link FabricErrno#EINVAL} without a
-     *     direction (AMB-62) or if the direction has a queue (EP-056), {@link FabricErrno#EOPBADSTATE} once enabled
-     *     (AMB-59) or if one of both is closed, {@link FabricErrno#EDOMAIN} for another domain's (AMB-61).
+     *     direction or if the direction has a queue, {@link FabricErrno#EOPBADSTATE} once enabled or if one of both is
+     *     closed, {@link FabricErrno#EDOMAIN} for another domain's.
      */
     public void bind(CompletionQueue queue, long flags) {
         bind((Fid) queue, flags);
     }
 
     /**
-     * Binds a counter for kinds of operations, before the endpoint is enabled (EP-049 to EP-056). It counts besides the
-     * completion queue, which each direction needs all the same, for its errors (EP-037, EP-038).
+     * Binds a counter for kinds of operations, before the endpoint is enabled. It counts besides the completion queue,
+     * which each direction needs all the same, for its errors.
      *
      * @param counter of the same domain; it may serve several endpoints.
      * @param flags   {@link Flags#SEND} for sends and/or {@link Flags#RECV} for receives, tagged and untagged.
      * @throws FabricException {@link FabricErrno#EBADFLAGS} for other bits, {@link FabricErrno#EOPNOTSUPP} for
      *     {@link Flags#READ}, {@link Flags#WRITE}, {@link Flags#REMOTE_READ} and {@link Flags#REMOTE_WRITE}, because
      *     remote memory access is not offered yet, {@link FabricErrno#EINVAL} without a flag or if there is a counter
-     *     for the kind, {@link FabricErrno#EOPBADSTATE} once enabled (AMB-59) or if one of both is closed,
-     *     {@link FabricErrno#EDOMAIN} for another domain's (AMB-61).
+     *     for the kind, {@link FabricErrno#EOPBADSTATE} once enabled or if one of both is closed,
+     *     {@link FabricErrno#EDOMAIN} for another domain's.
      */
     public void bind(Counter counter, long flags) {
         bind((Fid) counter, flags);
     }
 
     /**
-     * Binds the address vector, before the endpoint is enabled (EP-034).
+     * Binds the address vector, before the endpoint is enabled.
      *
      * @param vector of the same domain.
      * @throws FabricException {@link FabricErrno#EINVAL} if there is one already or for a connection-oriented endpoint,
-     *     {@link FabricErrno#EOPBADSTATE} once enabled (AMB-59) or if one of both is closed,
-     *     {@link FabricErrno#EDOMAIN} for another domain's (AMB-61).
+     *     {@link FabricErrno#EOPBADSTATE} once enabled or if one of both is closed, {@link FabricErrno#EDOMAIN} for
+     *     another domain's.
      */
     public void bind(AddressVector vector) {
         bind(vector, 0);
@@ -134,14 +133,13 @@ public final class Endpoint extends ConnectionCalls implements Fid {
     }
 
     /**
-     * Binds an event queue, before the endpoint is enabled (EP-031). It gets an error entry that names this endpoint
-     * for each peer that is lost, and one that names a completion queue of it when that overruns (REF-024, AMB-10).
+     * Binds an event queue, before the endpoint is enabled. It gets an error entry that names this endpoint for each
+     * peer that is lost, and one that names a completion queue of it when that overruns.
      *
      * @param queue of the same fabric.
      * @param flags 0; no bits are defined.
      * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#EINVAL} if there is one
-     *     already or for another fabric's, {@link FabricErrno#EOPBADSTATE} once enabled (AMB-59) or if one of both is
-     *     closed.
+     *     already or for another fabric's, {@link FabricErrno#EOPBADSTATE} once enabled or if one of both is closed.
      */
     public void bind(EventQueue queue, long flags) {
         bind((Fid) queue, flags);
@@ -149,13 +147,13 @@ public final class Endpoint extends ConnectionCalls implements Fid {
 
     /**
      * Makes the endpoint ready to transfer: the driver reserves its queues and gives it its address. Enabling an
-     * enabled endpoint does nothing (EP-060, EP-063). One that the end of the driver disabled stays so (EP-062).
+     * enabled endpoint does nothing. One that the end of the driver disabled stays so.
      *
      * @throws FabricException {@link FabricErrno#ENOCQ} without a completion queue for a direction that the endpoint
-     *     has (EP-037, EP-038), {@link FabricErrno#ENOAV} without an address vector, of a connection-oriented endpoint
-     *     {@link FabricErrno#ENOEQ} without an event queue (AMB-60), {@link FabricErrno#EADDRINUSE} if
-     *     the name asked for is taken, {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#ENODEV} or
-     *     {@link FabricErrno#ESHUTDOWN} if the driver is gone, or what the driver answers.
+     *     has, {@link FabricErrno#ENOAV} without an address vector, of a connection-oriented endpoint
+     *     {@link FabricErrno#ENOEQ} without an event queue, {@link FabricErrno#EADDRINUSE} if the name asked for is
+     *     taken, {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#ENODEV} or {@link FabricErrno#ESHUTDOWN}
+     *     if the driver is gone, or what the driver answers.
      */
     @Override
     public void enable() {
@@ -177,10 +175,10 @@ public final class Endpoint extends ConnectionCalls implements Fid {
     }
 
     /**
-     * The default operation flags of one direction (FI_GETOPSFLAG, EP-079).
+     * The default operation flags of one direction (FI_GETOPSFLAG).
      *
      * @param direction {@link Flags#TRANSMIT} or {@link Flags#RECV}.
-     * @return flags without the direction's bit (AMB-70).
+     * @return flags without the direction's bit.
      * @throws FabricException {@link FabricErrno#EINVAL} for both or none.
      */
     public long getOpFlags(long direction) {
@@ -190,14 +188,14 @@ public final class Endpoint extends ConnectionCalls implements Fid {
     }
 
     /**
-     * Replaces the default operation flags of one direction (FI_SETOPSFLAG, EP-080, AMB-71); for calls that the calling
-     * thread makes from now on.
+     * Replaces the default operation flags of one direction (FI_SETOPSFLAG); for calls that the calling thread makes
+     * from now on.
      *
-     * @param flags {@link Flags#TRANSMIT} with {@link Flags#COMPLETION}, {@link Flags#INJECT} (OPF-007) and levels, or
+     * @param flags {@link Flags#TRANSMIT} with {@link Flags#COMPLETION}, {@link Flags#INJECT} and levels, or
      *              {@link Flags#RECV} with {@link Flags#COMPLETION} and, with that capability,
      *              {@link Flags#MULTI_RECV}; the direction's bit alone clears them.
      * @throws FabricException {@link FabricErrno#EINVAL} for both directions or none, {@link FabricErrno#EBADFLAGS} for
-     *     flags that are not offered as default (EP-082, AMB-39), {@link FabricErrno#EOPBADSTATE} if closed.
+     *     flags that are not offered as default, {@link FabricErrno#EOPBADSTATE} if closed.
      */
     public void setOpFlags(long flags) {
         synchronized (domain.lock()) {
@@ -208,14 +206,14 @@ public final class Endpoint extends ConnectionCalls implements Fid {
     }
 
     /**
-     * The value of an option (fi_getopt, EP-083 to EP-111).
+     * The value of an option (fi_getopt).
      *
      * @param option to be read.
      * @return its value; counts and sizes as they are, {@link EndpointOption#FI_HMEM_P2P} as a code of
      *     {@link HmemPeerToPeer}.
      * @throws FabricException {@link FabricErrno#ENOPROTOOPT} for an option that this endpoint does not have or that
-     *     can only be set (EP-084, AMB-76), {@link FabricErrno#EOPNOTSUPP} for {@link EndpointOption#XPU_TRIGGER},
-     *     whatever the device (EP-105), {@link FabricErrno#EOPBADSTATE} if closed.
+     *     can only be set, {@link FabricErrno#EOPNOTSUPP} for {@link EndpointOption#XPU_TRIGGER}, whatever the device,
+     *     {@link FabricErrno#EOPBADSTATE} if closed.
      */
     public long getopt(EndpointOption option) {
         Codes.required(option, "option");
@@ -226,15 +224,15 @@ public final class Endpoint extends ConnectionCalls implements Fid {
     }
 
     /**
-     * Sets an option (fi_setopt, EP-083 to EP-111). {@link EndpointOption#MIN_MULTI_RECV} holds for receives that the
-     * calling thread posts from now on (EP-097).
+     * Sets an option (fi_setopt). {@link EndpointOption#MIN_MULTI_RECV} holds for receives that the calling thread
+     * posts from now on.
      *
      * @param option to be set.
      * @param value  as {@link #getopt(EndpointOption)} returns it.
      * @throws FabricException {@link FabricErrno#ENOPROTOOPT} for an option that this endpoint does not have or that
-     *     can only be read (EP-084, AMB-76), {@link FabricErrno#EINVAL} for a value out of its range,
-     *     {@link FabricErrno#EOPNOTSUPP} for {@link HmemPeerToPeer#REQUIRED} (EP-100), {@link FabricErrno#EOPBADSTATE}
-     *     if closed, or enabled where the option says so.
+     *     can only be read, {@link FabricErrno#EINVAL} for a value out of its range, {@link FabricErrno#EOPNOTSUPP} for
+     *     {@link HmemPeerToPeer#REQUIRED}, {@link FabricErrno#EOPBADSTATE} if closed, or enabled where the option says
+     *     so.
      */
     public void setopt(EndpointOption option, long value) {
         Codes.required(option, "option");
@@ -255,8 +253,8 @@ public final class Endpoint extends ConnectionCalls implements Fid {
      * @param length room in bytes.
      * @return bytes stored.
      * @throws FabricException as {@link #getopt(EndpointOption)}; {@link FabricErrno#ENOPROTOOPT} also for an unknown
-     *     level or name, {@link FabricErrno#ETOOSMALL} if the room is less than {@link EndpointOption#lengthBytes()}
-     *     (AMB-75), {@link FabricErrno#EINVAL} if it is outside of the buffer.
+     *     level or name, {@link FabricErrno#ETOOSMALL} if the room is less than {@link EndpointOption#lengthBytes()},
+     *     {@link FabricErrno#EINVAL} if it is outside of the buffer.
      */
     public int getopt(int level, int name, MutableDirectBuffer value, int offset, int length) {
         EndpointOption option = EndpointOptions.option(level, name);
@@ -274,8 +272,8 @@ public final class Endpoint extends ConnectionCalls implements Fid {
      * @param offset of the value.
      * @param length bytes of the value.
      * @throws FabricException as {@link #setopt(EndpointOption, long)}; {@link FabricErrno#ENOPROTOOPT} also for an
-     *     unknown level or name, {@link FabricErrno#EINVAL} if the length is not
-     *     {@link EndpointOption#lengthBytes()} (AMB-75) or the value is outside of the buffer.
+     *     unknown level or name, {@link FabricErrno#EINVAL} if the length is not {@link EndpointOption#lengthBytes()}
+     *     or the value is outside of the buffer.
      */
     public void setopt(int level, int name, DirectBuffer value, int offset, int length) {
         EndpointOption option = EndpointOptions.option(level, name);
@@ -283,12 +281,12 @@ public final class Endpoint extends ConnectionCalls implements Fid {
     }
 
     /**
-     * Asks to cancel one operation; if it has not begun, it ends with {@link FabricErrno#ECANCELED} (EP-064 to EP-071).
-     * Sends and receives posted before by this thread are looked at; if several have the context one of them is
-     * cancelled. It counts as posting a send, or as posting a receive on an endpoint that only receives. A receive
-     * whose message was matched and a send whose message was announced go on and end in one entry, as if not asked.
+     * Asks to cancel one operation; if it has not begun, it ends with {@link FabricErrno#ECANCELED}. Sends and receives
+     * posted before by this thread are looked at; if several have the context one of them is cancelled. It counts as
+     * posting a send, or as posting a receive on an endpoint that only receives. A receive whose message was matched
+     * and a send whose message was announced go on and end in one entry, as if not asked.
      *
-     * @param opContext as posted; 0 cancels nothing (AMB-67), nor does one that matches no operation (AMB-66).
+     * @param opContext as posted; 0 cancels nothing, nor does one that matches no operation.
      * @return 0 if the request was submitted, else a negative errno of this class.
      */
     public int cancel(long opContext) {
@@ -338,7 +336,7 @@ public final class Endpoint extends ConnectionCalls implements Fid {
 
     /**
      * Sends that may be posted now (fi_tx_size_left); others may be refused all the same. One that ends makes room a
-     * moment before its entry can be read (CL-012).
+     * moment before its entry can be read.
      *
      * @return a count, or a negative errno of this class.
      */
@@ -364,7 +362,7 @@ public final class Endpoint extends ConnectionCalls implements Fid {
     }
 
     /**
-     * Longest message (EP-132).
+     * Longest message.
      *
      * @return bytes; 0 before the endpoint is enabled.
      */
@@ -401,7 +399,7 @@ public final class Endpoint extends ConnectionCalls implements Fid {
     }
 
     /**
-     * Context given at open (EP-026); error entries of injects carry it (AMB-11).
+     * Context given at open; error entries of injects carry it.
      *
      * @return the value.
      */
@@ -426,7 +424,7 @@ public final class Endpoint extends ConnectionCalls implements Fid {
 
     @Override
     public int control(int command, WaitObjectHandle handle) {
-        // passive endpoints have one (AMB-73)
+        // passive endpoints have one
         return command == ControlCommand.BACKLOG.code() ? -FabricErrno.EINVAL : Fid.super.control(command, handle);
     }
 

@@ -1,11 +1,11 @@
 package org.jfabric;
 
 /**
- * Attributes of an endpoint that concern both directions (EP-118).
+ * Attributes of an endpoint that concern both directions.
  *
- * <p>In hints 0, UNSPEC and an empty key are wildcards. A new object is all wildcards. Sizes are in bytes and
- * unsigned. Source: EP 5.13 to 5.17. Owner: the thread that fills it in; a call that takes it reads it before it
- * returns.
+ * <p>In hints 0, UNSPEC and an empty key are wildcards. A new object is all wildcards. Sizes are in bytes and unsigned.
+ * Source: fi_endpoint(3), section Endpoint Attributes. Owner: the thread that fills it in; a call that takes it reads
+ * it before it returns.
  */
 public final class EndpointAttr {
     private static final byte[] NO_KEY = {};
@@ -44,7 +44,7 @@ public final class EndpointAttr {
         authKey = from.authKey.clone();
     }
 
-    /** The service offered. Default {@link EndpointType#UNSPEC} (EP-124). */
+    /** The service offered. Default {@link EndpointType#UNSPEC}. */
     public EndpointType type() {
         return type;
     }
@@ -56,7 +56,7 @@ public final class EndpointAttr {
     }
 
     /**
-     * The end-to-end protocol; both sides need the same one. Default {@link Protocol#UNSPEC} (EP-125, EP-130).
+     * The end-to-end protocol; both sides need the same one. Default {@link Protocol#UNSPEC}.
      */
     public Protocol protocol() {
         return protocol;
@@ -68,7 +68,7 @@ public final class EndpointAttr {
         return this;
     }
 
-    /** Version of the protocol; peers use what the lower one has. Default 0 (EP-131). */
+    /** Version of the protocol; peers use what the lower one has. Default 0. */
     public int protocolVersion() {
         return protocolVersion;
     }
@@ -81,7 +81,7 @@ public final class EndpointAttr {
 
     /**
      * Largest transfer as a single operation, in bytes. An endpoint that is opened with less than the link offers keeps
-     * to it. Default 0 (EP-132).
+     * to it. Default 0.
      */
     public long maxMsgSize() {
         return maxMsgSize;
@@ -94,8 +94,7 @@ public final class EndpointAttr {
     }
 
     /**
-     * Space in front of each buffer in bytes, a multiple of 8; 0 unless {@link Mode#MSG_PREFIX} is in use. Default
-     * 0 (EP-133).
+     * Space in front of each buffer in bytes, a multiple of 8; 0 unless {@link Mode#MSG_PREFIX} is in use. Default 0.
      */
     public long msgPrefixSize() {
         return msgPrefixSize;
@@ -109,7 +108,7 @@ public final class EndpointAttr {
 
     /**
      * Bytes up to which a read after a write sees what was written; 0 is never,
-     * {@link FabricAddress#ORDER_SIZE_UNLIMITED} is always. Default 0 (EP-139, EP-142).
+     * {@link FabricAddress#ORDER_SIZE_UNLIMITED} is always. Default 0.
      */
     public long maxOrderRawSize() {
         return maxOrderRawSize;
@@ -123,7 +122,7 @@ public final class EndpointAttr {
 
     /**
      * Bytes up to which a write after a read leaves the value read alone; 0 is never,
-     * {@link FabricAddress#ORDER_SIZE_UNLIMITED} is always. Default 0 (EP-140, EP-142).
+     * {@link FabricAddress#ORDER_SIZE_UNLIMITED} is always. Default 0.
      */
     public long maxOrderWarSize() {
         return maxOrderWarSize;
@@ -137,7 +136,7 @@ public final class EndpointAttr {
 
     /**
      * Bytes up to which the second of two writes determines memory; 0 is never,
-     * {@link FabricAddress#ORDER_SIZE_UNLIMITED} is always. Default 0 (EP-141, EP-142).
+     * {@link FabricAddress#ORDER_SIZE_UNLIMITED} is always. Default 0.
      */
     public long maxOrderWawSize() {
         return maxOrderWawSize;
@@ -150,8 +149,8 @@ public final class EndpointAttr {
     }
 
     /**
-     * Usable tag bits as alternating runs of ones and zeros, one run per field; 0 is no requirement,
-     * {@link FabricAddress#TAG_FORMAT_GENERIC} an unstructured tag. Default 0 (EP-143, EP-144, AMB-80).
+     * Usable tag bits as alternating runs of ones and zeros, one run per field, behind leading zeros for bits that are
+     * not usable; 0 is no requirement, {@link FabricAddress#TAG_FORMAT_GENERIC} an unstructured tag. Default 0.
      */
     public long memTagFormat() {
         return memTagFormat;
@@ -165,7 +164,7 @@ public final class EndpointAttr {
 
     /**
      * Number of transmit contexts; 0 is one if the endpoint sends, {@link FabricAddress#SHARED_CONTEXT} is a shared
-     * one. Default 0 (EP-150, EP-152).
+     * one. Default 0.
      */
     public long txCtxCnt() {
         return txCtxCnt;
@@ -178,8 +177,8 @@ public final class EndpointAttr {
     }
 
     /**
-     * Number of receive contexts; 0 is one if the endpoint receives, {@link FabricAddress#SHARED_CONTEXT} is a
-     * shared one. Default 0 (EP-153, EP-154).
+     * Number of receive contexts; 0 is one if the endpoint receives, {@link FabricAddress#SHARED_CONTEXT} is a shared
+     * one. Default 0.
      */
     public long rxCtxCnt() {
         return rxCtxCnt;
@@ -196,7 +195,7 @@ public final class EndpointAttr {
      * too, only peers without a key are reached. A send to a peer with another key ends with
      * {@link FabricErrno#EKEYREJECTED}. At most 128 bytes. A fabric of an API version below 1.5 ignores it. Keys keep
      * applications apart that must not meet by mistake; they are no secret from others of the same user. Copied in and
-     * out, never null; null sets the empty key. Default empty (EP-155 to EP-157).
+     * out, never null; null sets the empty key. Default empty.
      */
     public byte[] authKey() {
         return authKey.clone();
@@ -208,12 +207,12 @@ public final class EndpointAttr {
         return this;
     }
 
-    /** Length of {@link #authKey()} in bytes, 0 if there is none (EP-155). */
+    /** Length of {@link #authKey()} in bytes, 0 if there is none. */
     public int authKeySize() {
         return authKey.length;
     }
 
-    /** An independent copy, nested objects included; changing one does not change the other (REF-002). */
+    /** An independent copy, nested objects included; changing one does not change the other. */
     public EndpointAttr copy() {
         return new EndpointAttr(this);
     }

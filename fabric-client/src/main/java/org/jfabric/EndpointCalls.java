@@ -47,7 +47,7 @@ abstract sealed class EndpointCalls permits MessageCalls {
     long alwaysForRecvs;
     /** Where messages are received with {@link Mode#BUFFERED_RECV}, or null. */
     ReceiveSlab slab;
-    /** Whether the entries of receives can tell that a peek has copied data (AMB-51). */
+    /** Whether the entries of receives can tell that a peek has copied data. */
     boolean peeksData;
 
     EndpointCalls(long context, DriverState driver) {
@@ -190,7 +190,7 @@ abstract sealed class EndpointCalls permits MessageCalls {
         return (kind & Flags.TAGGED) != 0 ? taggedReceive : receive;
     }
 
-    /** As the call of one piece; a claim is received into the pieces, a peek copies nothing into several (AMB-50). */
+    /** As the call of one piece; a claim is received into the pieces, a peek copies nothing into several. */
     final int postPeek(long flags, IoVec iov, long srcAddr, long tag, long ignore, long opContext, long kind) {
         boolean takesBuffers = (flags & Flags.DISCARD) == 0;
         if (takesBuffers && (iov == null || !iov.isValid())) {
@@ -212,7 +212,7 @@ abstract sealed class EndpointCalls permits MessageCalls {
             ? postRecv(side(kind), flags | alwaysForRecvs | kind, iov, srcAddr, tag, ignore, opContext) : refusal;
     }
 
-    /** Claims or discards what an entry has handed out; there is nothing else to look at (CQ-140, REF-050). */
+    /** Claims or discards what an entry has handed out; there is nothing else to look at. */
     private int postClaim(long flags, IoVec iov, long buf, long len, long opContext, long kind) {
         if ((flags & Flags.PEEK) != 0) {
             return badFlags();
@@ -229,7 +229,7 @@ abstract sealed class EndpointCalls permits MessageCalls {
         return isUsable() ? -FabricErrno.EBADFLAGS : refused();
     }
 
-    /** Enabled, and not put back to disabled by the one critical error there is: the end of the driver (EP-016). */
+    /** Enabled, and not put back to disabled by the one critical error there is: the end of the driver. */
     final boolean isUsable() {
         return state == ENABLED && !driver.isGone();
     }

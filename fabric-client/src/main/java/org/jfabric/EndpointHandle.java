@@ -8,7 +8,7 @@ final class EndpointHandle {
     }
 
     /**
-     * Checks the handle of an info, and takes over the passive endpoint that it names (EP-022).
+     * Checks the handle of an info, and takes over the passive endpoint that it names.
      *
      * @param wanted a copy of what the application gave; its source address becomes that of the handle.
      * @param fabric of the endpoint.

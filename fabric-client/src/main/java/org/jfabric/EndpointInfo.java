@@ -33,7 +33,7 @@ final class EndpointInfo {
     }
 
     private static void requireSubset(String part, Info wanted, long caps, long mode) {
-        // an endpoint without bits of a direction has both, one without any bits what its links offer (REF-004)
+        // an endpoint without bits of a direction has both, one without any bits what its links offer
         long directions = Flags.SEND | Flags.RECV;
         long own = wanted.caps() | ((wanted.caps() & directions) == 0 ? directions : 0);
         if (wanted.caps() != 0 && (caps & ~own) != 0) {

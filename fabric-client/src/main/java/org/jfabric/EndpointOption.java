@@ -4,22 +4,21 @@ package org.jfabric;
  * Options of an endpoint, read and set at {@link #LEVEL_ENDPOINT} by {@link Endpoint#getopt(EndpointOption)} and
  * {@link Endpoint#setopt(EndpointOption, long)}.
  *
- * <p>Source: Appendix A.4, EP 5.10. An option that is not supported, or not in this direction, answers
- * {@link FabricErrno#ENOPROTOOPT}.
+ * <p>Source: fi_endpoint(3), section fi_getopt / fi_setopt; codes of libfabric 1.18. An option that is not supported,
+ * or not in this direction, answers {@link FabricErrno#ENOPROTOOPT}.
  */
 public enum EndpointOption {
-    /** Free space in bytes below which a multi-receive buffer is released (EP-096). */
+    /** Free space in bytes below which a multi-receive buffer is released. */
     MIN_MULTI_RECV(0, Long.BYTES),
 
-    /** Space in bytes for user data in connection messages; read only (EP-093, EP-095). */
+    /** Space in bytes for user data in connection messages; read only. */
     CM_DATA_SIZE(1, Long.BYTES),
 
-    /** Bytes of a message that a buffered completion references at least (EP-091). */
+    /** Bytes of a message that a buffered completion references at least. */
     BUFFERED_MIN(2, Long.BYTES),
 
     /**
-     * Largest message in bytes that is buffered whole (EP-086); {@link FabricAddress#BUFFERED_LIMIT_MAX} selects
-     * the maximum.
+     * Largest message in bytes that is buffered whole; {@link FabricAddress#BUFFERED_LIMIT_MAX} selects the maximum.
      */
     BUFFERED_LIMIT(3, Long.BYTES),
 
@@ -35,16 +34,16 @@ public enum EndpointOption {
     /** Operations that the receive queue holds; set before the endpoint is enabled. */
     RX_SIZE(7, Long.BYTES),
 
-    /** Peer-to-peer policy for device memory, a {@link HmemPeerToPeer} code (EP-098). */
+    /** Peer-to-peer policy for device memory, a {@link HmemPeerToPeer} code. */
     FI_HMEM_P2P(8, Integer.BYTES),
 
-    /** Variables for operations triggered by an accelerator; read only (EP-104). */
+    /** Variables for operations triggered by an accelerator; read only. */
     XPU_TRIGGER(9, 24),
 
-    /** Whether the endpoint may call the CUDA interface; set only (EP-108). */
+    /** Whether the endpoint may call the CUDA interface; set only. */
     CUDA_API_PERMITTED(10, 1);
 
-    /** The defined option level (EP-083). */
+    /** The defined option level. */
     public static final int LEVEL_ENDPOINT = 0;
 
     private static final EndpointOption[] VALUES = values();

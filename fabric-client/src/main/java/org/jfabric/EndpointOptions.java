@@ -10,15 +10,15 @@ import java.nio.ByteOrder;
 /**
  * The options of one endpoint: which there are, their values and ranges.
  *
- * <p>Device memory is not offered, so the policy for it is only kept (EP-098 to EP-103). What belongs to sockets
- * is refused, as are the forbidden directions (AMB-76).
+ * <p>Device memory is not offered, so the policy for it is only kept. What belongs to sockets is refused, as are the
+ * forbidden directions.
  *
  * <p>Owner: control calls, under the fabric's lock.
  */
 final class EndpointOptions {
     /** Enough for the header of a message, and little enough that a buffer is used nearly whole. */
     static final long DEFAULT_MIN_MULTI_RECV = 64;
-    /** The environment variable that overrides the policy for device memory (EP-103). */
+    /** The environment variable that overrides the policy for device memory. */
     static final String DISABLE_P2P = "FI_HMEM_DISABLE_P2P";
 
     private static final ByteOrder NATIVE = ByteOrder.nativeOrder();

@@ -3,25 +3,25 @@ package org.jfabric;
 /**
  * The service that an endpoint offers.
  *
- * <p>Source: Appendix A.4, EP 5.13.
+ * <p>Source: fi_endpoint(3), section Endpoint Attributes, type; codes of libfabric 1.18.
  */
 public enum EndpointType {
-    /** In hints only: other attributes or the provider decide (EP-124). */
+    /** In hints only: other attributes or the provider decide. */
     UNSPEC(0),
 
-    /** Reliable, connection-oriented, flow-controlled messages (EP-119). */
+    /** Reliable, connection-oriented, flow-controlled messages. */
     MSG(1),
 
-    /** Unreliable, connectionless datagrams (EP-121). */
+    /** Unreliable, connectionless datagrams. */
     DGRAM(2),
 
-    /** Reliable, connectionless, flow-controlled messages (EP-120). */
+    /** Reliable, connectionless, flow-controlled messages. */
     RDM(3),
 
-    /** Reliable, connection-oriented byte stream without message boundaries (EP-122). */
+    /** Reliable, connection-oriented byte stream without message boundaries. */
     SOCK_STREAM(4),
 
-    /** Unreliable, connectionless datagrams as with sockets (EP-123). */
+    /** Unreliable, connectionless datagrams as with sockets. */
     SOCK_DGRAM(5);
 
     private static final EndpointType[] VALUES = values();

@@ -5,7 +5,7 @@ import org.agrona.MutableDirectBuffer;
 
 import java.nio.charset.StandardCharsets;
 
-/** The text of an error entry's {@code provErrno} and error data, for every kind of queue (AMB-25). */
+/** The text of an error entry's {@code provErrno} and error data, for every kind of queue. */
 final class ErrorText {
     private static final int MAX_SHOWN_ERR_DATA = 32;
 

@@ -9,8 +9,8 @@ import org.agrona.MutableDirectBuffer;
  *
  * <p>Make one, pass it to each {@code read}, look at the members. Reading into it allocates nothing. Bytes are copied,
  * either into memory of the caller given by {@link #dataBuffer(MutableDirectBuffer, int, int)} or into memory of this
- * object, so they stay valid until the next read with this object. Source: REF-023. Owner: the thread that reads with
- * it.
+ * object, so they stay valid until the next read with this object. Source: fi_eq(3), section fi_eq_read. Owner: the
+ * thread that reads with it.
  */
 public final class EventEntry {
     /** Most bytes that an event carries behind its members. */

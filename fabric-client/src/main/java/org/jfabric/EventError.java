@@ -8,8 +8,8 @@ import org.agrona.MutableDirectBuffer;
  *
  * <p>Make one, pass it to each {@code readErr}, look at the members. Reading into it allocates nothing. The error data
  * is copied, either into memory of the caller given by {@link #errDataBuffer(MutableDirectBuffer, int, int)} or into
- * memory of this object, so it stays valid until the next {@code readErr} with this object. Source: REF-024. Owner: the
- * thread that reads with it.
+ * memory of this object, so it stays valid until the next {@code readErr} with this object. Source: fi_eq(3), section
+ * fi_eq_readerr. Owner: the thread that reads with it.
  */
 public final class EventError {
     /** Most bytes of error data that an entry carries. */
@@ -28,7 +28,7 @@ public final class EventError {
 
     /**
      * The object that failed: an {@link Endpoint}, a {@link CompletionQueue}, an {@link AddressVector}, or the
-     * {@link EventQueue} itself after it lost events (REF-024).
+     * {@link EventQueue} itself after it lost events.
      *
      * @return the object, null only while this holder is empty.
      */

@@ -38,9 +38,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * </ul>
  *
  * <p>What comes: {@link EventType#AV_COMPLETE} for insertions into an address vector that was opened with
- * {@link Flags#EVENT}; error entries when a bound endpoint loses a peer, or when a completion queue of it overruns
- * (AMB-10); {@link EventType#CONNREQ} for a {@link PassiveEndpoint}, {@link EventType#CONNECTED} and
- * {@link EventType#SHUTDOWN} for an {@link Endpoint}, and error entries for connections that are not made; user events.
+ * {@link Flags#EVENT}; error entries when a bound endpoint loses a peer, or when a completion queue of it overruns;
+ * {@link EventType#CONNREQ} for a {@link PassiveEndpoint}, {@link EventType#CONNECTED} and {@link EventType#SHUTDOWN}
+ * for an {@link Endpoint}, and error entries for connections that are not made; user events.
  * {@link EventType#JOIN_COMPLETE} comes for each multicast group that an endpoint joins. Registration is never
  * asynchronous, so {@link EventType#MR_COMPLETE} comes only if the application writes it.
  *
@@ -50,7 +50,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * one and may come from any thread in every mode.
  *
  * <p>Otherwise any thread may call, also several readers at a time, each with a holder of its own; an event goes to one
- * of them. Reading allocates nothing. {@link #close()} is a control call. Source: REF-023, REF-024, REF-029.
+ * of them. Reading allocates nothing. {@link #close()} is a control call. Source: fi_eq(3).
  */
 public final class EventQueue implements Fid {
     static final int DEFAULT_SIZE = 256;
@@ -167,8 +167,7 @@ public final class EventQueue implements Fid {
      * @param timeoutMs most milliseconds to wait; 0 does not wait, less than 0 waits without limit.
      * @param flags     as for {@link #read}.
      * @return 1, or {@code -FI_EAGAIN} when the time is over, or another negative errno of this class;
-     *     {@code -FI_ENOSYS} always if the queue was opened with {@link WaitObject#NONE} or
-     *     {@link WaitObject#SET} (AMB-08).
+     *     {@code -FI_ENOSYS} always if the queue was opened with {@link WaitObject#NONE} or {@link WaitObject#SET}.
      */
     public int sread(EventEntry entry, int timeoutMs, long flags) {
         if (waitObject == WaitObject.NONE || waitObject == WaitObject.SET) {

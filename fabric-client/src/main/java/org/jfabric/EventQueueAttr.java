@@ -3,8 +3,8 @@ package org.jfabric;
 /**
  * How an event queue is opened.
  *
- * <p>A new object is the zeroed fi_eq_attr of libfabric. Source: REF-023, REF-029. Owner: the thread that fills it in;
- * a call that takes it reads it before it returns.
+ * <p>A new object is the zeroed fi_eq_attr of libfabric. Source: fi_eq(3), section fi_eq_open. Owner: the thread that
+ * fills it in; a call that takes it reads it before it returns.
  */
 public final class EventQueueAttr {
     private long size;
@@ -88,7 +88,7 @@ public final class EventQueueAttr {
         return this;
     }
 
-    /** An independent copy, nested objects included; changing one does not change the other (REF-002). */
+    /** An independent copy, nested objects included; changing one does not change the other. */
     public EventQueueAttr copy() {
         return new EventQueueAttr(this);
     }

@@ -3,7 +3,7 @@ package org.jfabric;
 /**
  * Events of an event queue.
  *
- * <p>Source: Appendix A.4, REF-023.
+ * <p>Source: fi_eq(3), section fi_eq_read; codes of libfabric 1.18.
  */
 public enum EventType {
     /** Something about the object changed. */

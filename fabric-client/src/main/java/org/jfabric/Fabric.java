@@ -202,10 +202,10 @@ public final class Fabric implements Fid {
      * @param context of the queue itself, told by {@link EventQueue#context()}.
      * @return an empty queue.
      * @throws FabricException {@link FabricErrno#ENOSYS} for {@link WaitObject#POLLFD} and
-     *     {@link WaitObject#CRITSEC_COND}, {@link FabricErrno#EINVAL} for a wait set that is not open, other flags
-     *     than {@link Flags#WRITE} and {@link Flags#AFFINITY}, for a size that is negative or above 65536, or with
-     *     AFFINITY for a processor that is not there (AMB-22), {@link FabricErrno#EMFILE} without a descriptor for
-     *     {@link WaitObject#FD}, {@link FabricErrno#EOPBADSTATE} if closed.
+     *     {@link WaitObject#CRITSEC_COND}, {@link FabricErrno#EINVAL} for a wait set that is not open, other flags than
+     *     {@link Flags#WRITE} and {@link Flags#AFFINITY}, for a size that is negative or above 65536, or with AFFINITY
+     *     for a processor that is not there, {@link FabricErrno#EMFILE} without a descriptor for {@link WaitObject#FD},
+     *     {@link FabricErrno#EOPBADSTATE} if closed.
      */
     public EventQueue openEventQueue(EventQueueAttr attr, long context) {
         EventQueueAttr wanted = Codes.required(attr, "attr").copy();
@@ -237,7 +237,7 @@ public final class Fabric implements Fid {
     }
 
     /**
-     * Opens a passive endpoint (fi_passive_ep, EP-019). Like an event queue it belongs to the fabric.
+     * Opens a passive endpoint (fi_passive_ep). Like an event queue it belongs to the fabric.
      *
      * @param info    a match of {@link #info(Info)} for {@link EndpointType#MSG}; its {@code srcAddr} is the address,
      *                if it has one, else the driver chooses.
@@ -258,7 +258,7 @@ public final class Fabric implements Fid {
     }
 
     /**
-     * Opens a wait set (fi_wait_open, REF-047).
+     * Opens a wait set (fi_wait_open).
      *
      * @param attr attributes.
      * @return a set without queues.
@@ -304,8 +304,7 @@ public final class Fabric implements Fid {
     }
 
     /**
-     * Version of the interface that the fabric was opened with; everything opened through it follows its rules
-     * (REF-003).
+     * Version of the interface that the fabric was opened with; everything opened through it follows its rules.
      *
      * @return {@link FabricConfig#apiVersion()}, or {@link FabricAttr#API_VERSION} if that was 0.
      */
@@ -385,7 +384,7 @@ public final class Fabric implements Fid {
             + ", domains=" + domains.size() + (open ? "" : ", closed") + (driver.isGone() ? ", driver gone" : "") + '}';
     }
 
-    /** Whether error data always stays with the library and its size is not told, as before API 1.5 (CQ-100). */
+    /** Whether error data always stays with the library and its size is not told, as before API 1.5. */
     boolean keepsErrData() {
         return new FabricAttr().apiVersion(apiVersion).precedes(1, 5);
     }
@@ -400,7 +399,7 @@ public final class Fabric implements Fid {
         }
         info.fabricAttr().apiVersion(apiVersion);
         if (info.fabricAttr().precedes(1, 5)) {
-            // the members did not exist: whatever is there means nothing (EP-155, EP-157)
+            // the members did not exist: whatever is there means nothing
             info.epAttr().authKey(null);
             info.domainAttr().authKey(null);
         }
@@ -457,7 +456,7 @@ public final class Fabric implements Fid {
         }
     }
 
-    /** A lock can only be shared with a driver in this process (CQ-032). */
+    /** A lock can only be shared with a driver in this process. */
     void requireShareable(WaitObject waitObject) {
         DriverConnection connection = conductor.connection();
         if (waitObject == WaitObject.MUTEX_COND && connection.embedded() == null

@@ -4,13 +4,13 @@ package org.jfabric;
  * Identity and versions of a fabric.
  *
  * <p>In hints null and 0 are wildcards; a new object is all wildcards. Versions are compared as unsigned ints, see
- * {@link #version(int, int)}. Source: REF-003, REF-010. Owner: the thread that fills it in; a call that takes it reads
- * it before it returns.
+ * {@link #version(int, int)}. Source: fi_fabric(3), section Fabric Attributes; fi_version(3). Owner: the thread that
+ * fills it in; a call that takes it reads it before it returns.
  */
 public final class FabricAttr {
     /**
-     * Version of the interface that this library offers, 1.18: the newest one whose constants and rules it follows.
-     * An application that asks for a newer one is refused (REF-003).
+     * Version of the interface that this library offers, 1.18: the newest one whose constants and rules it follows. An
+     * application that asks for a newer one is refused.
      */
     public static final int API_VERSION = 1 << 16 | 18;
 
@@ -70,7 +70,7 @@ public final class FabricAttr {
 
     /**
      * Version of the API that the application was written for. In hints, and in an info that something is opened with,
-     * 0 or {@link Fabric#apiVersion()}; in matches the latter. Default 0 (REF-003).
+     * 0 or {@link Fabric#apiVersion()}; in matches the latter. Default 0.
      */
     public int apiVersion() {
         return apiVersion;
@@ -94,7 +94,7 @@ public final class FabricAttr {
         return apiVersion != 0 && Integer.compareUnsigned(apiVersion, version(major, minor)) < 0;
     }
 
-    /** An independent copy, nested objects included; changing one does not change the other (REF-002). */
+    /** An independent copy, nested objects included; changing one does not change the other. */
     public FabricAttr copy() {
         return new FabricAttr(this);
     }
@@ -106,7 +106,7 @@ public final class FabricAttr {
     }
 
     /**
-     * A version as one number (Appendix A.5).
+     * A version as one number (FI_VERSION): the major one in the upper 16 bits, the minor one below.
      *
      * @param major 0 to 65535.
      * @param minor 0 to 65535.

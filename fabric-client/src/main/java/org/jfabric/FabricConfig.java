@@ -171,7 +171,7 @@ public final class FabricConfig {
         return this;
     }
 
-    /** The application's own value of the fabric, told by {@link Fabric#context()} (REF-016). Default 0. */
+    /** The application's own value of the fabric, told by {@link Fabric#context()}. Default 0. */
     public long context() {
         return context;
     }
@@ -185,7 +185,7 @@ public final class FabricConfig {
     /**
      * Version of the interface that the application was written for, as {@link FabricAttr#version(int, int)} makes it;
      * 0 is {@link FabricAttr#API_VERSION}. Below 1.5 error data always goes into the library's own memory, its size is
-     * not told by {@link CompletionError#errDataSize()}, and authorization keys are ignored (REF-003). Default 0.
+     * not told by {@link CompletionError#errDataSize()}, and authorization keys are ignored. Default 0.
      */
     public int apiVersion() {
         return apiVersion;

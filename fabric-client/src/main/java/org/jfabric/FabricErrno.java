@@ -8,8 +8,8 @@ import java.util.Arrays;
  * Fabric errno values, without the {@code FI_} prefix.
  *
  * <p>Data-path calls return the negative value, completion entries and {@link FabricException#errno()} carry the
- * positive one (ERR-001, ERR-002). Values below 256 are Linux errno numbers, those from 256 are fixed by libfabric
- * (ERR-003). Source: Appendix A.6. Constants and pure functions; any thread.
+ * positive one. Values below 256 are Linux errno numbers, those from 256 are fixed by libfabric. Source: fi_errno(3);
+ * codes of libfabric 1.18. Constants and pure functions; any thread.
  */
 public final class FabricErrno {
     /** Value 0. Success; nobody has to act. */
@@ -326,7 +326,7 @@ public final class FabricErrno {
     }
 
     /**
-     * One sentence that says what a code means and who has to act (ERR-020, REF-015).
+     * One sentence that says what a code means and who has to act.
      *
      * @param errno positive or negative code.
      * @return the sentence, never empty, distinct for every code of the table.

@@ -3,7 +3,7 @@ package org.jfabric;
 /**
  * A control-path call failed; carries the fabric errno and says what was seen, what was needed and what to do.
  *
- * <p>Data-path calls never throw it, they return the negative errno (ERR-001).
+ * <p>Data-path calls never throw it, they return the negative errno.
  */
 public class FabricException extends RuntimeException {
     private static final long serialVersionUID = 1L;

@@ -5,7 +5,7 @@ package org.jfabric;
  * and control. For code that handles objects without knowing their kind; each kind says more in its own class.
  *
  * <p>All calls are control calls, but for {@link #fidClass()}, {@link #context()} and {@link #isOpen()}, which only
- * tell what is known. Source: REF-016.
+ * tell what is known. Source: fi_fabric(3) and the header fabric.h.
  */
 public sealed interface Fid extends AutoCloseable
     permits Fabric, Domain, Endpoint, PassiveEndpoint, ConnectionRequest, CompletionQueue, Counter, EventQueue,
@@ -55,7 +55,7 @@ public sealed interface Fid extends AutoCloseable
      *
      * @param command a code of {@link ControlCommand}.
      * @param handle  receives the answer.
-     * @return 0, or a negative errno; {@code -FI_ENOSYS} for a command that the object does not have (AMB-74),
+     * @return 0, or a negative errno; {@code -FI_ENOSYS} for a command that the object does not have,
      *     {@code -FI_EOPBADSTATE} if the object is closed.
      */
     default int control(int command, WaitObjectHandle handle) {

@@ -1,9 +1,9 @@
 package org.jfabric;
 
 /**
- * Class of a fabric object (REF-016).
+ * Class of a fabric object.
  *
- * <p>Source: Appendix A.4.
+ * <p>Source: the header fabric.h; codes of libfabric 1.18.
  */
 public enum FidClass {
     /** None. */

@@ -5,124 +5,123 @@ import java.util.Locale;
 /**
  * The flag bits that libfabric shares between several 64-bit words, without the {@code FI_} prefix.
  *
- * <p>The meaning of a bit depends on the word it stands in: bit 59, for instance, is {@link #CLAIM} in operation
- * flags, {@link #DIRECTED_RECV} in capabilities and {@link #SELECTIVE_COMPLETION} when binding a completion queue
- * (AMB-30). Test a bit only in its own word, and print a word with {@link #toString(long, Kind)}, which knows the
- * difference. Bits 60 to 63 are provider specific. Mode bits are in {@link Mode}, ordering bits in {@link Order},
- * registration modes in {@link MrMode}. Source: Appendix A.1. Constants only; any thread.
+ * <p>The meaning of a bit depends on the word it stands in: bit 59, for instance, is {@link #CLAIM} in operation flags,
+ * {@link #DIRECTED_RECV} in capabilities and {@link #SELECTIVE_COMPLETION} when binding a completion queue. Test a bit
+ * only in its own word, and print a word with {@link #toString(long, Kind)}, which knows the difference. Bits 60 to 63
+ * are provider specific. Mode bits are in {@link Mode}, ordering bits in {@link Order}, registration modes in
+ * {@link MrMode}. Source: fi_getinfo(3), section Capabilities; fi_cq(3), section Completion Flags; fi_endpoint(3),
+ * sections fi_ep_bind and Operation Flags; bits of libfabric 1.18. Constants only; any thread.
  */
 public final class Flags {
     /**
-     * Bit 1. Capability: untagged messages. Completion: an untagged message operation, together with {@link #SEND}
-     * or {@link #RECV} (CQ-128).
+     * Bit 1. Capability: untagged messages. Completion: an untagged message operation, together with {@link #SEND} or
+     * {@link #RECV}.
      */
     public static final long MSG = 0x2L;
 
     /**
      * Bit 2. Capability: remote memory access. Completion: an RMA operation, together with one of the four read and
-     * write directions (CQ-126).
+     * write directions.
      */
     public static final long RMA = 0x4L;
 
     /**
      * Bit 3. Capability: tagged messages. Completion: a tagged message operation, together with {@link #SEND} or
-     * {@link #RECV} (CQ-129). Atomic query: the operation as tagged atomic.
+     * {@link #RECV}. Atomic query: the operation as tagged atomic.
      */
     public static final long TAGGED = 0x8L;
 
-    /** Bit 4. Capability: atomic operations on remote memory. Completion: an atomic operation (CQ-127). */
+    /** Bit 4. Capability: atomic operations on remote memory. Completion: an atomic operation. */
     public static final long ATOMIC = 0x10L;
 
     /**
-     * Bit 5. Capability: multicast groups. Operation: every destination is a multicast address (OPF-010).
-     * Completion: a multicast operation, together with {@link #MSG} (CQ-130).
+     * Bit 5. Capability: multicast groups. Operation: every destination is a multicast address. Completion: a multicast
+     * operation, together with {@link #MSG}.
      */
     public static final long MULTICAST = 0x20L;
 
-    /** Bit 6. Capability: collective operations (REF-045). */
+    /** Bit 6. Capability: collective operations. */
     public static final long COLLECTIVE = 0x40L;
 
     /**
-     * Bit 8. Capability: starts RMA and atomic reads. Completion: a read started on this side (CQ-131). Counter
-     * bind: counts them. Registration access: the region may receive read results.
+     * Bit 8. Capability: starts RMA and atomic reads. Completion: a read started on this side. Counter bind: counts
+     * them. Registration access: the region may receive read results.
      */
     public static final long READ = 0x100L;
 
     /**
-     * Bit 9. Capability: starts RMA and atomic writes. Completion: a write started on this side (CQ-132). Counter
-     * bind: counts them. Registration access: the region may be the source of writes. Event queue open: the
-     * application inserts events.
+     * Bit 9. Capability: starts RMA and atomic writes. Completion: a write started on this side. Counter bind: counts
+     * them. Registration access: the region may be the source of writes. Event queue open: the application inserts
+     * events.
      */
     public static final long WRITE = 0x200L;
 
     /**
-     * Bit 10. Capability: receives messages. Completion: a receive (CQ-125). CQ and counter bind: inbound messages.
-     * Operation defaults: selects the receive direction (EP-074, EP-079).
+     * Bit 10. Capability: receives messages. Completion: a receive. CQ and counter bind: inbound messages. Operation
+     * defaults: selects the receive direction.
      */
     public static final long RECV = 0x400L;
 
     /**
-     * Bit 11. Capability: sends messages. Completion: a send (CQ-124). Counter bind: counts sends. Same bit as
+     * Bit 11. Capability: sends messages. Completion: a send. Counter bind: counts sends. Same bit as
      * {@link #TRANSMIT}.
      */
     public static final long SEND = 0x800L;
 
     /**
-     * Bit 11. CQ bind: outbound operations. Operation defaults: selects the transmit direction (EP-074, EP-079).
-     * Same bit as {@link #SEND}.
+     * Bit 11. CQ bind: outbound operations. Operation defaults: selects the transmit direction. Same bit as
+     * {@link #SEND}.
      */
     public static final long TRANSMIT = 0x800L;
 
     /**
-     * Bit 12. Capability: peers may read this memory. Completion: a read started by a peer (CQ-133). Counter bind:
-     * counts them. Registration access: peers may read the region.
+     * Bit 12. Capability: peers may read this memory. Completion: a read started by a peer. Counter bind: counts them.
+     * Registration access: peers may read the region.
      */
     public static final long REMOTE_READ = 0x1000L;
 
     /**
-     * Bit 13. Capability: peers may write this memory. Completion: a write started by a peer (CQ-134). Counter
-     * bind: counts them. Registration access: peers may write the region.
+     * Bit 13. Capability: peers may write this memory. Completion: a write started by a peer. Counter bind: counts
+     * them. Registration access: peers may write the region.
      */
     public static final long REMOTE_WRITE = 0x2000L;
 
     /**
      * Bit 16. Capability: buffers that take several messages. Receive operation: the posted buffer takes several
-     * messages (OPF-011). Completion: the buffer named by the context is used up and released (CQ-136).
+     * messages. Completion: the buffer named by the context is used up and released.
      */
     public static final long MULTI_RECV = 0x1_0000L;
 
     /**
-     * Bit 17. Transmit operation: the call carries CQ data for the peer. Completion: the data member is valid
-     * (CQ-135).
+     * Bit 17. Transmit operation: the call carries CQ data for the peer. Completion: the data member is valid.
      */
     public static final long REMOTE_CQ_DATA = 0x2_0000L;
 
     /**
      * Bit 18. Operation: more requests follow at once, so submission may be delayed. Completion: only a part of a
-     * buffered message is referenced, the rest must be claimed (CQ-140).
+     * buffered message is referenced, the rest must be claimed.
      */
     public static final long MORE = 0x4_0000L;
 
     /**
-     * Bit 19. Tagged receive: asks whether a message has arrived, without receiving it (TAG-050). Event queue read:
-     * leaves the event in the queue.
+     * Bit 19. Tagged receive: asks whether a message has arrived, without receiving it. Event queue read: leaves the
+     * event in the queue.
      */
     public static final long PEEK = 0x8_0000L;
 
     /**
-     * Bit 20. Capability and operation: the operation is deferred until a counter reaches a threshold (REF-044).
+     * Bit 20. Capability and operation: the operation is deferred until a counter reaches a threshold.
      */
     public static final long TRIGGER = 0x10_0000L;
 
     /**
-     * Bit 21. Capability and transmit operation: starts only after earlier operations to the same peer have
-     * completed (CL-027).
+     * Bit 21. Capability and transmit operation: starts only after earlier operations to the same peer have completed.
      */
     public static final long FENCE = 0x20_0000L;
 
     /**
      * Bit 24. Operation: writes a completion entry, on a CQ bound with {@link #SELECTIVE_COMPLETION}; ignored
-     * elsewhere (OPF-005). Same bit as {@link #EVENT}.
+     * elsewhere. Same bit as {@link #EVENT}.
      */
     public static final long COMPLETION = 0x100_0000L;
 
@@ -132,37 +131,36 @@ public final class Flags {
     public static final long EVENT = 0x100_0000L;
 
     /**
-     * Bit 25. Transmit operation: the source buffer is free again when the call returns; bounded by the inject size
-     * (OPF-007).
+     * Bit 25. Transmit operation: the source buffer is free again when the call returns; bounded by the inject size.
      */
     public static final long INJECT = 0x200_0000L;
 
-    /** Bit 26. Operation level: completes when the source buffer may be reused (OPF-009). */
+    /** Bit 26. Operation level: completes when the source buffer may be reused. */
     public static final long INJECT_COMPLETE = 0x400_0000L;
 
     /**
      * Bit 27. Operation level: completes when the local provider no longer has to track the operation; on reliable
-     * endpoints the data is at the peer endpoint (CL-009, OPF-017).
+     * endpoints the data is at the peer endpoint.
      */
     public static final long TRANSMIT_COMPLETE = 0x800_0000L;
 
     /**
-     * Bit 28. Operation level: completes when the destination endpoint has processed the operation (OPF-006).
+     * Bit 28. Operation level: completes when the destination endpoint has processed the operation.
      */
     public static final long DELIVERY_COMPLETE = 0x1000_0000L;
 
-    /** Bit 29. CQ and event queue open: the signaling vector is valid (CQ-010). */
+    /** Bit 29. CQ and event queue open: the signaling vector is valid. */
     public static final long AFFINITY = 0x2000_0000L;
 
-    /** Bit 30. Operation level: completes when the data is persistent at the peer (OPF-004). */
+    /** Bit 30. Operation level: completes when the data is persistent at the peer. */
     public static final long COMMIT_COMPLETE = 0x4000_0000L;
 
     /**
-     * Bit 31. Operation level: completes when the message has been matched with a receive at the peer (OPF-018).
+     * Bit 31. Operation level: completes when the message has been matched with a receive at the peer.
      */
     public static final long MATCH_COMPLETE = 0x8000_0000L;
 
-    /** Bit 36. Object open: endpoint of a peer provider that transfers on behalf of another one (REF-057). */
+    /** Bit 36. Object open: endpoint of a peer provider that transfers on behalf of another one. */
     public static final long PEER_TRANSFER = 0x10_0000_0000L;
 
     /**
@@ -170,17 +168,17 @@ public final class Flags {
      */
     public static final long AV_USER_ID = 0x200_0000_0000L;
 
-    /** Bit 43. Object open: the object belongs to a peer provider (REF-057). */
+    /** Bit 43. Object open: the object belongs to a peer provider. */
     public static final long PEER = 0x800_0000_0000L;
 
     /**
-     * Bit 44. Capability: operations triggered by an accelerator (REF-055, AMB-91). Same bit as {@link #XPU}.
+     * Bit 44. Capability: operations triggered by an accelerator. Same bit as {@link #XPU}.
      */
     public static final long XPU_TRIGGER = 0x1000_0000_0000L;
 
     /**
-     * Bit 44. Capability: operations triggered by an accelerator, the name used by the manual pages (AMB-91). Same
-     * bit as {@link #XPU_TRIGGER}.
+     * Bit 44. Capability: operations triggered by an accelerator, the name used by the manual pages. Same bit as
+     * {@link #XPU_TRIGGER}.
      */
     public static final long XPU = 0x1000_0000_0000L;
 
@@ -190,18 +188,17 @@ public final class Flags {
     /** Bit 46. Registration flag: device memory that only the device can access. */
     public static final long HMEM_DEVICE_ONLY = 0x4000_0000_0000L;
 
-    /** Bit 47. Capability: transfers to and from device memory (REF-054). */
+    /** Bit 47. Capability: transfers to and from device memory. */
     public static final long HMEM = 0x8000_0000_0000L;
 
-    /** Bit 48. Capability: messages of a size that the receiver does not know in advance (REF-053). */
+    /** Bit 48. Capability: messages of a size that the receiver does not know in advance. */
     public static final long VARIABLE_MSG = 0x1_0000_0000_0000L;
 
-    /** Bit 49. Capability and registration flag: persistent memory as target of RMA (REF-056). */
+    /** Bit 49. Capability and registration flag: persistent memory as target of RMA. */
     public static final long RMA_PMEM = 0x2_0000_0000_0000L;
 
     /**
-     * Bit 50. Capability: an unknown source is reported as an error entry with its raw address; needs
-     * {@link #SOURCE} (REF-005, CQ-073).
+     * Bit 50. Capability: an unknown source is reported as an error entry with its raw address; needs {@link #SOURCE}.
      */
     public static final long SOURCE_ERR = 0x4_0000_0000_0000L;
 
@@ -222,20 +219,19 @@ public final class Flags {
 
     /**
      * Bit 56. Capability and registration flag: accesses by peers are counted or reported at the target; needs
-     * {@link #REMOTE_READ} or {@link #REMOTE_WRITE} (REF-006).
+     * {@link #REMOTE_READ} or {@link #REMOTE_WRITE}.
      */
     public static final long RMA_EVENT = 0x100_0000_0000_0000L;
 
     /**
-     * Bit 57. Capability: reads report the source address (REF-005). Info query: node and service name the local
-     * side.
+     * Bit 57. Capability: reads report the source address. Info query: node and service name the local side.
      */
     public static final long SOURCE = 0x200_0000_0000_0000L;
 
-    /** Bit 58. Capability: transfers address a receive context of a scalable endpoint (REF-020). */
+    /** Bit 58. Capability: transfers address a receive context of a scalable endpoint. */
     public static final long NAMED_RX_CTX = 0x400_0000_0000_0000L;
 
-    /** Bit 58. Receive operation: gives up a claimed or buffered message (TAG-063). */
+    /** Bit 58. Receive operation: gives up a claimed or buffered message. */
     public static final long DISCARD = 0x400_0000_0000_0000L;
 
     /**
@@ -246,18 +242,17 @@ public final class Flags {
     /** Bit 58. Atomic query: the fetching form is meant. */
     public static final long FETCH_ATOMIC = 0x400_0000_0000_0000L;
 
-    /** Bit 59. Capability: a receive matches only messages of the source it names (TAG-014). */
+    /** Bit 59. Capability: a receive matches only messages of the source it names. */
     public static final long DIRECTED_RECV = 0x800_0000_0000_0000L;
 
     /**
-     * Bit 59. Receive operation: reserves the peeked message, or retrieves a claimed or buffered one. Completion:
-     * the receive claimed buffered data (CQ-141).
+     * Bit 59. Receive operation: reserves the peeked message, or retrieves a claimed or buffered one. Completion: the
+     * receive claimed buffered data.
      */
     public static final long CLAIM = 0x800_0000_0000_0000L;
 
     /**
-     * Bit 59. CQ bind: only operations with {@link #COMPLETION} write entries; always with a direction bit
-     * (EP-046).
+     * Bit 59. CQ bind: only operations with {@link #COMPLETION} write entries; always with a direction bit.
      */
     public static final long SELECTIVE_COMPLETION = 0x800_0000_0000_0000L;
 
@@ -339,7 +334,7 @@ public final class Flags {
         /** Capabilities: {@code caps} of info, domain, transmit and receive attributes. */
         CAPABILITY,
 
-        /** Completion flags: the flags member of a completion or error entry (CQ 2.16). */
+        /** Completion flags: the flags member of a completion or error entry. */
         COMPLETION,
 
         /**
@@ -360,7 +355,7 @@ public final class Flags {
         /** Flags of binding a counter to an endpoint. */
         COUNTER_BIND,
 
-        /** The flags member of completion queue attributes (CQ-010). */
+        /** The flags member of completion queue attributes. */
         CQ_OPEN,
 
         /** The flags member of event queue attributes. */
@@ -369,7 +364,7 @@ public final class Flags {
         /** Open flags for objects of peer providers. */
         OBJECT_OPEN,
 
-        /** Access rights of a memory registration (REF-030). */
+        /** Access rights of a memory registration. */
         MR_ACCESS,
 
         /** Flags of a memory registration. */
@@ -395,7 +390,7 @@ public final class Flags {
     }
 
     /**
-     * The bits that are defined in a word of the given kind, for refusing undefined ones (CQ-012, EP-046).
+     * The bits that are defined in a word of the given kind, for refusing undefined ones.
      *
      * @param kind of word.
      * @return the union of all bits that have a meaning there.

@@ -3,7 +3,7 @@ package org.jfabric;
 /**
  * Kinds of memory that a region may be in.
  *
- * <p>Source: Appendix A.4, REF-054.
+ * <p>Source: fi_mr(3), section fi_mr_regattr; codes of libfabric 1.18.
  */
 public enum HmemInterface {
     /** Host memory. */

@@ -3,7 +3,7 @@ package org.jfabric;
 /**
  * Policy for transfers straight between devices.
  *
- * <p>Source: Appendix A.4, EP-098 to EP-103.
+ * <p>Source: fi_endpoint(3), section fi_getopt / fi_setopt; codes of libfabric 1.18.
  */
 public enum HmemPeerToPeer {
     /** The provider decides per transfer; the default. */

@@ -1,12 +1,12 @@
 package org.jfabric;
 
 /**
- * What a fabric offers, or as hints what an application needs (REF-001).
+ * What a fabric offers, or as hints what an application needs.
  *
- * <p>As hints, members that are set must be met, 0, UNSPEC, null and empty ones are wildcards, and {@link #mode()}
- * says what the application is able to fulfil. A result is complete and is what objects are opened with; edit a
- * {@link #copy()} (REF-002). Source: REF 13.1. Owner: the thread that fills it in; a call that takes it reads it
- * before it returns.
+ * <p>As hints, members that are set must be met, 0, UNSPEC, null and empty ones are wildcards, and {@link #mode()} says
+ * what the application is able to fulfil. A result is complete and is what objects are opened with; edit a
+ * {@link #copy()}. Source: fi_getinfo(3). Owner: the thread that fills it in; a call that takes it reads it before it
+ * returns.
  */
 public final class Info {
     private long caps;
@@ -43,7 +43,7 @@ public final class Info {
         fabricAttr = from.fabricAttr.copy();
     }
 
-    /** Capabilities, {@link Flags} of the kind {@link Flags.Kind#CAPABILITY}. Default 0 (REF-004). */
+    /** Capabilities, {@link Flags} of the kind {@link Flags.Kind#CAPABILITY}. Default 0. */
     public long caps() {
         return caps;
     }
@@ -55,8 +55,7 @@ public final class Info {
     }
 
     /**
-     * {@link Mode} bits: in hints what the application is able to do, in a result what it must do. Default 0
-     * (REF-007).
+     * {@link Mode} bits: in hints what the application is able to do, in a result what it must do. Default 0.
      */
     public long mode() {
         return mode;
@@ -68,7 +67,7 @@ public final class Info {
         return this;
     }
 
-    /** Format of addresses. Default {@link AddressFormat#UNSPEC} (REF-019). */
+    /** Format of addresses. Default {@link AddressFormat#UNSPEC}. */
     public AddressFormat addrFormat() {
         return addrFormat;
     }
@@ -122,8 +121,8 @@ public final class Info {
     }
 
     /**
-     * What an endpoint is opened for, or null: a {@link ConnectionRequest} that it is to accept (EP-021), or a
-     * {@link PassiveEndpoint} whose address it takes over (EP-022). Default null.
+     * What an endpoint is opened for, or null: a {@link ConnectionRequest} that it is to accept, or a
+     * {@link PassiveEndpoint} whose address it takes over. Default null.
      */
     public Fid handle() {
         return handle;
@@ -190,7 +189,7 @@ public final class Info {
         return this;
     }
 
-    /** An independent copy, nested objects included; changing one does not change the other (REF-002). */
+    /** An independent copy, nested objects included; changing one does not change the other. */
     public Info copy() {
         return new Info(this);
     }
@@ -213,7 +212,7 @@ public final class Info {
         return epAttr.type() != EndpointType.DGRAM;
     }
 
-    /** Whether sends are meant; without direction bits both directions are (REF-004). */
+    /** Whether sends are meant; without direction bits both directions are. */
     boolean transmits() {
         long directions = caps & (Flags.SEND | Flags.RECV);
         return directions == 0 || (directions & Flags.SEND) != 0;

@@ -22,7 +22,7 @@ public record InfoResult(List<Info> matches, List<Verdict> verdicts) {
      * {@link Info#linkName()}.
      *
      * @return the first info.
-     * @throws FabricException with {@link FabricErrno#ENODATA} and all verdicts if nothing matched (REF-001).
+     * @throws FabricException with {@link FabricErrno#ENODATA} and all verdicts if nothing matched.
      */
     public Info best() {
         if (matches.isEmpty()) {

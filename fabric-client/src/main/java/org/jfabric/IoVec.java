@@ -7,7 +7,8 @@ import org.jfabric.layout.VectorRequestDescriptor;
  *
  * <p>Made once with room for some pieces and used again and again; the calls copy it, so it may be changed as soon as
  * they return. Pieces may lie in different regions, may be empty and may overlap in a send. Adding pieces allocates
- * nothing. Owner: one thread at a time. Source: TAG-022, TAG-033, TX-044, RX-021.
+ * nothing. Owner: one thread at a time. Source: fi_msg(3), section fi_sendv; fi_tagged(3), sections fi_tsendv and
+ * fi_trecvv; fi_endpoint(3), iov_limit of both attributes.
  */
 public final class IoVec {
     private final long[] pieces;

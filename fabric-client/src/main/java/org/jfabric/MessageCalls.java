@@ -86,7 +86,7 @@ abstract sealed class MessageCalls extends EndpointCalls permits TaggedCalls {
     }
 
     /**
-     * Posts an untagged send whose payload may be reused at once; there is no entry unless it fails (AMB-33).
+     * Posts an untagged send whose payload may be reused at once; there is no entry unless it fails.
      *
      * @param source   any buffer.
      * @param offset   of the payload in it.
@@ -168,10 +168,9 @@ abstract sealed class MessageCalls extends EndpointCalls permits TaggedCalls {
      * @param srcAddr as for {@link #recv}.
      * @param opContext returned in the entry.
      * @param flags   as for {@link TaggedCalls#trecvmsg}, and a claimed message is fetched by the call that claimed it;
-     *                also {@link Flags#MULTI_RECV}, with that capability: the
-     *                buffer takes messages until less than {@link EndpointOption#MIN_MULTI_RECV} is free in it, each
-     *                with an entry whose {@code buf} says where it is, and an entry whose only flag is MULTI_RECV gives
-     *                it back (OPF-011 to OPF-016).
+     *                also {@link Flags#MULTI_RECV}, with that capability: the buffer takes messages until less than
+     *                {@link EndpointOption#MIN_MULTI_RECV} is free in it, each with an entry whose {@code buf} says
+     *                where it is, and an entry whose only flag is MULTI_RECV gives it back.
      * @return as {@link TaggedCalls#trecvmsg}.
      */
     public int recvmsg(long buf, long len, long srcAddr, long opContext, long flags) {

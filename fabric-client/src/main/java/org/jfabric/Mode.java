@@ -4,8 +4,8 @@ package org.jfabric;
  * Mode bits: what a provider demands of the application, without the {@code FI_} prefix.
  *
  * <p>In hints a set bit says that the application is able to fulfil the demand; in a returned {@link Info} a set bit
- * says that it must. A provider only ever clears bits (REF-001). Source: Appendix A.2, REF-007. Constants only; any
- * thread.
+ * says that it must. A provider only ever clears bits. Source: fi_getinfo(3), section Mode; bits of libfabric 1.18.
+ * Constants only; any thread.
  */
 public final class Mode {
     /**
@@ -15,8 +15,8 @@ public final class Mode {
     public static final long CONTEXT = 0x800_0000_0000_0000L;
 
     /**
-     * Bit 58. Each send and receive buffer starts with a prefix of msg_prefix_size bytes for the provider; it
-     * counts in the completion length (REF-008, CQ-116).
+     * Bit 58. Each send and receive buffer starts with a prefix of msg_prefix_size bytes for the provider; it counts in
+     * the completion length.
      */
     public static final long MSG_PREFIX = 0x400_0000_0000_0000L;
 
@@ -24,7 +24,7 @@ public final class Mode {
     public static final long ASYNC_IOV = 0x200_0000_0000_0000L;
 
     /**
-     * Bit 56. Transfers with CQ data consume a posted receive at the target, RMA writes included (REF-009).
+     * Bit 56. Transfers with CQ data consume a posted receive at the target, RMA writes included.
      */
     public static final long RX_CQ_DATA = 0x100_0000_0000_0000L;
 
@@ -32,8 +32,8 @@ public final class Mode {
     public static final long LOCAL_MR = 0x80_0000_0000_0000L;
 
     /**
-     * Bit 54. Completion flags may be cleared except those needed for notification (CQ-143, CQ-144). No link of JFabric
-     * needs it: it is cleared in matches, and entries of an endpoint opened with it have all their flags (AMB-18).
+     * Bit 54. Completion flags may be cleared except those needed for notification. No link of JFabric needs it: it is
+     * cleared in matches, and entries of an endpoint opened with it have all their flags.
      */
     public static final long NOTIFY_FLAGS_ONLY = 0x40_0000_0000_0000L;
 
@@ -47,7 +47,7 @@ public final class Mode {
     public static final long CONTEXT2 = 0x10_0000_0000_0000L;
 
     /**
-     * Bit 51. The provider owns receive buffers; the application claims or discards each message (REF-050).
+     * Bit 51. The provider owns receive buffers; the application claims or discards each message.
      */
     public static final long BUFFERED_RECV = 0x8_0000_0000_0000L;
 

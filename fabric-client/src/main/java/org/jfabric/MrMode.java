@@ -3,9 +3,9 @@ package org.jfabric;
 /**
  * Memory registration mode bits, without the {@code FI_MR_} prefix.
  *
- * <p>In hints a set bit says that the application is able to fulfil the demand; in a returned {@link DomainAttr} a
- * set bit says that it must. With none set, regions are addressed by offset with keys of the application (REF-031).
- * Source: Appendix A.4. Constants only; any thread.
+ * <p>In hints a set bit says that the application is able to fulfil the demand; in a returned {@link DomainAttr} a set
+ * bit says that it must. With none set, regions are addressed by offset with keys of the application. Source:
+ * fi_domain(3), section Domain Attributes, mr_mode; bits of libfabric 1.18. Constants only; any thread.
  */
 public final class MrMode {
     /** Bit 2. Local buffers of transfers must be registered. */

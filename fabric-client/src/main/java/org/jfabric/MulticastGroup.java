@@ -6,7 +6,7 @@ package org.jfabric;
  *
  * <p>Opened by {@link Endpoint#join(String, long, long)}. Messages that came by a group are marked with
  * {@link Flags#MULTICAST} in their entries. Control calls, from any thread; with an embedded driver from the thread
- * that uses the domain. Source: REF-028.
+ * that uses the domain. Source: fi_cm(3), section fi_join.
  */
 public final class MulticastGroup implements Fid {
     private final Domain domain;

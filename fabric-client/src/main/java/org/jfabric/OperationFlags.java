@@ -7,7 +7,7 @@ import org.jfabric.client.PeekFlags;
  * the defaults of one endpoint are.
  *
  * <p>A flag that is not offered is refused and never ignored. {@link Flags#COMMIT_COMPLETE} is one of them: no link
- * reaches persistent memory (CL-022, AMB-39).
+ * reaches persistent memory.
  *
  * <p>Owner: control calls, under the fabric's lock.
  */
@@ -58,12 +58,12 @@ final class OperationFlags {
         };
     }
 
-    /** The flags of one direction, without its bit (AMB-70). */
+    /** The flags of one direction, without its bit. */
     long get(long direction) {
         return isTransmit(direction) ? transmit : receive;
     }
 
-    /** Replaces the flags of the direction whose bit is among them (AMB-71). */
+    /** Replaces the flags of the direction whose bit is among them. */
     void set(long flags) {
         boolean isTransmit = isTransmit(flags & DIRECTIONS);
         long operation = flags & ~DIRECTIONS;
@@ -100,7 +100,7 @@ final class OperationFlags {
         return receive & RECV_DEFAULT | always(selective);
     }
 
-    /** What each untagged receive without flags of its own carries besides; tagged ones ignore it (AMB-55). */
+    /** What each untagged receive without flags of its own carries besides; tagged ones ignore it. */
     long untaggedRecvDefault() {
         return receive & multiReceive;
     }
@@ -110,7 +110,7 @@ final class OperationFlags {
         return RECV_CALL | multiReceive;
     }
 
-    /** A queue that is not selective gets an entry for each operation, whatever its flags say (AMB-52, OPF-005). */
+    /** A queue that is not selective gets an entry for each operation, whatever its flags say. */
     static long always(boolean selective) {
         return selective ? 0 : Flags.COMPLETION;
     }

@@ -7,15 +7,15 @@ import org.jfabric.client.DriverEvent;
 
 /**
  * An endpoint that transfers nothing: it listens for requests of connections, or keeps an address for an active
- * endpoint (fi_passive_ep, EP-001, EP-002).
+ * endpoint (fi_passive_ep).
  *
  * <p>Use: {@link Fabric#openPassiveEndpoint(Info)}, {@link #bind(EventQueue, long)}, {@link #listen()}. Each request is
  * an {@link EventType#CONNREQ} in the event queue, with the peer's private data and an {@link Info} to open an endpoint
  * with, which then accepts. It has its address from the start. To keep an address only: set this object as
- * {@link Info#handle()}, open an endpoint with that info, close this object (EP-022 to EP-024).
+ * {@link Info#handle()}, open an endpoint with that info, close this object.
  *
- * <p>Every call is a control call and may come from any thread. Source: fi_cm, fi_endpoint; EP-033, EP-059, EP-078,
- * REF-025, REF-027.
+ * <p>Every call is a control call and may come from any thread. Source: fi_cm(3); fi_endpoint(3), sections
+ * fi_passive_ep, fi_pep_bind and fi_control.
  */
 public final class PassiveEndpoint implements Fid {
     private static final int OPEN = 0;
@@ -44,7 +44,7 @@ public final class PassiveEndpoint implements Fid {
     }
 
     /**
-     * Binds the event queue that tells of requests, before it listens (fi_pep_bind, EP-059).
+     * Binds the event queue that tells of requests, before it listens (fi_pep_bind).
      *
      * @param queue of the same fabric.
      * @param flags 0; no bits are defined.
@@ -84,12 +84,12 @@ public final class PassiveEndpoint implements Fid {
     }
 
     /**
-     * Requests that may wait for their answers (FI_BACKLOG, EP-078, REF-027); more are refused with
-     * {@link FabricErrno#ECONNREFUSED}. Without this call the driver's option {@code jfabric.engine.backlog} holds.
+     * Requests that may wait for their answers (FI_BACKLOG); more are refused with {@link FabricErrno#ECONNREFUSED}.
+     * Without this call the driver's option {@code jfabric.engine.backlog} holds.
      *
      * @param requests 0 or more.
      * @throws FabricException {@link FabricErrno#EINVAL} for less, {@link FabricErrno#EOPBADSTATE} once it listens, was
-     *     taken over, or is closed (AMB-73).
+     *     taken over, or is closed.
      */
     public void setBacklog(int requests) {
         synchronized (owner.lock()) {
@@ -105,9 +105,9 @@ public final class PassiveEndpoint implements Fid {
     /**
      * Begins to take requests (fi_listen).
      *
-     * @throws FabricException {@link FabricErrno#ENOEQ} without an event queue (EP-033),
-     *     {@link FabricErrno#EOPBADSTATE} if it listens already, was taken over (EP-023), or is closed,
-     *     {@link FabricErrno#EADDRINUSE} if a link cannot listen at the address, or what else the driver answers.
+     * @throws FabricException {@link FabricErrno#ENOEQ} without an event queue, {@link FabricErrno#EOPBADSTATE} if it
+     *     listens already, was taken over, or is closed, {@link FabricErrno#EADDRINUSE} if a link cannot listen at the
+     *     address, or what else the driver answers.
      */
     public void listen() {
         synchronized (owner.lock()) {
@@ -175,7 +175,7 @@ public final class PassiveEndpoint implements Fid {
      *
      * @param addr    receives the address in ASCII, without an end mark; as much as there is room for.
      * @param offset  of the address.
-     * @param addrlen on the way in element 0 is the room in bytes, on the way out the length of the address (REF-021).
+     * @param addrlen on the way in element 0 is the room in bytes, on the way out the length of the address.
      * @return 0, {@code -FI_ETOOSMALL} if there is less room than needed, {@code -FI_EINVAL} for a range outside of the
      *     buffer, {@code -FI_EOPBADSTATE} if closed.
      */
@@ -206,7 +206,7 @@ public final class PassiveEndpoint implements Fid {
     /**
      * The value of an option (fi_getopt).
      *
-     * @param option {@link EndpointOption#CM_DATA_SIZE}: most private data of a request (EP-094).
+     * @param option {@link EndpointOption#CM_DATA_SIZE}: most private data of a request.
      * @return bytes.
      * @throws FabricException {@link FabricErrno#ENOPROTOOPT} for another option, {@link FabricErrno#EOPBADSTATE} if
      *     closed.
@@ -220,7 +220,7 @@ public final class PassiveEndpoint implements Fid {
     }
 
     /**
-     * Sets an option (fi_setopt): a passive endpoint has none that can be set (EP-095).
+     * Sets an option (fi_setopt): a passive endpoint has none that can be set.
      *
      * @param option any.
      * @param value  any.

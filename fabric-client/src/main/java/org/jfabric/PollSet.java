@@ -9,7 +9,7 @@ import java.util.Arrays;
  * they were last read (fi_poll_open).
  *
  * <p>{@link #poll} allocates nothing and never blocks; one thread at a time polls. Adding and removing are control
- * calls. Source: REF-049.
+ * calls. Source: fi_poll(3), section fi_poll_open.
  */
 public final class PollSet implements Fid {
     private final Domain domain;

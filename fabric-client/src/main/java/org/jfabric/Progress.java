@@ -3,7 +3,7 @@ package org.jfabric;
 /**
  * Who drives operations forward.
  *
- * <p>Source: Appendix A.4, REF-012.
+ * <p>Source: fi_domain(3), section Progress Models; codes of libfabric 1.18.
  */
 public enum Progress {
     /** In hints: any. */

@@ -1,13 +1,13 @@
 package org.jfabric;
 
 /**
- * The end-to-end protocol of an endpoint; both sides must use the same one (EP-125).
+ * The end-to-end protocol of an endpoint; both sides must use the same one.
  *
- * <p>Source: Appendix A.4, EP 5.14. Codes with the top bit set are provider specific (EP-126); JFabric's own frames
- * have such codes.
+ * <p>Source: fi_endpoint(3), section Endpoint Attributes, protocol; codes of libfabric 1.18. Codes with the top bit set
+ * are provider specific; JFabric's own frames have such codes.
  */
 public enum Protocol {
-    /** In hints: the provider chooses (EP-130). */
+    /** In hints: the provider chooses. */
     UNSPEC(0),
 
     /** Reliable-connection queue pairs set up by the RDMA connection manager. */
@@ -97,7 +97,7 @@ public enum Protocol {
     /** Between JFabric drivers of one host through shared memory; provider specific. */
     JFABRIC_SHM(0x8000_4a02);
 
-    /** The bit of a code that marks a provider-specific protocol: the sign bit of the int (Appendix A.5). */
+    /** The bit of a code that marks a provider-specific protocol: the sign bit of the int. */
     public static final int PROVIDER_SPECIFIC = 0x8000_0000;
 
     private static final Protocol[] VALUES = values();
@@ -136,7 +136,7 @@ public enum Protocol {
     /**
      * Whether the code is outside of the range that libfabric assigns.
      *
-     * @return true if bit 31 of the code is set (EP-126).
+     * @return true if bit 31 of the code is set.
      */
     public boolean isProviderSpecific() {
         return (code & PROVIDER_SPECIFIC) != 0;

@@ -5,11 +5,10 @@ import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * A message that was received into the driver's memory, on an endpoint with {@link Mode#BUFFERED_RECV}
- * (fi_recv_context, REF-050): where it is, which endpoint it came to, and the context that an entry for claiming it is
- * to carry.
+ * (fi_recv_context): where it is, which endpoint it came to, and the context that an entry for claiming it is to carry.
  *
  * <p>The completion entry names it by its {@code opContext}; {@link CompletionQueue#recvContext(Completion)} finds it.
- * It is open, and its bytes may be read, until one of these (REF-052):
+ * It is open, and its bytes may be read, until one of these:
  *
  * <ul>
  * <li>the next reading call of the completion queue, or {@link CompletionBatch#release()}, if the message is here as a

@@ -3,7 +3,7 @@ package org.jfabric;
 /**
  * Whether the provider keeps queues from overrunning.
  *
- * <p>Source: Appendix A.4, REF-014.
+ * <p>Source: fi_domain(3), section Resource Management; codes of libfabric 1.18.
  */
 public enum ResourceManagement {
     /** The default, which is enabled. */

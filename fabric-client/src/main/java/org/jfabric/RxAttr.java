@@ -1,10 +1,10 @@
 package org.jfabric;
 
 /**
- * Attributes of a receive context (RX-001).
+ * Attributes of a receive context.
  *
- * <p>In hints 0 is a wildcard; a new object is all wildcards. Source: RX 7. Owner: the thread that fills it in; a call
- * that takes it reads it before it returns.
+ * <p>In hints 0 is a wildcard; a new object is all wildcards. Source: fi_endpoint(3), section Receive Context
+ * Attributes. Owner: the thread that fills it in; a call that takes it reads it before it returns.
  */
 public final class RxAttr {
     private long caps;
@@ -35,7 +35,7 @@ public final class RxAttr {
 
     /**
      * Capabilities of receives, a subset of those of the endpoint; 0 takes over the applicable ones of
-     * {@link Info#caps()}. Default 0 (RX-002, RX-003).
+     * {@link Info#caps()}. Default 0.
      */
     public long caps() {
         return caps;
@@ -47,7 +47,7 @@ public final class RxAttr {
         return this;
     }
 
-    /** {@link Mode} bits of receives; 0 takes over those of {@link Info#mode()}. Default 0 (RX-006). */
+    /** {@link Mode} bits of receives; 0 takes over those of {@link Info#mode()}. Default 0. */
     public long mode() {
         return mode;
     }
@@ -59,8 +59,8 @@ public final class RxAttr {
     }
 
     /**
-     * Flags of calls without a flags argument. In hints 0 is any; a returned one names the default completion
-     * level. Default 0 (RX-007).
+     * Flags of calls without a flags argument. In hints 0 is any; a returned one names the default completion level.
+     * Default 0.
      */
     public long opFlags() {
         return opFlags;
@@ -72,7 +72,7 @@ public final class RxAttr {
         return this;
     }
 
-    /** {@link Order} bits of messages; 0 asks for the default of the provider. Default 0 (RX-008, RX-010). */
+    /** {@link Order} bits of messages; 0 asks for the default of the provider. Default 0. */
     public long msgOrder() {
         return msgOrder;
     }
@@ -99,7 +99,7 @@ public final class RxAttr {
         return this;
     }
 
-    /** Bytes wanted for messages without a matching receive, a hint. Default 0 (RX-015, RX-017). */
+    /** Bytes wanted for messages without a matching receive, a hint. Default 0. */
     public long totalBufferedRecv() {
         return totalBufferedRecv;
     }
@@ -110,7 +110,7 @@ public final class RxAttr {
         return this;
     }
 
-    /** Receives that may be outstanding; fewer may be possible at times. Default 0 (RX-019, RX-020). */
+    /** Receives that may be outstanding; fewer may be possible at times. Default 0. */
     public long size() {
         return size;
     }
@@ -121,7 +121,7 @@ public final class RxAttr {
         return this;
     }
 
-    /** Most scatter-gather elements of one receive. Default 0 (RX-021). */
+    /** Most scatter-gather elements of one receive. Default 0. */
     public long iovLimit() {
         return iovLimit;
     }
@@ -132,7 +132,7 @@ public final class RxAttr {
         return this;
     }
 
-    /** An independent copy, nested objects included; changing one does not change the other (REF-002). */
+    /** An independent copy, nested objects included; changing one does not change the other. */
     public RxAttr copy() {
         return new RxAttr(this);
     }

@@ -1,7 +1,7 @@
 package org.jfabric;
 
 /**
- * What a {@link EndpointAttr#memTagFormat()} says: the fields of a tag (EP-143 to EP-149, AMB-80).
+ * What a {@link EndpointAttr#memTagFormat()} says: the fields of a tag.
  *
  * <p>Leading zeros are bits that the application does not use. From the first one on, runs of ones and of zeros
  * alternate, and each run is a field; 0x30FF has fields of 2, 4 and 8 bits, {@link FabricAddress#TAG_FORMAT_GENERIC}
@@ -34,7 +34,7 @@ public final class TagFormat {
     /**
      * All usable bits.
      *
-     * @return a mask; a provider may deliver others in a completion's tag, which mean nothing (EP-148).
+     * @return a mask; a provider may deliver others in a completion's tag, which mean nothing.
      */
     public long mask() {
         return format == 0 ? 0 : -1L >>> Long.numberOfLeadingZeros(format);
@@ -76,7 +76,7 @@ public final class TagFormat {
     }
 
     /**
-     * Whether a mask covers each field entirely or not at all (EP-144, EP-146).
+     * Whether a mask covers each field entirely or not at all.
      *
      * @param ignore as for a receive; bits outside of the fields do not count.
      * @return false if a provider may misread it.
@@ -92,7 +92,7 @@ public final class TagFormat {
     }
 
     /**
-     * Whether this format has the fields that another one asks for: as many, and each at least as wide (EP-147).
+     * Whether this format has the fields that another one asks for: as many, and each at least as wide.
      *
      * @param wanted asked for.
      * @return true if it will do.

@@ -15,7 +15,7 @@ abstract sealed class TaggedCalls extends MessageCalls permits ConnectionCalls {
     }
 
     /**
-     * Posts a tagged send (TAG-019 and following).
+     * Posts a tagged send.
      *
      * @param buf      address in registered memory; the bytes belong to the driver until the entry is read.
      * @param len      bytes.
@@ -29,7 +29,7 @@ abstract sealed class TaggedCalls extends MessageCalls permits ConnectionCalls {
     }
 
     /**
-     * Posts a tagged send of several pieces, which go as one message, in order (TAG-022).
+     * Posts a tagged send of several pieces, which go as one message, in order.
      *
      * @param iov      as for {@link #sendv}.
      * @param destAddr destination.
@@ -57,7 +57,7 @@ abstract sealed class TaggedCalls extends MessageCalls permits ConnectionCalls {
     }
 
     /**
-     * Posts a tagged send with flags of its own (TAG-037 to TAG-046).
+     * Posts a tagged send with flags of its own.
      *
      * @param buf      as for {@link #tsend}.
      * @param len      bytes.
@@ -95,7 +95,7 @@ abstract sealed class TaggedCalls extends MessageCalls permits ConnectionCalls {
     }
 
     /**
-     * Posts a tagged send whose payload may be reused at once; there is no entry unless it fails (TAG-027, TAG-028).
+     * Posts a tagged send whose payload may be reused at once; there is no entry unless it fails.
      *
      * @param source   any buffer.
      * @param offset   of the payload in it.
@@ -110,7 +110,7 @@ abstract sealed class TaggedCalls extends MessageCalls permits ConnectionCalls {
 
     /**
      * Posts a tagged send with data for the peer's entry, whose payload may be reused at once; there is no entry unless
-     * it fails (TAG-030).
+     * it fails.
      *
      * @param source   as for {@link #tinject}.
      * @param offset   as for {@link #tinject}.
@@ -140,7 +140,8 @@ abstract sealed class TaggedCalls extends MessageCalls permits ConnectionCalls {
     }
 
     /**
-     * Posts a receive of a tagged message (TAG-007 to TAG-018).
+     * Posts a receive of a tagged message. A message matches if the bits of its tag that {@code ignore} leaves are
+     * those of {@code tag}; of several receives that match, the one posted first takes it.
      *
      * @param buf     address in registered memory; it belongs to the driver until the entry is read.
      * @param len     bytes.
@@ -155,7 +156,7 @@ abstract sealed class TaggedCalls extends MessageCalls permits ConnectionCalls {
     }
 
     /**
-     * Posts a receive of a tagged message that is scattered over several pieces, in order (TAG-033).
+     * Posts a receive of a tagged message that is scattered over several pieces, in order.
      *
      * @param iov     as for {@link #recvv}.
      * @param srcAddr as for {@link #recv}.
@@ -189,25 +190,25 @@ abstract sealed class TaggedCalls extends MessageCalls permits ConnectionCalls {
 
     /**
      * Posts a receive of a tagged message with flags of its own, or looks at messages that came before a receive for
-     * them (TAG-049 to TAG-070, {@code docs/tagged-messages.md}).
+     * them ({@code docs/tagged-messages.md}).
      *
      * <p>What the flags of a look mean:
      * <ul>
      * <li>{@link Flags#PEEK}: an entry for the oldest such message that a receive would take, which stays; its length
-     *     is that of the message (AMB-13). Where the queue's format shows the buffer and the payload is here, the bytes
-     *     that fit are copied and the entry's buffer is {@code buf}, else it is 0 (AMB-50, AMB-51);</li>
+     *     is that of the message. Where the queue's format shows the buffer and the payload is here, the bytes that fit
+     *     are copied and the entry's buffer is {@code buf}, else it is 0;</li>
      * <li>{@code PEEK | CLAIM}: reserves it besides, under the operation context;</li>
-     * <li>{@code PEEK | DISCARD}: drops it; {@code buf} and {@code len} are not looked at (AMB-43);</li>
-     * <li>{@link Flags#CLAIM}: receives what was claimed under this context; source, tag and ignore are not looked at
-     *     (AMB-49);</li>
+     * <li>{@code PEEK | DISCARD}: drops it; {@code buf} and {@code len} are not looked at;</li>
+     * <li>{@link Flags#CLAIM}: receives what was claimed under this context; source, tag and ignore are not looked
+     *     at;</li>
      * <li>{@code CLAIM | DISCARD}: drops it.</li>
      * </ul>
      *
-     * <p>All but {@code CLAIM} alone write an entry in any case (AMB-48). Error entries have
-     * {@link FabricErrno#ENOMSG}: no such message (TAG-052, AMB-47); {@link FabricErrno#EINVAL}: nothing is claimed
-     * under this context by a call of this family; {@link FabricErrno#EBUSY}: the context holds a claim already;
-     * {@link FabricErrno#ENOSPC}: as many messages are claimed as receives may be outstanding;
-     * {@link FabricErrno#EFAULT}: memory that is not registered, and a claim stays.
+     * <p>All but {@code CLAIM} alone write an entry in any case. Error entries have {@link FabricErrno#ENOMSG}: no such
+     * message; {@link FabricErrno#EINVAL}: nothing is claimed under this context by a call of this family;
+     * {@link FabricErrno#EBUSY}: the context holds a claim already; {@link FabricErrno#ENOSPC}: as many messages are
+     * claimed as receives may be outstanding; {@link FabricErrno#EFAULT}: memory that is not registered, and a claim
+     * stays.
      *
      * @param buf     as for {@link #trecv}.
      * @param len     bytes.
@@ -216,9 +217,9 @@ abstract sealed class TaggedCalls extends MessageCalls permits ConnectionCalls {
      * @param ignore  bits of the tag that do not count.
      * @param opContext returned in the entry.
      * @param flags   any of {@link Flags#COMPLETION} and {@link Flags#MORE} (a hint), and perhaps one of the looks.
-     * @return 0 or a negative errno of this class; {@code -FI_EINVAL} for {@code DISCARD} alone (TAG-065), all three
-     *     together, or {@code CLAIM} with the context 0 (TAG-063); {@code -FI_EBADFLAGS} for every other flag, also for
-     *     {@link Flags#FENCE}, which is for sends (CL-032), and {@link Flags#MULTI_RECV} (TAG-047).
+     * @return 0 or a negative errno of this class; {@code -FI_EINVAL} for {@code DISCARD} alone, all three together, or
+     *     {@code CLAIM} with the context 0; {@code -FI_EBADFLAGS} for every other flag, also for {@link Flags#FENCE},
+     *     which is for sends, and {@link Flags#MULTI_RECV}.
      */
     public int trecvmsg(long buf, long len, long srcAddr, long tag, long ignore, long opContext, long flags) {
         if ((flags & PeekFlags.ANY) != 0) {

@@ -3,7 +3,7 @@ package org.jfabric;
 /**
  * Which calls the application keeps from running at the same time.
  *
- * <p>Source: Appendix A.4, REF-013.
+ * <p>Source: fi_domain(3), section Threading; codes of libfabric 1.18.
  */
 public enum Threading {
     /** In hints: any. */

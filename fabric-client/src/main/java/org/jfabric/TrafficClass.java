@@ -2,9 +2,9 @@ package org.jfabric;
 
 /**
  * Names of traffic classes; the tclass attributes are ints, because a class may also be a DSCP value or provider
- * specific (TX-047).
+ * specific.
  *
- * <p>Source: Appendix A.4, EP 5.11, TX 6.5.
+ * <p>Source: fi_endpoint(3), sections Transmit Context Attributes, tclass, and fi_tc_dscp_set; codes of libfabric 1.18.
  */
 public enum TrafficClass {
     /** The default of the domain. */
@@ -14,24 +14,23 @@ public enum TrafficClass {
     DSCP(0x100),
 
     /**
-     * Fair sharing; what applies where nothing else is configured (TX-048). The first label, so its code is also
-     * {@link #LABEL}.
+     * Fair sharing; what applies where nothing else is configured. The first label, so its code is also {@link #LABEL}.
      */
     BEST_EFFORT(0x200),
 
-    /** Low latency and jitter, possibly with limits on bandwidth and size (TX-051). */
+    /** Low latency and jitter, possibly with limits on bandwidth and size. */
     LOW_LATENCY(0x201),
 
-    /** Highest priority except management (TX-050). */
+    /** Highest priority except management. */
     DEDICATED_ACCESS(0x202),
 
-    /** Large transfers kept apart from other traffic (TX-049). */
+    /** Large transfers kept apart from other traffic. */
     BULK_DATA(0x203),
 
-    /** Unimportant traffic below all other (TX-053). */
+    /** Unimportant traffic below all other. */
     SCAVENGER(0x204),
 
-    /** Fabric management, typically privileged (TX-052). */
+    /** Fabric management, typically privileged. */
     NETWORK_CTRL(0x205);
 
     /** First code of the labels; the classes from {@link #BEST_EFFORT} on are labels. */
@@ -91,7 +90,7 @@ public enum TrafficClass {
     }
 
     /**
-     * The traffic class of a differentiated services code point (EP-112).
+     * The traffic class of a differentiated services code point.
      *
      * @param dscp code point, 0 to 255; the network uses 0 to 63.
      * @return value for the tclass attributes, for instance 0x12e for 46.
@@ -106,10 +105,10 @@ public enum TrafficClass {
     }
 
     /**
-     * The differentiated services code point of a traffic class (EP-113).
+     * The differentiated services code point of a traffic class.
      *
      * @param tclass value of a tclass attribute.
-     * @return the code point, or 0 if the class is not a code point (AMB-94).
+     * @return the code point, or 0 if the class is not a code point.
      */
     public static int dscpGet(int tclass) {
         return (tclass & DSCP.code) != 0 ? tclass & DSCP_MASK : 0;

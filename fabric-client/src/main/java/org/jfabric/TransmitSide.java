@@ -30,7 +30,7 @@ final class TransmitSide {
     private final long maxMsgSize;
     private final int injectSize;
     private final int size;
-    /** Whether sends name their destination; with a connection whatever they name is not looked at (TAG-012). */
+    /** Whether sends name their destination; with a connection whatever they name is not looked at. */
     private final boolean needsDest;
     /** Why nothing is posted now, a positive errno: closed, or a claim is open; 0 otherwise. */
     private int refusal;
@@ -133,7 +133,7 @@ final class TransmitSide {
         return submitCopied(flags, onePiece, 1, len, destAddr, tag, data, context);
     }
 
-    /** Posts a send of pieces of registered memory whose bytes are taken before the return (TAG-041). */
+    /** Posts a send of pieces of registered memory whose bytes are taken before the return. */
     int postCopied(
         long flags, long[] pieces, int count, long len, long destAddr, long tag, long data, long context) {
         if (lock == null) {

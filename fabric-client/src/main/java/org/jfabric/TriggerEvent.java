@@ -3,13 +3,13 @@ package org.jfabric;
 /**
  * What starts a triggered operation.
  *
- * <p>Source: Appendix A.4, REF-044.
+ * <p>Source: fi_trigger(3); codes of libfabric 1.18.
  */
 public enum TriggerEvent {
     /** A counter has reached a value. */
     THRESHOLD(0),
 
-    /** An accelerator has written a variable (REF-055). */
+    /** An accelerator has written a variable. */
     XPU(1);
 
     private static final TriggerEvent[] VALUES = values();

@@ -1,10 +1,10 @@
 package org.jfabric;
 
 /**
- * Attributes of a transmit context (TX-001).
+ * Attributes of a transmit context.
  *
- * <p>In hints 0 is a wildcard; a new object is all wildcards. Source: TX 6. Owner: the thread that fills it in; a call
- * that takes it reads it before it returns.
+ * <p>In hints 0 is a wildcard; a new object is all wildcards. Source: fi_endpoint(3), section Transmit Context
+ * Attributes. Owner: the thread that fills it in; a call that takes it reads it before it returns.
  */
 public final class TxAttr {
     private long caps;
@@ -39,7 +39,7 @@ public final class TxAttr {
 
     /**
      * Capabilities of transmit operations, a subset of those of the endpoint; 0 takes over the applicable ones of
-     * {@link Info#caps()}. Default 0 (TX-002, TX-003).
+     * {@link Info#caps()}. Default 0.
      */
     public long caps() {
         return caps;
@@ -52,8 +52,7 @@ public final class TxAttr {
     }
 
     /**
-     * {@link Mode} bits of transmit operations; 0 takes over those of {@link Info#mode()}. Default 0 (TX-006,
-     * TX-007).
+     * {@link Mode} bits of transmit operations; 0 takes over those of {@link Info#mode()}. Default 0.
      */
     public long mode() {
         return mode;
@@ -66,8 +65,8 @@ public final class TxAttr {
     }
 
     /**
-     * Flags of calls without a flags argument. In hints 0 is any; a returned one names the default completion
-     * level. Default 0 (TX-009, CL-026).
+     * Flags of calls without a flags argument. In hints 0 is any; a returned one names the default completion level.
+     * Default 0.
      */
     public long opFlags() {
         return opFlags;
@@ -79,7 +78,7 @@ public final class TxAttr {
         return this;
     }
 
-    /** {@link Order} bits of messages; 0 asks for the default of the provider. Default 0 (TX-012, TX-015). */
+    /** {@link Order} bits of messages; 0 asks for the default of the provider. Default 0. */
     public long msgOrder() {
         return msgOrder;
     }
@@ -106,7 +105,7 @@ public final class TxAttr {
         return this;
     }
 
-    /** Largest transfer of inject calls in bytes. Default 0 (TX-040). */
+    /** Largest transfer of inject calls in bytes. Default 0. */
     public long injectSize() {
         return injectSize;
     }
@@ -117,7 +116,7 @@ public final class TxAttr {
         return this;
     }
 
-    /** Operations that may be outstanding; fewer may be possible at times. Default 0 (TX-041, TX-042). */
+    /** Operations that may be outstanding; fewer may be possible at times. Default 0. */
     public long size() {
         return size;
     }
@@ -128,7 +127,7 @@ public final class TxAttr {
         return this;
     }
 
-    /** Most scatter-gather elements of one operation. Default 0 (TX-044). */
+    /** Most scatter-gather elements of one operation. Default 0. */
     public long iovLimit() {
         return iovLimit;
     }
@@ -139,7 +138,7 @@ public final class TxAttr {
         return this;
     }
 
-    /** Most remote elements of one RMA or atomic operation. Default 0 (TX-045). */
+    /** Most remote elements of one RMA or atomic operation. Default 0. */
     public long rmaIovLimit() {
         return rmaIovLimit;
     }
@@ -153,7 +152,7 @@ public final class TxAttr {
     /**
      * Traffic class: a {@link TrafficClass} code or a code point of {@link TrafficClass#dscpSet(int)}; 0 takes that of
      * the domain. Links on one host have one way for everything: they take every class, also
-     * {@link TrafficClass#NETWORK_CTRL} without a privilege, and keep it as a hint. Default 0 (TX-047 to TX-054).
+     * {@link TrafficClass#NETWORK_CTRL} without a privilege, and keep it as a hint. Default 0.
      */
     public int tclass() {
         return tclass;
@@ -165,7 +164,7 @@ public final class TxAttr {
         return this;
     }
 
-    /** An independent copy, nested objects included; changing one does not change the other (REF-002). */
+    /** An independent copy, nested objects included; changing one does not change the other. */
     public TxAttr copy() {
         return new TxAttr(this);
     }

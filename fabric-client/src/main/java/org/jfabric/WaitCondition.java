@@ -1,15 +1,15 @@
 package org.jfabric;
 
 /**
- * What must hold before a blocking read of a completion queue is released; always only a hint (CQ-042, CQ-043).
+ * What must hold before a blocking read of a completion queue is released; always only a hint.
  *
- * <p>Source: Appendix A.4, CQ 2.5.
+ * <p>Source: fi_cq(3), section fi_cq_open, wait_cond; codes of libfabric 1.18.
  */
 public enum WaitCondition {
-    /** Any new entry releases the reader (CQ-040). */
+    /** Any new entry releases the reader. */
     NONE(0),
 
-    /** The number of entries given to the blocking read releases the reader (CQ-041). */
+    /** The number of entries given to the blocking read releases the reader. */
     THRESHOLD(1);
 
     private static final WaitCondition[] VALUES = values();

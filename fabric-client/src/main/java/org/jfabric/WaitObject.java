@@ -3,33 +3,33 @@ package org.jfabric;
 /**
  * What a thread may block on until a queue or counter has something new.
  *
- * <p>Source: Appendix A.4, CQ 2.4.
+ * <p>Source: fi_cq(3), section fi_cq_open, wait_obj; codes of libfabric 1.18.
  */
 public enum WaitObject {
-    /** No blocking; blocking reads are refused. The default (CQ-023, CQ-024). */
+    /** No blocking; blocking reads are refused. The default. */
     NONE(0),
 
-    /** Blocking through fabric calls only, by a mechanism of the provider (CQ-025). */
+    /** Blocking through fabric calls only, by a mechanism of the provider. */
     UNSPEC(1),
 
-    /** A wait set, which must exist when the queue is opened (CQ-027). */
+    /** A wait set, which must exist when the queue is opened. */
     SET(2),
 
-    /** A file descriptor for poll, select and epoll (CQ-030). */
+    /** A file descriptor for poll, select and epoll. */
     FD(3),
 
-    /** A mutex and condition variable (CQ-032). */
+    /** A mutex and condition variable. */
     MUTEX_COND(4),
 
-    /** No object: blocking calls yield the processor on every round (CQ-033). */
+    /** No object: blocking calls yield the processor on every round. */
     YIELD(5),
 
-    /** An array of file descriptors with their events, for wait sets (REF-047). */
+    /** An array of file descriptors with their events, for wait sets. */
     POLLFD(6),
 
     /**
      * Windows critical section and condition variable. The code is outside of the range of libfabric, where 5 is
-     * {@link #YIELD}; opening with it is refused with {@link FabricErrno#ENOSYS} (CQ-034, AMB-05).
+     * {@link #YIELD}; opening with it is refused with {@link FabricErrno#ENOSYS}.
      */
     CRITSEC_COND(0x7f00_0005);
 

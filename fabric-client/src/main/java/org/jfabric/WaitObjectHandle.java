@@ -5,8 +5,8 @@ import org.jfabric.ffi.ChannelDescriptor;
 import java.nio.channels.SocketChannel;
 
 /**
- * Receives what {@link ControlCommand#GETWAIT} and {@link ControlCommand#GETWAITOBJ} tell of a wait object, typed
- * (AMB-23). Owner: the calling thread.
+ * Receives what {@link ControlCommand#GETWAIT} and {@link ControlCommand#GETWAITOBJ} tell of a wait object, typed.
+ * Owner: the calling thread.
  */
 public final class WaitObjectHandle {
     private WaitObject waitObject = WaitObject.NONE;

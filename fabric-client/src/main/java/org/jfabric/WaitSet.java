@@ -18,7 +18,8 @@ import java.util.List;
  *
  * <p>Which one it was is not told; read all of them, or ask a {@link PollSet}. Any number of threads may
  * {@link #await}, one at a time waits at the native object; with an embedded driver in INVOKER mode only the thread
- * that uses the domain waits, because waiting runs the cycles. Source: REF-047, CQ-027 to CQ-029.
+ * that uses the domain waits, because waiting runs the cycles. Source: fi_poll(3), section fi_wait_open; fi_cq(3),
+ * section fi_cq_open, wait_set.
  */
 public final class WaitSet implements Fid {
     private final Fabric fabric;
@@ -70,7 +71,7 @@ public final class WaitSet implements Fid {
      * last read (fi_wait). What is not read keeps the set signalled.
      *
      * @param timeoutMs milliseconds; negative for no limit, 0 only looks.
-     * @return 0 if something can be read or a queue was signalled ({@link CompletionQueue#signal()}, AMB-06);
+     * @return 0 if something can be read or a queue was signalled ({@link CompletionQueue#signal()});
      *     {@code -FI_ETIMEDOUT}; {@code -FI_EINTR} if the thread was interrupted, whose flag stays set;
      *     {@code -FI_EOPBADSTATE} if the set is closed; {@code -FI_ENODEV} if the driver is gone.
      */

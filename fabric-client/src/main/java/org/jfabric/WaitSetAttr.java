@@ -3,7 +3,8 @@ package org.jfabric;
 /**
  * How a wait set is opened (fi_wait_attr).
  *
- * <p>Source: REF-047. Owner: the thread that fills it in; a call that takes it reads it before it returns.
+ * <p>Source: fi_poll(3), section fi_wait_open. Owner: the thread that fills it in; a call that takes it reads it before
+ * it returns.
  */
 public final class WaitSetAttr {
     private WaitObject waitObject = WaitObject.UNSPEC;

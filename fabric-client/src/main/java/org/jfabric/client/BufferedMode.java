@@ -5,7 +5,7 @@ import org.jfabric.Info;
 import org.jfabric.Mode;
 
 /**
- * Which endpoints have buffered receives (FI_BUFFERED_RECV, REF-050): asked in the same way by client and driver.
+ * Which endpoints have buffered receives (FI_BUFFERED_RECV): asked in the same way by client and driver.
  *
  * <p>Stateless; any thread.
  */

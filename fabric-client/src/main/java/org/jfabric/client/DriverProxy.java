@@ -72,7 +72,7 @@ public final class DriverProxy {
      * Opens a completion queue.
      *
      * @param correlationId of the answer.
-     * @param attr          every member reaches the driver unchanged (CQ-007).
+     * @param attr          every member reaches the driver unchanged.
      * @return 0 or {@code -FI_EAGAIN}.
      */
     public int openCompletionQueue(long correlationId, CompletionQueueAttr attr) {

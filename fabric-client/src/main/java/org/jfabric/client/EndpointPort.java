@@ -87,7 +87,7 @@ public abstract class EndpointPort {
         long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context);
 
     /**
-     * Gives cells of the receive slab back (REF-052); contexts that mean none are passed over.
+     * Gives cells of the receive slab back; contexts that mean none are passed over.
      *
      * @param contexts of entries that handed cells out.
      * @param count    of them.

@@ -20,9 +20,9 @@ public final class PeekFlags {
      * Checks a receive that has at least one of the flags.
      *
      * @param flags   of the operation, others among them.
-     * @param context of the operation; a claim is known by it, so it cannot be 0 (TAG-063).
+     * @param context of the operation; a claim is known by it, so it cannot be 0.
      * @return 0 for peek, peek and discard, and with a context for peek and claim, claim, claim and discard;
-     *     {@code -FI_EINVAL} for a claim without a context, for discard alone (TAG-065) and for all three together.
+     *     {@code -FI_EINVAL} for a claim without a context, for discard alone and for all three together.
      */
     public static int check(long flags, long context) {
         long asked = flags & ANY;

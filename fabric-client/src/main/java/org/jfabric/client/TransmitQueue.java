@@ -11,7 +11,7 @@ import org.jfabric.layout.Words;
 /**
  * The client's end of a {@code .tq} file. Only attached clients have one; an embedding client posts into the engine.
  *
- * <p>Owner: the one submitting thread. Source: design of the data path, hop 2; EP-064 to EP-071 for cancel.
+ * <p>Owner: the one submitting thread. Source: design of the data path, hop 2; fi_endpoint(3), section fi_cancel.
  */
 public final class TransmitQueue extends RequestQueue {
     private static final int SEND_TYPE = SendRequestEncoder.TEMPLATE_ID;

@@ -3,7 +3,7 @@ package org.jfabric.ffi;
 import java.lang.foreign.ValueLayout;
 
 /**
- * An event counter with a file descriptor, to be woken from a sleep in {@link Epoll} (CQ-030).
+ * An event counter with a file descriptor, to be woken from a sleep in {@link Epoll}.
  *
  * <p>Descriptors are non-blocking and close-on-exec. Any thread may call; nothing is allocated after a thread's first
  * native call. Close with {@link Libc#close(int)}.

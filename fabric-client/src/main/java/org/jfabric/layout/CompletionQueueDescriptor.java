@@ -61,7 +61,7 @@ public final class CompletionQueueDescriptor {
     public static final int SOURCE_OFFSET = 56;
     /** State: entries are written. */
     public static final int STATE_OPEN = 0;
-    /** State: an entry found no slot; nothing more will be written (CQ-145 to CQ-148). */
+    /** State: an entry found no slot; nothing more will be written. */
     public static final int STATE_OVERRUN = 1;
     /** Kind of a record that tells of success. */
     public static final int KIND_SUCCESS = 1;

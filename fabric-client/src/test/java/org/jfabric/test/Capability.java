@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Something that requirement rows need, as {@code docs/requirements.md} names it.
+ * Something that requirement rows need, as {@code docs/requirements} names it.
  *
  * @param name     as the rows say it.
  * @param exists   whether the document says that it is there; its rows are due then.

@@ -11,6 +11,7 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * Writes {@code target/conformance.md}: every row of {@link RequirementTable}, whether it is due, which tests that
@@ -31,6 +32,8 @@ public final class ConformanceReport {
     private final SortedMap<String, SortedSet<String>> rowsBySingleTest = new TreeMap<>();
     private final SortedSet<String> links = new TreeSet<>();
     private final SortedMap<String, String> unknown = new TreeMap<>();
+    /** Readings that the source code of tests cites, and that do not exist. */
+    private final List<String> citations = new ArrayList<>();
 
     ConformanceReport(RequirementTable table) {
         this.table = table;
@@ -39,7 +42,7 @@ public final class ConformanceReport {
     /**
      * Reads what the modules' tests have left, writes the report, and fails if there is something wrong.
      *
-     * @param args the report's path, the table's path, then the modules' folders.
+     * @param args the report's path, the folder of the requirements, then the modules' folders.
      * @throws IOException if a file cannot be read or written.
      */
     public static void main(String[] args) throws IOException {
@@ -47,6 +50,7 @@ public final class ConformanceReport {
         ConformanceReport report = new ConformanceReport(RequirementTable.read(Path.of(args[1])));
         for (int i = 2; i < args.length; i++) {
             report.readModule(Path.of(args[i], RequirementListener.DIR_DEFAULT));
+            report.readTests(Path.of(args[i], "src", "test", "java"));
         }
         Files.createDirectories(output.toAbsolutePath().getParent());
         Files.writeString(output, report.render());
@@ -57,7 +61,8 @@ public final class ConformanceReport {
             + output.toAbsolutePath().normalize());
         List<String> problems = report.problems();
         if (!problems.isEmpty()) {
-            System.err.println("Conformance: " + problems.size() + " problems, see docs/requirements.md for the rules");
+            System.err.println("Conformance: " + problems.size()
+                + " problems, see docs/requirements/README.md for the rules");
             problems.forEach(problem -> System.err.println("  " + problem));
             System.exit(1);
         }
@@ -67,6 +72,7 @@ public final class ConformanceReport {
     List<String> problems() {
         List<String> problems = new ArrayList<>(table.problems());
         unknown.forEach((id, test) -> problems.add(test + " claims the row " + id + ", which does not exist"));
+        problems.addAll(citations);
         table.capabilities().forEach(capability -> problems.addAll(capability.problems()));
         rowsBySingleTest.forEach((test, ids) -> {
             if (ids.size() > MAX_ROWS_PER_TEST) {
@@ -104,6 +110,21 @@ public final class ConformanceReport {
         }
     }
 
+    /** Looks for readings that a module's tests cite in comments and messages. */
+    void readTests(Path dir) throws IOException {
+        if (!Files.isDirectory(dir)) {
+            return;
+        }
+        try (Stream<Path> files = Files.walk(dir)) {
+            for (Path file : files.filter(file -> file.toString().endsWith(".java")).sorted().toList()) {
+                List<String> lines = Files.readAllLines(file);
+                for (int i = 0; i < lines.size(); i++) {
+                    citations.addAll(table.unknownReadings(lines.get(i), file.getFileName() + ":" + (i + 1)));
+                }
+            }
+        }
+    }
+
     void readLine(String line) {
         String[] columns = line.split("\t", -1);
         if (columns.length != 4) {
@@ -136,7 +157,7 @@ public final class ConformanceReport {
 
             Made by the build from the tests that passed. A row counts as shown when a test that names it passed; by
             link where the test ran over links, and `-` where no link takes part. A row is due when all capabilities
-            that `docs/requirements.md` names for it exist.
+            that `docs/requirements` names for it exist.
 
             """);
         renderSummary(text);
@@ -187,7 +208,8 @@ public final class ConformanceReport {
         for (String id : allIds()) {
             List<String> tests = testsById.getOrDefault(id, new TreeSet<>()).stream()
                 .map(ConformanceReport::shortName).toList();
-            text.append("| ").append(id).append(" | ").append(table.title(id)).append(" | ").append(state(id))
+            text.append("| ").append(id).append(" | ").append(table.title(id).replace("|", "\\|"))
+                .append(" | ").append(state(id))
                 .append(" | ").append(String.join(", ", linksOf(id))).append(" | ")
                 .append(String.join(", ", tests)).append(" |\n");
         }

@@ -7,9 +7,12 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 import static org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder.request;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Disabled;
 import org.junit.jupiter.api.DisplayName;
@@ -54,7 +57,7 @@ class ConformanceReportTest {
             .selectors(selectClass(Samples.class))
             .configurationParameter("junit.jupiter.conditions.deactivate", "*").build());
 
-        var report = new ConformanceReport(RequirementTable.parse(document()));
+        var report = new ConformanceReport(RequirementTable.parse(pages()));
         report.readModule(dir);
         String text = report.render();
         assertRow(text, "| CQ-002 | Title of CQ-002 | due, shown | - | ConformanceReportTest$Samples.passes |");
@@ -83,23 +86,51 @@ class ConformanceReportTest {
     }
 
     @Test
-    void shouldKnowWhenTheDocumentIsWrong() {
-        List<String> lines = new ArrayList<>(document());
-        lines.replaceAll(line -> line.startsWith("| CQ-010 |") ? "| CQ-011 | Again | now |"
-            : line.startsWith("| CQ-012 |") ? "| CQ-012 | Title | nowhere |"
-            : line.startsWith("| CQ-013 |") ? "| CQ-013 | Title | - |" : line);
-        lines.add("| CQ-152 | One too many | now |");
-        lines.add("| soon | perhaps | java.lang.String | - | What |");
-        lines.remove(0);
+    void shouldKnowWhenThePagesAreWrong() {
+        Map<String, List<String>> pages = pages();
+        List<String> rows = pages.get("rows.md");
+        rows.replaceAll(line -> line.startsWith("| CQ-010 |") ? "| CQ-011 | Again | now | Text | Page |"
+            : line.startsWith("| CQ-012 |") ? "| CQ-012 | Title | nowhere | Text | Page |"
+            : line.startsWith("| CQ-013 |") ? "| CQ-013 | Title | - | Text | Page |"
+            : line.startsWith("| CQ-014 |") ? "| CQ-014 | Title | now |  | Page |"
+            : line.startsWith("| CQ-015 |") ? "| CQ-015 | Title | now | Two | cells | Page |"
+            : line.startsWith("| CQ-016 |") ? "| CQ-016 | Title | now | One \\| cell | Page |" : line);
+        rows.add("| CQ-152 | One too many | now | Text | Page |");
+        List<String> readme = pages.get(RequirementTable.README);
+        readme.add("| soon | perhaps | java.lang.String | - | What |");
+        readme.remove(0);
+        pages.get(RequirementTable.READINGS).addAll(List.of(reading(2, "Once"), reading(2, "Twice"),
+            "| " + amb(3) + " | Where | Problem | Reading |"));
         assertEquals(List.of(
-            "CQ-011 stands twice",
             "capability that is neither existing nor missing: | soon | perhaps | java.lang.String | - | What |",
+            amb(2) + " stands twice",
+            "reading with 4 columns instead of 5: | " + amb(3) + " | Where | Problem | Reading |",
+            "CQ-011 stands twice",
+            "row with 6 columns instead of 5: | CQ-015 | Title | now | Two | cells | Page |",
             "CQ-010 is missing",
+            "CQ-015 is missing",
             "CQ-012 names the unknown capability nowhere",
             "CQ-013 has no title or no capability",
+            "CQ-014 has no text or no source",
             "CQ-152 does not exist",
-            "no line \"Enforced groups: ...\""),
-            RequirementTable.parse(lines).problems());
+            "no line \"Enforced groups: ...\"",
+            "readings.md:4 cites " + amb(3) + ", which does not exist",
+            "rows.md:15 cites CQ-015, which does not exist"),
+            RequirementTable.parse(pages).problems());
+    }
+
+    @Test
+    void shouldKnowWhatIsCitedAndDoesNotExist() throws IOException {
+        Map<String, List<String>> pages = pages();
+        pages.get("rows.md").add("See " + amb(1) + " and TAG-074, but not " + amb(98) + " and TAG-075.");
+        Files.write(dir.resolve("SomeTest.java"), List.of("// " + amb(1), "", "// " + amb(2) + ", " + amb(1)));
+        var report = new ConformanceReport(RequirementTable.parse(pages));
+        report.readTests(dir);
+        assertEquals(List.of(
+            "rows.md:651 cites " + amb(98) + ", which does not exist",
+            "rows.md:651 cites TAG-075, which does not exist",
+            "SomeTest.java:3 cites " + amb(2) + ", which does not exist"),
+            report.problems().stream().filter(problem -> problem.contains(" cites ")).toList());
     }
 
     @Test
@@ -116,8 +147,8 @@ class ConformanceReportTest {
     }
 
     @Test
-    void shouldFindNoMistakeInTheDocumentOfTheProject() throws IOException {
-        RequirementTable table = RequirementTable.read(Path.of("../docs/requirements.md"));
+    void shouldFindNoMistakeInThePagesOfTheProject() throws IOException {
+        RequirementTable table = RequirementTable.read(Path.of("../docs/requirements"));
         assertEquals(List.of(), table.problems());
         assertTrue(table.isEnforced("CQ-001"));
         assertTrue(table.isEnforced("CL-001"));
@@ -137,18 +168,30 @@ class ConformanceReportTest {
     }
 
     /** All rows: the last two of CQ wait for something. */
-    private static List<String> document() {
-        List<String> lines = new ArrayList<>();
-        lines.add("Enforced groups: CQ");
-        lines.add("| now | exists | java.lang.String#length | - | What |");
-        lines.add("| later | missing | no.SuchClass | caps RMA | What |");
+    private static Map<String, List<String>> pages() {
+        List<String> rows = new ArrayList<>();
         for (Requirements group : Requirements.values()) {
             for (String id : group.ids()) {
                 boolean waits = id.equals("CQ-150") || id.equals("CQ-151");
-                lines.add("| " + id + " | Title of " + id + " | now" + (waits ? ", later" : "") + " |");
+                rows.add("| " + id + " | Title of " + id + " | now" + (waits ? ", later" : "") + " | Text | Page |");
             }
         }
-        return lines;
+        Map<String, List<String>> pages = new TreeMap<>();
+        pages.put(RequirementTable.README, new ArrayList<>(List.of("Enforced groups: CQ",
+            "| now | exists | java.lang.String#length | - | What |",
+            "| later | missing | no.SuchClass | caps RMA | What |")));
+        pages.put(RequirementTable.READINGS, new ArrayList<>(List.of(reading(1, "Problem"))));
+        pages.put("rows.md", rows);
+        return pages;
+    }
+
+    private static String reading(int number, String problem) {
+        return "| " + amb(number) + " | Where | " + problem + " | Reading | CQ-001 |";
+    }
+
+    /** Put together here, since the report looks for the names of readings in this file too. */
+    private static String amb(int number) {
+        return String.format("AMB-%02d", number);
     }
 
     /** Input of the listener, run only from the test above. */

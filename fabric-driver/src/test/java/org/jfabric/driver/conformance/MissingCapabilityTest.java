@@ -17,8 +17,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * No link offers and no call takes what {@code docs/requirements.md} calls missing. When this fails, the capability is
- * there: mark it as existing, and its rows are due.
+ * No link offers and no call takes what {@code docs/requirements/README.md} calls missing. When this fails, the
+ * capability is there: mark it as existing, and its rows are due.
  */
 @Tag("conformance")
 class MissingCapabilityTest {
@@ -26,7 +26,7 @@ class MissingCapabilityTest {
 
     @Test
     void shouldBeAcceptedByNobody() throws Exception {
-        RequirementTable table = RequirementTable.read(Path.of("../docs/requirements.md"));
+        RequirementTable table = RequirementTable.read(Path.of("../docs/requirements"));
         int asked = 0;
         try (FabricPair pair = new FabricPair(Setup.LOOPBACK_EMBEDDED)) {
             for (Capability capability : table.capabilities()) {
