@@ -8,7 +8,7 @@ import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.LivenessConfig;
-import org.jfabric.driver.conformance.FabricNode;
+import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.Libc;

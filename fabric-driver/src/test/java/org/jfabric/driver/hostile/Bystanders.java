@@ -4,7 +4,7 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.Flags;
 import org.jfabric.Info;
-import org.jfabric.driver.conformance.FabricNode;
+import org.jfabric.driver.kit.FabricNode;
 
 import java.nio.file.Path;
 import java.util.concurrent.locks.LockSupport;

@@ -5,7 +5,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.FabricListener;
 import org.jfabric.Flags;
-import org.jfabric.driver.conformance.FabricNode;
+import org.jfabric.driver.kit.FabricNode;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
