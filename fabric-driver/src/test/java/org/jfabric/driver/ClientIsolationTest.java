@@ -13,6 +13,7 @@ import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,7 +41,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** What one client does, or leaves behind, has no effect on other clients and on other files of the process. */
 @Timeout(60)
 class ClientIsolationTest {
-    private static final long DEADLINE_NS = 20_000_000_000L;
+    private static final long DEADLINE_NS = Deadline.ns(20);
     private static final long LARGE = 32L << 20;
 
     @TempDir

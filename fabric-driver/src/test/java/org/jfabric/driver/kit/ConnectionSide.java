@@ -18,9 +18,9 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.PassiveEndpoint;
+import org.jfabric.test.Deadline;
 
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -31,7 +31,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** What one application needs for connections, besides the objects of a {@link FabricNode}: goes with its fabric. */
 public final class ConnectionSide {
     public static final byte[] NONE = {};
-    private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long DEADLINE_NS = Deadline.ns(20);
 
     public final FabricNode node;
     public final Info info;

@@ -12,14 +12,14 @@ import org.jfabric.Endpoint;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.WaitObject;
+import org.jfabric.test.Deadline;
 
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 
 /** An endpoint with a counter for its sends, another one for its receives, and a queue for both. */
 public final class CountedNode implements AutoCloseable {
-    public static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);
+    public static final long DEADLINE_NS = Deadline.ns(20);
 
     public final FabricNode owner;
     public final Domain domain;

@@ -2,6 +2,7 @@ package org.jfabric.driver.kit;
 
 import org.jfabric.driver.hostile.DriverView;
 import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.test.Deadline;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -30,7 +31,7 @@ public final class Daemons implements AutoCloseable {
         Stream.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"), Network.OPTIONS.stream()).toArray(String[]::new);
     /** After so many tests they must end in an orderly way, and others take over. */
     private static final int MAX_USES = 40;
-    private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long DEADLINE_NS = Deadline.ns(20);
     private static final long PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(200);
     private static final List<SystemCounter> ZERO_AT_REST = List.of(SystemCounter.CLIENTS, SystemCounter.ENDPOINTS,
         SystemCounter.COMPLETION_QUEUES, SystemCounter.COUNTERS, SystemCounter.REGIONS);

@@ -1,6 +1,7 @@
 package org.jfabric.driver.kit;
 
 import org.jfabric.driver.FabricDriver;
+import org.jfabric.test.Deadline;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -44,7 +45,7 @@ public final class DriverProcess implements AutoCloseable {
         try {
             result.process.getOutputStream().close();
             String said = new String(result.process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            if (!result.process.waitFor(20, TimeUnit.SECONDS) || result.process.exitValue() == 0) {
+            if (!result.process.waitFor(Deadline.s(20), TimeUnit.SECONDS) || result.process.exitValue() == 0) {
                 result.kill();
                 throw new AssertionError("the driver did not refuse: " + said);
             }
@@ -96,7 +97,7 @@ public final class DriverProcess implements AutoCloseable {
     public void close() {
         process.destroy();
         try {
-            if (!process.waitFor(10, TimeUnit.SECONDS)) {
+            if (!process.waitFor(Deadline.s(10), TimeUnit.SECONDS)) {
                 process.destroyForcibly();
                 throw new AssertionError("the driver did not end: " + output);
             }
@@ -107,7 +108,7 @@ public final class DriverProcess implements AutoCloseable {
 
     private void await() {
         try {
-            process.waitFor(10, TimeUnit.SECONDS);
+            process.waitFor(Deadline.s(10), TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -16,14 +16,14 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
+import org.jfabric.test.Deadline;
 
 import java.util.Arrays;
-import java.util.concurrent.TimeUnit;
 
 /** One application's objects: an endpoint with one completion queue, an address vector and some memory. */
 public final class FabricNode implements AutoCloseable {
     public static final int MEMORY = 16 << 20;
-    public static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);
+    public static final long DEADLINE_NS = Deadline.ns(20);
 
     public final Fabric fabric;
     public final Info info;

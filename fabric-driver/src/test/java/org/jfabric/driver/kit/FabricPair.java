@@ -10,6 +10,7 @@ import org.jfabric.client.QueueWatch;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.test.Deadline;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,11 +21,10 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
 
 /** Two endpoints that can reach each other, set up as a {@link Setup} says; everything goes with {@link #close}. */
 public final class FabricPair implements AutoCloseable {
-    private static final long LOOK_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long LOOK_TIMEOUT_NS = Deadline.ns(20);
 
     public final Setup setup;
     public final FabricNode a;

@@ -11,8 +11,8 @@ import org.jfabric.Endpoint;
 import org.jfabric.FabricAddress;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.test.Deadline;
 
-import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -21,7 +21,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 public final class PeekNode implements AutoCloseable {
     public static final long ANY = FabricAddress.ADDR_UNSPEC;
     public static final long SENT = 7_000;
-    private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long DEADLINE_NS = Deadline.ns(20);
 
     public final FabricPair pair;
     public final FabricNode sender;

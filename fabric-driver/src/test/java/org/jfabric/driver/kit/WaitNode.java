@@ -9,14 +9,14 @@ import org.jfabric.Endpoint;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.WaitObject;
+import org.jfabric.test.Deadline;
 
-import java.util.concurrent.TimeUnit;
 
 /**
  * An endpoint whose receives report to a queue of their own, and a peer that sends to it: each message is one entry.
  */
 public final class WaitNode implements AutoCloseable {
-    public static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);
+    public static final long DEADLINE_NS = Deadline.ns(20);
 
     public final CompletionQueue queue;
     private final FabricNode owner;

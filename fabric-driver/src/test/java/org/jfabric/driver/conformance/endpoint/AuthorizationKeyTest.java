@@ -16,6 +16,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -155,7 +156,7 @@ class AuthorizationKeyTest {
     private static long await(FabricPair pair, CompletionQueue queue) {
         UnsafeBuffer entry = new UnsafeBuffer(new byte[48]);
         CompletionError error = new CompletionError();
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         int result;
         while ((result = queue.read(entry, 0, 1)) == -FabricErrno.EAGAIN) {
             assertTrue(System.nanoTime() - deadline < 0, () -> "nothing in " + queue);

@@ -21,6 +21,7 @@ import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,7 +32,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
@@ -46,7 +46,7 @@ class BufferedAllocationTest implements CompletionHandler {
     private static final int WARM_UP_ROUNDS = 2_000;
     private static final int ROUNDS = 250;
     private static final int ATTEMPTS = 50;
-    private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long DEADLINE_NS = Deadline.ns(20);
     private static final int SMALL = 64;
     private static final int STORED = 6_000;
     private static final int ANNOUNCED = 40_000;
@@ -175,7 +175,10 @@ class BufferedAllocationTest implements CompletionHandler {
             }
             if ((turn & 1023) == 0) {
                 Thread.yield();
-                assertTrue(System.nanoTime() - deadline < 0);
+                // no text is made before it is needed
+                if (System.nanoTime() - deadline > 0) {
+                    throw new AssertionError(seen + " of " + entries + " entries");
+                }
             }
         }
         assertEquals(entries, seen);

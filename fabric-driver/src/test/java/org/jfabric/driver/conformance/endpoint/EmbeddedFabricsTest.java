@@ -14,6 +14,7 @@ import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
@@ -190,7 +191,7 @@ class EmbeddedFabricsTest {
 
     /** Moving gibibytes that were never touched takes a small machine half a minute. */
     private static FabricNode.Entry awaitLong(FabricNode node, FabricNode peer) {
-        long deadline = System.nanoTime() + 150_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(150);
         FabricNode.Entry entry;
         while ((entry = node.poll()) == null) {
             assertTrue(System.nanoTime() - deadline < 0, "no completion");

@@ -6,6 +6,7 @@ import org.jfabric.Flags;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -38,7 +39,7 @@ class EndpointControlTest {
             Endpoint endpoint = pair.a.endpoint;
             for (int i = 0; i < 200; i++) {
                 long level = random.nextBoolean() ? setup.strongestLevel() : Flags.TRANSMIT_COMPLETE;
-                controller.submit(() -> endpoint.setOpFlags(Flags.TRANSMIT | level)).get(20, TimeUnit.SECONDS);
+                controller.submit(() -> endpoint.setOpFlags(Flags.TRANSMIT | level)).get(Deadline.s(20), TimeUnit.SECONDS);
                 assertEquals(level, endpoint.getOpFlags(Flags.TRANSMIT));
                 assertEquals(0, endpoint.tsend(pair.a.memory.address(), 64, pair.toB, i, i));
                 if (level == Flags.MATCH_COMPLETE) {

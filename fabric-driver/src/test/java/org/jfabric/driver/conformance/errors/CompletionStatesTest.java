@@ -15,6 +15,7 @@ import org.jfabric.WaitObject;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -162,7 +163,7 @@ class CompletionStatesTest {
 
     /** Until what a read would find is as it should be. */
     private static void until(FabricPair pair, CompletionQueue queue, IntPredicate state) {
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         int found;
         while (!state.test(found = queue.read(null, 0, 0))) {
             int last = found;

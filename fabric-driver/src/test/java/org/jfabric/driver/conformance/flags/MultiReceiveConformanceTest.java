@@ -19,6 +19,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -38,7 +39,7 @@ class MultiReceiveConformanceTest {
     private static final long ANY = -1L;
     private static final int RECEIVE = FabricNode.MEMORY / 2;
     private static final long RECEIVED = Flags.RECV | Flags.MSG;
-    private static final long DEADLINE_NS = 20_000_000_000L;
+    private static final long DEADLINE_NS = Deadline.ns(20);
 
     private static Info hints() {
         return new Info().caps(Flags.MSG | Flags.TAGGED | Flags.SOURCE | Flags.MULTI_RECV);

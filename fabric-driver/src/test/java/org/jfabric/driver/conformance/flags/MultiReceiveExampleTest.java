@@ -21,6 +21,7 @@ import org.jfabric.driver.kit.ExamplePage;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -122,7 +123,7 @@ class MultiReceiveExampleTest {
                     receive();
                 }
             }
-            long deadlineNs = System.nanoTime() + 20_000_000_000L;
+            long deadlineNs = System.nanoTime() + Deadline.ns(20);
             while (said.size() < sent.size()) {
                 receive();
                 pair.a.poll();

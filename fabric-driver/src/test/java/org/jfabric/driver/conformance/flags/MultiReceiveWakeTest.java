@@ -10,6 +10,7 @@ import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.hostile.DriverView;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,14 +26,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(60)
 class MultiReceiveWakeTest {
     private static final int MESSAGES = 200;
+    private static final int SLEEPS = 8;
+    private static final int SLEEP_S = 10;
 
     @Test
     void shouldWakeADriverAsleepWhenThereIsRoomAgain() {
         Path base = FabricPair.newBase();
-        // a driver that sleeps out its time in each round needs longer than the whole test may
+        // a driver that sleeps out its time in each round takes as long as that, whatever the machine
+        long begin = System.nanoTime();
         try (FabricDriver driver = FabricDriver.launch(DriverConfig.builder()
                 .directory(base.resolve("sleepy")).threadingMode(ThreadingMode.SHARED)
-                .set("jfabric.threading.parkTimeoutNs", "10s").build());
+                .set("jfabric.threading.parkTimeoutNs", SLEEP_S + "s").build());
             DriverView view = new DriverView(driver.directory());
             FabricNode node = new FabricNode(
                 Fabric.connect(new FabricConfig().directory(driver.directory())), "loopback",
@@ -50,7 +54,7 @@ class MultiReceiveWakeTest {
                 node.await(i);
             }
             int received = 0;
-            for (int sleeps = 0; sleeps < 8; sleeps++) {
+            for (int sleeps = 0; sleeps < SLEEPS; sleeps++) {
                 long parked = view.counter("times parked");
                 // as many as the driver has slots, and one more, for which it must wake
                 for (int i = 0; i < 17; i++) {
@@ -61,13 +65,15 @@ class MultiReceiveWakeTest {
                 }
                 awaitParked(view, parked);
             }
+            assertTrue(System.nanoTime() - begin < TimeUnit.SECONDS.toNanos((SLEEPS - 2) * SLEEP_S),
+                "the driver slept its time out");
         } finally {
             FabricPair.delete(base);
         }
     }
 
     private static void awaitParked(DriverView view, long before) {
-        long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        long deadlineNs = System.nanoTime() + Deadline.ns(20);
         while (view.counter("times parked") == before) {
             assertTrue(System.nanoTime() - deadlineNs < 0, "the driver does not sleep");
             Thread.yield();

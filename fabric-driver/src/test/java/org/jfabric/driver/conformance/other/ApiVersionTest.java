@@ -23,6 +23,7 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -155,7 +156,7 @@ class ApiVersionTest {
         sender.enable();
         assertEquals(0, sender.tsend(memory.address(), 8, vector.insert(to.name()), 1, 1));
         UnsafeBuffer entry = new UnsafeBuffer(new byte[48]);
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         int result;
         while ((result = queue.read(entry, 0, 1)) == -FabricErrno.EAGAIN) {
             assertTrue(System.nanoTime() - deadline < 0, () -> "nothing in " + queue);
@@ -197,7 +198,7 @@ class ApiVersionTest {
     }
 
     private static void await(IntSupplier read, Object queue) {
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         int result;
         while ((result = read.getAsInt()) == -FabricErrno.EAGAIN) {
             assertTrue(System.nanoTime() - deadline < 0, () -> "nothing in " + queue);

@@ -24,6 +24,7 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -32,7 +33,6 @@ import org.junit.jupiter.api.Timeout;
 
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -44,7 +44,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Tag("conformance")
 @Timeout(120)
 class BestMatchTest {
-    private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long DEADLINE_NS = Deadline.ns(20);
     private static final int LENGTH = 64;
 
     private Path base;

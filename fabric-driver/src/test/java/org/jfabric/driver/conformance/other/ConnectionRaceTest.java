@@ -10,6 +10,7 @@ import org.jfabric.driver.kit.ConnectionSide;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -378,7 +379,7 @@ class ConnectionRaceTest {
                 int posted = 0;
                 int ended = 0;
                 right.shutdown(0);
-                long deadline = System.nanoTime() + 20_000_000_000L;
+                long deadline = System.nanoTime() + Deadline.ns(20);
                 int result = 0;
                 while (result != -FabricErrno.ENOTCONN) {
                     assertTrue(System.nanoTime() - deadline < 0, "sends are taken for ever");

@@ -20,6 +20,7 @@ import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.driver.kit.WaitSetup;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -45,7 +46,7 @@ class CounterWaitTest {
     private static final long ANY = -1L;
     private static final long UNREGISTERED = 0x7FFFL << 48;
     private static final long SHORT_NS = 2_000_000;
-    private static final int DEADLINE_MS = 20_000;
+    private static final int DEADLINE_MS = Deadline.ms(20);
 
     private final UnsafeBuffer payload = new UnsafeBuffer(new byte[8]);
     private final long[] contexts = new long[4];

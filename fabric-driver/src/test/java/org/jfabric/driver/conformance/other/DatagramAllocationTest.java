@@ -8,12 +8,12 @@ import org.jfabric.FabricAddress;
 import org.jfabric.IoVec;
 import org.jfabric.driver.kit.DatagramPair;
 import org.jfabric.driver.kit.DatagramSetup;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import java.lang.management.ManagementFactory;
-import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -26,7 +26,7 @@ class DatagramAllocationTest implements CompletionHandler {
     private static final int ROUNDS = 1_000;
     private static final int ATTEMPTS = 50;
     private static final int BATCH = 8;
-    private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long DEADLINE_NS = Deadline.ns(20);
 
     private final UnsafeBuffer injected = new UnsafeBuffer(new byte[64]);
     private final IoVec pieces = new IoVec();

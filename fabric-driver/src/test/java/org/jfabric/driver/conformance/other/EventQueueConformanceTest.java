@@ -22,6 +22,7 @@ import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.layout.CompletionQueueDescriptor;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -37,7 +38,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -51,7 +51,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Tag("link")
 @Timeout(120)
 class EventQueueConformanceTest {
-    private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long DEADLINE_NS = Deadline.ns(20);
     private static final int EAGAIN = -FabricErrno.EAGAIN;
     private static final long ANY = -1L;
 
@@ -148,14 +148,14 @@ class EventQueueConformanceTest {
             vector.bind(queue, 0);
             Arrays.fill(fiAddrs, -7);
             assertEquals(0, vector.insert(names, fiAddrs, Flags.MORE, 42));
-            assertEquals(-FabricErrno.EAVAIL, queue.sread(entry, 20_000, 0));
+            assertEquals(-FabricErrno.EAVAIL, queue.sread(entry, Deadline.ms(20), 0));
             assertEquals(1, queue.readErr(error, 0));
             assertSame(vector, error.fid());
             assertEquals(FabricErrno.EINVAL, error.err());
             assertEquals(42, error.context());
             assertEquals(1, error.data(), "index of the bad one");
             assertEquals("nonsense", error.errData().getStringWithoutLengthAscii(0, error.errDataSize()));
-            assertEquals(1, queue.sread(entry, 20_000, 0));
+            assertEquals(1, queue.sread(entry, Deadline.ms(20), 0));
             assertEquals(EventType.AV_COMPLETE, entry.type());
             assertSame(vector, entry.fid());
             assertEquals(42, entry.context());
@@ -164,7 +164,7 @@ class EventQueueConformanceTest {
             assertEquals(2, vector.size());
 
             assertEquals(0, vector.insert(new String[0], null, 0, 43));
-            assertEquals(1, queue.sread(entry, 20_000, 0));
+            assertEquals(1, queue.sread(entry, Deadline.ms(20), 0));
             assertEquals(0, entry.data());
             assertEquals(43, entry.context());
             // an endpoint uses it as any other

@@ -20,6 +20,7 @@ import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -48,7 +49,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class EventQueueDriverEndTest {
     private static final int EAGAIN = -FabricErrno.EAGAIN;
-    private static final long DEADLINE_S = 30;
+    private static final long DEADLINE_S = Deadline.s(30);
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private Path base;
@@ -169,7 +170,7 @@ class EventQueueDriverEndTest {
         int[] failed = new int[made];
         boolean[] ended = new boolean[made];
         int result;
-        while ((result = queue.sread(entry, 20_000, 0)) != -FabricErrno.ENODEV) {
+        while ((result = queue.sread(entry, Deadline.ms(20), 0)) != -FabricErrno.ENODEV) {
             if (result == -FabricErrno.EAVAIL) {
                 assertEquals(1, queue.readErr(error, 0));
                 failed[(int) error.context()]++;

@@ -19,6 +19,7 @@ import org.jfabric.driver.kit.ExamplePage;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -145,7 +146,7 @@ class EventQueueExampleTest {
 
     private static void join(Thread thread) {
         try {
-            thread.join(20_000);
+            thread.join(Deadline.ms(20));
         } catch (InterruptedException interrupted) {
             throw new AssertionError(interrupted);
         }

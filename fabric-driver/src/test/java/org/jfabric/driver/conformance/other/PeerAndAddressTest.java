@@ -20,6 +20,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -130,7 +131,7 @@ class PeerAndAddressTest {
             exchange(a, b, toB);
             for (int round = 0; round < 6; round++) {
                 try (MemoryRegion region = a.domain.allocate(1 << 20)) {
-                    long deadline = System.nanoTime() + 20_000_000_000L;
+                    long deadline = System.nanoTime() + Deadline.ns(20);
                     do {
                         assertTrue(System.nanoTime() - deadline < 0, "the region was never mapped");
                         b.endpoint.trecv(b.memory.address(), 1 << 20, ANY, 1, 0, 1);
@@ -172,7 +173,7 @@ class PeerAndAddressTest {
     }
 
     private static void awaitGone(FabricNode node, UnsafeBuffer entry) {
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         int result;
         while ((result = node.cq.read(entry, 0, 1)) == -FabricErrno.EAGAIN) {
             assertTrue(System.nanoTime() - deadline < 0, "the driver's end was not noticed");
@@ -183,7 +184,7 @@ class PeerAndAddressTest {
 
     /** Waits for unread entries without reading them. */
     private static void waitForSpace(FabricNode node, int count) {
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         while (node.cq.read(null, 0, 0) != 0) {
             assertTrue(System.nanoTime() - deadline < 0, "no entry of " + count);
             Thread.yield();
@@ -228,7 +229,7 @@ class PeerAndAddressTest {
             }
             // this side notices it in the cycles of its close
             beta.close();
-            assertEquals(3, a.fabric.close(20_000_000_000L));
+            assertEquals(3, a.fabric.close(Deadline.ns(20)));
         } finally {
             beta.close();
             FabricPair.delete(base);
@@ -253,7 +254,7 @@ class PeerAndAddressTest {
                 beta.kill();
             });
             killer.start();
-            assertEquals(3, a.fabric.close(20_000_000_000L));
+            assertEquals(3, a.fabric.close(Deadline.ns(20)));
             killer.join();
         } finally {
             FabricPair.delete(base);
@@ -288,10 +289,10 @@ class PeerAndAddressTest {
             }
             if (setup == Setup.LOOPBACK_EMBEDDED) {
                 // both sides belong to the one fabric
-                assertEquals(0, pair.a.fabric.close(5_000_000_000L));
+                assertEquals(0, pair.a.fabric.close(Deadline.ns(5)));
                 return;
             }
-            assertEquals(0, pair.a.fabric.close(5_000_000_000L));
+            assertEquals(0, pair.a.fabric.close(Deadline.ns(5)));
             for (int i = 0; i < count; i++) {
                 pair.b.await(i);
             }

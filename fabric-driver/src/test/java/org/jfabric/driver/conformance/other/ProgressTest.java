@@ -8,6 +8,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -41,7 +42,7 @@ class ProgressTest {
             assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, 1, 0, 3));
             assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(), LENGTH, pair.toB, 1, 4));
             byte sent = FabricNode.pattern(2, LENGTH - 1);
-            long deadline = System.nanoTime() + 20_000_000_000L;
+            long deadline = System.nanoTime() + Deadline.ns(20);
             if (!manual) {
                 // nobody reads, and the message arrives
                 while (pair.b.memory.buffer().getByteVolatile(LENGTH - 1) != sent) {
@@ -76,7 +77,7 @@ class ProgressTest {
             int[] sent = new int[2];
             int[] posted = new int[2];
             int[] ended = new int[2];
-            long deadline = System.nanoTime() + 60_000_000_000L;
+            long deadline = System.nanoTime() + Deadline.ns(60);
             while (ended[0] < 2 * total || ended[1] < 2 * total) {
                 assertTrue(System.nanoTime() - deadline < 0, () -> "ended " + ended[0] + " and " + ended[1]);
                 for (int i = 0; i < 2; i++) {

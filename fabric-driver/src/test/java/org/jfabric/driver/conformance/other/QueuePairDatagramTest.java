@@ -15,6 +15,7 @@ import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -176,7 +177,7 @@ class QueuePairDatagramTest {
     }
 
     private static void ended(Process mckey) throws Exception {
-        assertTrue(mckey.waitFor(30, TimeUnit.SECONDS), "mckey does not end");
+        assertTrue(mckey.waitFor(Deadline.s(30), TimeUnit.SECONDS), "mckey does not end");
         String said = new String(mckey.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(0, mckey.exitValue(), said);
         assertTrue(said.contains("data transfers complete"), said);

@@ -8,6 +8,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,7 +28,7 @@ class RegionCloseTest {
     private static final int OTHER = 9;
     private static final long ANY = -1L;
     private static final String MAPPED = "bytes mapped";
-    private static final long DEADLINE_NS = 20_000_000_000L;
+    private static final long DEADLINE_NS = Deadline.ns(20);
 
     @ParameterizedTest(name = "{0}")
     @SetupSource

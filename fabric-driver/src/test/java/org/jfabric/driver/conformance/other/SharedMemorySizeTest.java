@@ -19,6 +19,7 @@ import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Sizing;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -101,7 +102,7 @@ class SharedMemorySizeTest {
 
     /** Until the file is there with its blocks, which are reserved a moment after it was made. */
     private static void awaitFile(Path directory, String kind) throws IOException {
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         while (files(directory).getOrDefault(kind, 0L) == 0) {
             assertTrue(System.nanoTime() - deadline < 0, "no file of kind " + kind + " in " + files(directory));
             Thread.onSpinWait();

@@ -18,6 +18,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -42,7 +43,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(180)
 class ThreadSafeDomainTest {
     private static final long ANY = -1L;
-    private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(90);
+    private static final long DEADLINE_NS = Deadline.ns(90);
     private static final int THREADS = 3;
     private static final int MESSAGES = 1000;
     private static final int WINDOW = 8;
@@ -503,7 +504,7 @@ class ThreadSafeDomainTest {
 
     private static void join(Thread thread) {
         try {
-            thread.join(DEADLINE_NS / 1_000_000 + 20_000);
+            thread.join(DEADLINE_NS / 1_000_000 + Deadline.ms(20));
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
@@ -516,7 +517,7 @@ class ThreadSafeDomainTest {
 
     private static void await(CountDownLatch latch) {
         try {
-            assertTrue(latch.await(60, TimeUnit.SECONDS));
+            assertTrue(latch.await(Deadline.s(60), TimeUnit.SECONDS));
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }

@@ -13,6 +13,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -190,7 +191,7 @@ class CompletionFieldsTest {
 
     private static CompletionError awaitError(FabricPair pair, CompletionQueue queue) {
         CompletionError error = new CompletionError();
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         int result;
         while ((result = queue.readErr(error, 0)) == -FabricErrno.EAGAIN) {
             assertTrue(System.nanoTime() - deadline < 0, "no error");

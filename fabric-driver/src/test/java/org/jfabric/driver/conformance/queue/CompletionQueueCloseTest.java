@@ -16,6 +16,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -140,7 +141,7 @@ class CompletionQueueCloseTest {
 
     /** Waits for an entry without taking it. */
     private void awaitReadable(FabricPair pair, CompletionQueue queue) {
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         while (queue.read(null, 0, 0) != 0) {
             assertTrue(System.nanoTime() - deadline < 0, "nothing to read");
             pair.a.poll();

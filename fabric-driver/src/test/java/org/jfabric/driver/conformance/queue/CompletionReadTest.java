@@ -16,6 +16,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -267,7 +268,7 @@ class CompletionReadTest {
     }
 
     private static void awaitPosted(FabricPair pair, Endpoint endpoint, CompletionQueue queue, int posted) {
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         while (endpoint.rxSizeLeft() != RX_SIZE - posted) {
             assertTrue(System.nanoTime() - deadline < 0, () -> "room for " + endpoint.rxSizeLeft() + " receives");
             queue.read(null, 0, 0);

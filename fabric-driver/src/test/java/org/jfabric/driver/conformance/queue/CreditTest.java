@@ -9,11 +9,11 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 
-import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -22,7 +22,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Tag("conformance")
 @Tag("link")
 class CreditTest {
-    private static final long STANDSTILL_NS = 40_000_000_000L;
+    private static final long STANDSTILL_NS = Deadline.ns(40);
     private static final long ANY = -1L;
     /** Over no link it goes with its header: it is fetched, or arrives in pieces. */
     private static final int LONG = 100_000;
@@ -118,7 +118,7 @@ class CreditTest {
                 ? "messages of " + pair.a.endpoint.name() + " without a receive at " + pair.b.endpoint.name()
                     + " hold it back"
                 : "sends of " + pair.a.endpoint.name() + " held back by " + pair.b.endpoint.name();
-            long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+            long deadlineNs = System.nanoTime() + Deadline.ns(20);
             int sent = 0;
             try (DriverView view = new DriverView(pair.directoryOf(setup.isForeign() ? pair.b : pair.a))) {
                 while (view.counters().getOrDefault(label, 0L) == 0) {

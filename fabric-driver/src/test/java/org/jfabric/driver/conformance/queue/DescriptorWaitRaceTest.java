@@ -14,6 +14,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.WaitNode;
 import org.jfabric.driver.kit.WaitSetup;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -34,7 +35,7 @@ class DescriptorWaitRaceTest {
     private static final int SLEEPS = 20_000;
     private static final int WINDOW = 32;
     private static final int ROUNDS = 400;
-    private static final int DEADLINE_MS = 20_000;
+    private static final int DEADLINE_MS = Deadline.ms(20);
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(WaitSetup.class)

@@ -19,6 +19,7 @@ import org.jfabric.WaitObjectHandle;
 import org.jfabric.driver.kit.WaitNode;
 import org.jfabric.driver.kit.WaitSetup;
 import org.jfabric.ffi.ChannelDescriptor;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -41,7 +42,7 @@ import java.nio.file.Path;
 @Tag("conformance")
 @Timeout(120)
 public class DescriptorWaitTest {
-    private static final int DEADLINE_MS = 20_000;
+    private static final int DEADLINE_MS = Deadline.ms(20);
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(WaitSetup.class)

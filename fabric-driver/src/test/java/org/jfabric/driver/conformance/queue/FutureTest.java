@@ -13,6 +13,7 @@ import org.jfabric.future.CompletionDispatcher;
 import org.jfabric.future.CompletionRecord;
 import org.jfabric.future.FutureEndpoint;
 import org.jfabric.future.TransferException;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,7 +36,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class FutureTest {
     private static final long ANY = FabricAddress.ADDR_UNSPEC;
-    private static final long DEADLINE_NS = 20_000_000_000L;
+    private static final long DEADLINE_NS = Deadline.ns(20);
     private static final int SIZE = 16;
     private static final int LENGTH = 64;
 

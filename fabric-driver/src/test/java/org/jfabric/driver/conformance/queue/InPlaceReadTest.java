@@ -9,6 +9,7 @@ import org.jfabric.Threading;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,7 +23,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class InPlaceReadTest {
     private static final long ANY = FabricAddress.ADDR_UNSPEC;
-    private static final long DEADLINE_NS = 20_000_000_000L;
+    private static final long DEADLINE_NS = Deadline.ns(20);
     private static final int SIZE = 16;
     private static final int LENGTH = 64;
 

@@ -18,6 +18,7 @@ import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.WaitNode;
 import org.jfabric.driver.kit.WaitSetup;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -32,7 +33,7 @@ import java.util.concurrent.TimeUnit;
 @Timeout(120)
 class MutexCondTest {
     private static final int ROUNDS = 300;
-    private static final int DEADLINE_MS = 20_000;
+    private static final int DEADLINE_MS = Deadline.ms(20);
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = WaitSetup.class, names = {"LOOPBACK_SHARED", "LOOPBACK_DEDICATED"})

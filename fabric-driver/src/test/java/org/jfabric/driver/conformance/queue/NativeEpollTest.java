@@ -18,6 +18,7 @@ import org.jfabric.ffi.ChannelDescriptor;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.EventFd;
 import org.jfabric.ffi.Libc;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,7 +32,7 @@ import java.nio.file.Path;
 @Timeout(120)
 class NativeEpollTest {
     private static final int ROUNDS = 200;
-    private static final int DEADLINE_MS = 20_000;
+    private static final int DEADLINE_MS = Deadline.ms(20);
     private static final long QUEUE = 1;
     private static final long OTHER = 2;
 

@@ -14,6 +14,7 @@ import org.jfabric.ResourceManagement;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -31,7 +32,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class OverrunTest {
     private static final long ANY = FabricAddress.ADDR_UNSPEC;
-    private static final long DEADLINE_NS = 20_000_000_000L;
+    private static final long DEADLINE_NS = Deadline.ns(20);
     private static final int SIZE = 16;
     /** More than any ring that a queue of that size may have got, and less than an endpoint may have outstanding. */
     private static final int MESSAGES = 100;

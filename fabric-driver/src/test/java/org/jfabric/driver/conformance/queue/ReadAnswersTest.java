@@ -15,6 +15,7 @@ import org.jfabric.WaitObject;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -32,7 +33,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Tag("link")
 @Timeout(120)
 class ReadAnswersTest {
-    private static final long DEADLINE_NS = 20_000_000_000L;
+    private static final long DEADLINE_NS = Deadline.ns(20);
     private static final int SIZE = 16;
     private static final int MESSAGES = 100;
     private static final String READ_ERR = "readErr";

@@ -18,6 +18,7 @@ import org.jfabric.Info;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -285,7 +286,7 @@ class SourceReportTest {
         }
 
         int awaitEntry() {
-            long deadline = System.nanoTime() + 20_000_000_000L;
+            long deadline = System.nanoTime() + Deadline.ns(20);
             int result;
             while ((result = queue.readFrom(entry, 0, 1, source)) == -FabricErrno.EAGAIN) {
                 assertTrue(System.nanoTime() - deadline < 0, "no entry in " + queue);
@@ -295,7 +296,7 @@ class SourceReportTest {
         }
 
         void poll(org.jfabric.CompletionHandler handler) {
-            long deadline = System.nanoTime() + 20_000_000_000L;
+            long deadline = System.nanoTime() + Deadline.ns(20);
             int result;
             while ((result = queue.poll(handler, 1)) == -FabricErrno.EAGAIN) {
                 assertTrue(System.nanoTime() - deadline < 0, "no entry in " + queue);

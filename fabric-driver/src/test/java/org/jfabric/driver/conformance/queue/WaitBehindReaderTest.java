@@ -13,6 +13,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 
@@ -25,7 +26,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** A blocking read of a queue with entries that another thread, which is in a handler, keeps to itself. */
 @Timeout(60)
 class WaitBehindReaderTest {
-    private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final long DEADLINE_NS = Deadline.ns(30);
     private static final int FOREVER_MS = -1;
 
     @ParameterizedTest(name = "{0}")

@@ -25,6 +25,7 @@ import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.driver.kit.WaitNode;
 import org.jfabric.driver.kit.WaitSetup;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -42,7 +43,7 @@ import java.nio.file.Path;
 @Tag("link")
 @Timeout(120)
 class WaitSetTest {
-    private static final int DEADLINE_MS = 20_000;
+    private static final int DEADLINE_MS = Deadline.ms(20);
 
     @ParameterizedTest(name = "{0}")
     @SetupSource

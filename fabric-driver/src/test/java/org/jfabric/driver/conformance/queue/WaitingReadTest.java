@@ -15,6 +15,7 @@ import org.jfabric.WaitObject;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -43,7 +44,7 @@ class WaitingReadTest {
     private static final int ENTRY = 48;
     private static final int FOR_EVER = -1;
     private static final long LONG_ENOUGH_TO_SLEEP_NS = TimeUnit.MILLISECONDS.toNanos(30);
-    private static final long DEADLINE_S = 60;
+    private static final long DEADLINE_S = Deadline.s(60);
 
     private final UnsafeBuffer entries = new UnsafeBuffer(new byte[16 * ENTRY]);
     private final List<Thread> started = new ArrayList<>();

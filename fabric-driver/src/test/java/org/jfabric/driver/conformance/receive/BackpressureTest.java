@@ -10,6 +10,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -17,7 +18,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 
 import java.util.BitSet;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -80,7 +80,7 @@ class BackpressureTest {
 
         /** Sends until as many sends are outstanding as can be, and waits for the peer to hold them back. */
         QueueSnapshot fill() {
-            long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(40);
+            long deadlineNs = System.nanoTime() + Deadline.ns(40);
             for (;;) {
                 int result = send();
                 drain();
@@ -116,7 +116,7 @@ class BackpressureTest {
             for (int i = 0; i < sent; i++) {
                 b.assertFilled(RECEIVE + (long) i * SLOT, LENGTH, i);
             }
-            long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+            long deadlineNs = System.nanoTime() + Deadline.ns(20);
             while (completed.cardinality() < sent) {
                 drain();
                 pair.pump();
@@ -146,7 +146,7 @@ class BackpressureTest {
             QueueSnapshot sender = flood.fill();
             QueueSnapshot.PeerRow slow = peer(sender, pair.b);
             // a daemon that was late reads what is on its way in several steps
-            long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(40);
+            long deadlineNs = System.nanoTime() + Deadline.ns(40);
             QueueSnapshot seen = pair.look(pair.b);
             while (seen.storedCount() + seen.announcedCount() != flood.sent - slow.waiting()) {
                 QueueSnapshot last = seen;

@@ -8,12 +8,12 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 
-import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -82,7 +82,7 @@ class ContextSizeTest {
                     pair.a.await(i);
                 }
                 // as soon as the driver's word of it is here
-                long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+                long deadlineNs = System.nanoTime() + Deadline.ns(20);
                 while (pair.a.endpoint.tsend(pair.a.memory.address(0), 8, pair.toB, 1, 9) != 0) {
                     assertTrue(System.nanoTime() - deadlineNs < 0, "no room after all entries were read");
                     pair.a.assertQuiet(1);
@@ -123,7 +123,7 @@ class ContextSizeTest {
 
     /** The receive that ended has made room for one more, as soon as the driver's word of it is here. */
     private static void retry(FabricPair pair, int context) {
-        long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        long deadlineNs = System.nanoTime() + Deadline.ns(20);
         while (pair.b.endpoint.trecv(pair.b.memory.address(RECEIVE), 64, ANY, 1, 0, context) != 0) {
             assertTrue(System.nanoTime() - deadlineNs < 0, "no room after an entry was read");
             pair.b.assertQuiet(1);

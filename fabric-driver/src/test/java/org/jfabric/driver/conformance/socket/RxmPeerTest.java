@@ -10,6 +10,7 @@ import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -75,7 +76,7 @@ class RxmPeerTest {
 
     private byte[] read(int length) throws IOException {
         InputStream in = peer.getInputStream();
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         while (in.available() < length) {
             assertTrue(System.nanoTime() - deadline < 0, () -> "not " + length + " bytes");
             driver.cycle();
@@ -86,7 +87,7 @@ class RxmPeerTest {
 
     private void awaitEnd() throws IOException {
         peer.setSoTimeout(1);
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         while (true) {
             assertTrue(System.nanoTime() - deadline < 0, "the connection was not closed");
             driver.cycle();

@@ -23,6 +23,7 @@ import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -64,7 +65,7 @@ class SocketAddressTest {
     }
 
     private void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         while (!condition.getAsBoolean()) {
             assertTrue(System.nanoTime() - deadline < 0, "not reached");
             driver.cycle();

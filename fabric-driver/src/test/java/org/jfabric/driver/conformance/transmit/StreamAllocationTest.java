@@ -9,6 +9,7 @@ import org.jfabric.CompletionHandler;
 import org.jfabric.FabricAddress;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.test.Deadline;
 import org.jfabric.tool.PingPongFabric;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -17,7 +18,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 
 /** Messages over TCP allocate nothing after warm-up on the thread that calls, which runs engine and link too. */
 @Tag("conformance")
@@ -28,7 +28,7 @@ class StreamAllocationTest implements CompletionHandler {
     private static final int ATTEMPTS = 50;
     private static final int BATCH = 16;
     private static final int SMALL = 64;
-    private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long DEADLINE_NS = Deadline.ns(20);
 
     private long completed;
 
