@@ -42,4 +42,4 @@ done
 
 # Endpoints of two drivers, and groups with mckey of rdmacm-utils as the other member, by the tests of the project.
 check "UD: endpoints and multicast groups" junit 4 -Djfabric.test.ud.hosts=10.0.0.1,10.0.0.2 \
-    --select-class=org.jfabric.driver.conformance.QueuePairDatagramTest
+    --select-class=org.jfabric.driver.conformance.other.QueuePairDatagramTest

@@ -1,5 +1,6 @@
 package org.jfabric;
 
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,7 +27,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class EventQueueWaitTest {
     private static final int EAGAIN = -FabricErrno.EAGAIN;
-    private static final long DEADLINE_S = 30;
+    private static final long DEADLINE_S = Deadline.s(30);
     private static final Object FID = "some object";
 
     private final ExecutorService threads = Executors.newCachedThreadPool();

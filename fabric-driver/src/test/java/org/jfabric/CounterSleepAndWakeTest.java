@@ -6,6 +6,7 @@ import org.jfabric.driver.engine.complete.CounterWriter;
 import org.jfabric.driver.engine.complete.WaitPoint;
 import org.jfabric.layout.CounterDescriptor;
 import org.jfabric.layout.WaitDescriptor;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,7 +32,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(900)
 class CounterSleepAndWakeTest {
     private static final long ROUNDS = 200_000;
-    private static final long STUCK_NS = TimeUnit.SECONDS.toNanos(60);
+    private static final long STUCK_NS = Deadline.ns(60);
     private static final int LONGEST_PAUSE_SPINS = 2_000;
     private static final long SEED = 20_261_121;
 
@@ -49,7 +50,7 @@ class CounterSleepAndWakeTest {
         Process sleeper = start(file);
         try {
             count(memory, sleeper);
-            assertTrue(sleeper.waitFor(60, TimeUnit.SECONDS), "the sleeper did not end");
+            assertTrue(sleeper.waitFor(Deadline.s(60), TimeUnit.SECONDS), "the sleeper did not end");
             String said = new String(sleeper.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             assertEquals("waited " + ROUNDS + "\n", said);
         } finally {

@@ -5,6 +5,7 @@ import org.jfabric.driver.engine.complete.CompletionWriter;
 import org.jfabric.driver.engine.complete.WaitPoint;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.WaitDescriptor;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,7 +32,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class SleepAndWakeTest {
     private static final int CAPACITY = 16;
     private static final long SLEEPS = 1_000_000;
-    private static final long STUCK_NS = TimeUnit.SECONDS.toNanos(60);
+    private static final long STUCK_NS = Deadline.ns(60);
     private static final int LONGEST_PAUSE_SPINS = 2_000;
 
     @TempDir
@@ -48,7 +49,7 @@ class SleepAndWakeTest {
         Process reader = startReader(file, entries);
         try {
             long sleeps = write(memory, entries, reader);
-            assertTrue(reader.waitFor(60, TimeUnit.SECONDS), "the reader did not end");
+            assertTrue(reader.waitFor(Deadline.s(60), TimeUnit.SECONDS), "the reader did not end");
             String said = new String(reader.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             assertEquals("read " + entries + "\n", said);
             assertTrue(sleeps >= SLEEPS, "only " + sleeps + " sleeps in " + entries + " entries");

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 class AllocationTest {
     private static final int WARM_UP = 20_000;
     private static final int MEASURED = 10_000;
-    private static final long WARM_UP_LIMIT_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final long WARM_UP_LIMIT_NS = Deadline.ns(30);
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final TestDirectory dir = new TestDirectory();

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -118,7 +118,7 @@ class EpollTest {
         Thread sleeper = new Thread(() -> count.set(epoll.poll(-1)));
         sleeper.start();
         EventFd.write(fds[0], 1);
-        sleeper.join(TimeUnit.SECONDS.toMillis(20));
+        sleeper.join(Deadline.ms(20));
         assertFalse(sleeper.isAlive());
         assertEquals(1, count.get());
         assertEquals(9, epoll.data(0));

@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -64,13 +64,13 @@ class FutexTest {
             for (int i = 0; i < sleepers.length; i++) {
                 sleepers[i] = new Thread(() -> {
                     // Through another, read-only, mapping: only a shared futex meets its waker then.
-                    int result = Futex.wait(other.address() + 64, 0, TimeUnit.SECONDS.toNanos(30));
+                    int result = Futex.wait(other.address() + 64, 0, Deadline.ns(30));
                     results.addAndGet(result == 0 ? 1 : 100);
                 });
                 sleepers[i].start();
             }
             int woken = 0;
-            long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+            long deadlineNs = System.nanoTime() + Deadline.ns(20);
             while (woken < sleepers.length && System.nanoTime() < deadlineNs) {
                 int now = Futex.wake(file.address() + 64, 1);
                 assertTrue(now == 0 || now == 1);
@@ -78,7 +78,7 @@ class FutexTest {
                 Thread.onSpinWait();
             }
             for (Thread sleeper : sleepers) {
-                sleeper.join(TimeUnit.SECONDS.toMillis(20));
+                sleeper.join(Deadline.ms(20));
                 assertFalse(sleeper.isAlive());
             }
             assertEquals(sleepers.length, woken);

@@ -15,8 +15,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -253,7 +253,7 @@ class LibcTest {
             threads[t].start();
         }
         for (Thread thread : threads) {
-            thread.join(TimeUnit.SECONDS.toMillis(30));
+            thread.join(Deadline.ms(30));
             assertFalse(thread.isAlive());
         }
         assertEquals(0, wrong.get());
@@ -263,7 +263,7 @@ class LibcTest {
     void shouldWorkOnVirtualThreads() throws InterruptedException {
         AtomicInteger result = new AtomicInteger(1);
         Thread thread = Thread.ofVirtual().start(() -> result.set(Libc.unlinkat(dir.fd, "absent")));
-        assertTrue(thread.join(Duration.ofSeconds(10)));
+        assertTrue(thread.join(Duration.ofNanos(Deadline.ns(10))));
         assertEquals(-LinuxErrno.ENOENT, result.get());
     }
 

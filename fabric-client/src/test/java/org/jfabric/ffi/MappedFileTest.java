@@ -15,9 +15,9 @@ import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -271,7 +271,7 @@ class MappedFileTest {
         Reference.reachabilityFence(buffer);
         buffer = null;
 
-        long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        long deadlineNs = System.nanoTime() + Deadline.ns(20);
         while (isMapped(dir.path("f"))) {
             assertTrue(System.nanoTime() < deadlineNs, "still mapped without any reference");
             System.gc();

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.agrona.UnsafeApi;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -49,7 +50,7 @@ class NativeAccessTest {
         command.add(Check.class.getName());
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-        assertTrue(process.waitFor(30, TimeUnit.SECONDS));
+        assertTrue(process.waitFor(Deadline.s(30), TimeUnit.SECONDS));
         return output;
     }
 

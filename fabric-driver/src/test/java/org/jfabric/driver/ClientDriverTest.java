@@ -23,6 +23,7 @@ import org.jfabric.MemoryRegion;
 import org.jfabric.MemorySlice;
 import org.jfabric.WaitObject;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -45,7 +46,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** The client's objects against a real driver of each threading mode. */
 @Timeout(60)
 class ClientDriverTest {
-    private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long DEADLINE_NS = Deadline.ns(20);
 
     @TempDir
     private Path folder;
@@ -264,7 +265,7 @@ class ClientDriverTest {
             AddressVector vector = domain.openAddressVector(new AddressVectorAttr());
             Endpoint endpoint = endpoint(fabric, domain, queue, vector);
             driver.close();
-            assertTrue(told.await(20, TimeUnit.SECONDS));
+            assertTrue(told.await(Deadline.s(20), TimeUnit.SECONDS));
             assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tsend(0, 0, 0, 0, 0));
             assertEquals(-FabricErrno.ENODEV, queue.read(new UnsafeBuffer(new byte[64]), 0, 1));
             assertThrows(FabricException.class, () -> domain.allocate(1));

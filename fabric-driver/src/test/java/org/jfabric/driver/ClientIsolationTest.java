@@ -8,11 +8,12 @@ import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.LivenessConfig;
-import org.jfabric.driver.conformance.FabricNode;
+import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,7 +43,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Isolated("counts the descriptors of the process")
 @Timeout(60)
 class ClientIsolationTest {
-    private static final long DEADLINE_NS = 20_000_000_000L;
+    private static final long DEADLINE_NS = Deadline.ns(20);
     private static final long LARGE = 32L << 20;
 
     @TempDir

@@ -41,6 +41,7 @@ import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.RecordConsumer;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
+import org.jfabric.test.Deadline;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -56,7 +57,7 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  * comes back. It checks nothing and spares nothing, so that tests can be as wrong as a client can be.
  */
 public final class ControlClient implements AutoCloseable {
-    public static final long DEADLINE_NS = 10_000_000_000L;
+    public static final long DEADLINE_NS = Deadline.ns(10);
 
 
     public final Path directory;

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -50,7 +51,7 @@ class DriverProcessTest {
         assertEquals(FabricErrno.EBUSY, busy.errno());
         assertTrue(busy.getMessage().contains("process " + daemon.pid()), busy.getMessage());
         daemon.destroy();
-        assertTrue(daemon.waitFor(20, TimeUnit.SECONDS));
+        assertTrue(daemon.waitFor(Deadline.s(20), TimeUnit.SECONDS));
         assertEquals(0, daemon.exitValue());
         assertTrue(client.expectEnded().contains("closes"));
         assertFalse(Files.exists(path()));

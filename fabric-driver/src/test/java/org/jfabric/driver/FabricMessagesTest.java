@@ -25,6 +25,7 @@ import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.layout.CncDescriptor;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,7 +41,7 @@ import java.util.List;
 /** The public client on real drivers, in every threading mode. */
 @Timeout(60)
 class FabricMessagesTest {
-    private static final long DEADLINE_NS = 20_000_000_000L;
+    private static final long DEADLINE_NS = Deadline.ns(20);
     private static final int[] LENGTHS = {0, 1, 8, 40, 41, 128, 4096, 8192, 8193, 65_536, 1 << 20};
 
     @TempDir

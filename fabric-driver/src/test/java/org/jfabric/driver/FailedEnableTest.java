@@ -16,10 +16,10 @@ import org.jfabric.FabricException;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Verdict;
-import org.jfabric.driver.conformance.FabricNode;
-import org.jfabric.driver.conformance.FabricPair;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.hostile.DriverView;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Link;
@@ -27,6 +27,7 @@ import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -228,7 +229,7 @@ class FailedEnableTest {
     }
 
     private void awaitFiles(FabricNode node, long expected) throws IOException {
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         while (files() != expected) {
             assertTrue(System.nanoTime() - deadline < 0, () -> {
                 try {

@@ -24,6 +24,7 @@ import org.jfabric.driver.ffi.LockedVerbs;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.link.rxm.RxmLinkProvider;
 import org.jfabric.driver.link.verbs.VerbsLinkProvider;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -119,7 +120,7 @@ class VerbsErrorTest {
     }
 
     private void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         while (!condition.getAsBoolean()) {
             assertTrue(System.nanoTime() - deadline < 0, () -> "not reached; " + a.verbs.calls);
             // runs a cycle of each

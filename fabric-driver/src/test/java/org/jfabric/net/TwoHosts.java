@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jfabric.test.Deadline;
 
 /**
  * Two network namespaces with a cable between them: nothing that one says to itself, or through the loopback interface,
@@ -63,7 +64,7 @@ public final class TwoHosts implements AutoCloseable {
 
     /** An interface is up a moment after it was told to be. */
     private void awaitCable(String namespace) throws IOException, InterruptedException {
-        long deadlineNs = System.nanoTime() + 10_000_000_000L;
+        long deadlineNs = System.nanoTime() + Deadline.ns(10);
         String said;
         do {
             Process process =

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jfabric.EndpointType;
 import org.jfabric.Protocol;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -51,10 +52,10 @@ class FiPingPongProviderTest {
         String provider, String others, String seenByServer, String seenByClient) throws Exception {
         String port = Integer.toString(LibfabricPingPong.freePort());
         CompletableFuture<ToolRun> waiting = CompletableFuture.supplyAsync(() -> ToolRun.of(
-            "fi-pingpong", "-p", provider, "-e", "rdm", "-S", "64", "--timeout", "20", "-B", port));
+            "fi-pingpong", "-p", provider, "-e", "rdm", "-S", "64", "--timeout", Long.toString(Deadline.s(20)), "-B", port));
         ToolRun client = ToolRun.of(
-            "fi-pingpong", "-p", others, "-e", "rdm", "-S", "64", "--timeout", "20", "-P", port, "127.0.0.1");
-        ToolRun server = waiting.get(30, TimeUnit.SECONDS);
+            "fi-pingpong", "-p", others, "-e", "rdm", "-S", "64", "--timeout", Long.toString(Deadline.s(20)), "-P", port, "127.0.0.1");
+        ToolRun server = waiting.get(Deadline.s(30), TimeUnit.SECONDS);
 
         assertTrue(server.err().startsWith("waiting for a client at port " + port), server.err());
         assertSaid(client, seenByClient, provider);

@@ -1,5 +1,6 @@
 package org.jfabric.tool;
 
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -56,7 +57,7 @@ class FiPingPongTcpTest {
         ToolRun client = ToolRun.of(
             "fi-pingpong", "-p", "tcp", "-e", "msg", "-c", "-I", "20", "-S", "64,65536", "-P", port, "127.0.0.1");
 
-        for (ToolRun side : List.of(client, server.get(60, TimeUnit.SECONDS))) {
+        for (ToolRun side : List.of(client, server.get(Deadline.s(60), TimeUnit.SECONDS))) {
             assertEquals(0, side.status(), side.err());
             assertTrue(side.out().contains("64k "), side.out());
         }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -48,7 +49,7 @@ class FiPingPongUdpTest {
             "fi-pingpong", "-p", "udp", "-e", "dgram", "-c", "-I", "20", "-S", "256,64,256", "-B", port));
         ToolRun client = ToolRun.of(
             "fi-pingpong", "-p", "udp", "-e", "dgram", "-c", "-I", "20", "-S", "256,64,256", "-P", port, "127.0.0.1");
-        for (ToolRun side : List.of(client, server.get(60, TimeUnit.SECONDS))) {
+        for (ToolRun side : List.of(client, server.get(Deadline.s(60), TimeUnit.SECONDS))) {
             assertEquals(0, side.status(), side.err());
             // the first line names the columns
             assertEquals(List.of("256", "64", "256"),

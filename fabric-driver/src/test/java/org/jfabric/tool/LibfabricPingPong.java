@@ -14,10 +14,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.jfabric.test.Deadline;
 
 /** The C program fi_pingpong, run against this project's own. */
 public final class LibfabricPingPong {
-    private static final long TIMEOUT_S = 60;
+    private static final long TIMEOUT_S = Deadline.s(60);
     private static final Path PROGRAM = Path.of("/usr/bin/fi_pingpong");
 
     private LibfabricPingPong() {

@@ -1,6 +1,7 @@
 package org.jfabric.tool;
 
 import org.jfabric.ffi.CpuQuota;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -100,13 +101,13 @@ class PingPongProcessTest {
 
         processes.getFirst().destroyForcibly();
 
-        ToolRun run = running.get(60, TimeUnit.SECONDS);
+        ToolRun run = running.get(Deadline.s(60), TimeUnit.SECONDS);
         assertEquals(1, run.status());
         assertEquals("", run.out());
         assertTrue(run.err().contains("fabric: While "), run.err());
         assertTrue(run.err().contains("(signal 9)"), run.err());
         for (ProcessHandle process : processes) {
-            process.onExit().get(10, TimeUnit.SECONDS);
+            process.onExit().get(Deadline.s(10), TimeUnit.SECONDS);
         }
         assertEquals(before, temporaryFolders());
     }

@@ -10,7 +10,7 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.Flags;
 import org.jfabric.Info;
-import org.jfabric.driver.conformance.FabricNode;
+import org.jfabric.driver.kit.FabricNode;
 
 /** An application in a process of its own that posts something which waits, and then waits itself. */
 final class QueuesChild implements AutoCloseable {

@@ -13,7 +13,7 @@ import org.jfabric.Fabric;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.conformance.DriverProcess;
+import org.jfabric.driver.kit.DriverProcess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

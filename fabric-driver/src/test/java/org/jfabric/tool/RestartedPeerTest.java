@@ -16,6 +16,7 @@ import org.jfabric.SocketName;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -45,8 +46,8 @@ class RestartedPeerTest {
     private static final int BYTES = 64;
     private static final long RECEIVE = 1;
     private static final long SEND = 2;
-    private static final long MANY_NS = TimeUnit.SECONDS.toNanos(20);
-    private static final long RESTART_NS = TimeUnit.SECONDS.toNanos(5);
+    private static final long MANY_NS = Deadline.ns(20);
+    private static final long RESTART_NS = Deadline.ns(5);
 
     private final UnsafeBuffer entry = new UnsafeBuffer(new byte[64]);
     private final CompletionError error = new CompletionError();

@@ -10,6 +10,7 @@ import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -68,7 +69,7 @@ class WatchingCommandsTest {
         }
         // as the kernel closes the socket of a killed process: nothing is said before
         new ControlClient(path, Thread::onSpinWait).close();
-        long deadline = System.nanoTime() + 10_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(10);
         String stat;
         do {
             stat = ToolRun.of("stat", "--dir", path.toString()).out();

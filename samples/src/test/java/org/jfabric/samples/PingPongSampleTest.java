@@ -1,6 +1,7 @@
 package org.jfabric.samples;
 
 import org.jfabric.driver.FabricDriver;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -39,7 +40,7 @@ class PingPongSampleTest {
         Collections.reverse(processes);
         for (Process process : processes) {
             process.destroy();
-            if (!process.waitFor(10, TimeUnit.SECONDS)) {
+            if (!process.waitFor(Deadline.s(10), TimeUnit.SECONDS)) {
                 process.destroyForcibly().waitFor();
             }
         }
@@ -68,7 +69,7 @@ class PingPongSampleTest {
             "ping done"), said);
         waitFor(pong, "pong answered 5 messages");
         for (Process process : processes.subList(1, 3)) {
-            assertTrue(process.waitFor(30, TimeUnit.SECONDS));
+            assertTrue(process.waitFor(Deadline.s(30), TimeUnit.SECONDS));
             assertEquals(0, process.exitValue());
         }
     }
@@ -82,7 +83,7 @@ class PingPongSampleTest {
         String alone = said();
 
         assertTrue(alone.contains("FI_ECONNREFUSED") && alone.endsWith("start it first."), alone);
-        assertTrue(processes.get(2).waitFor(30, TimeUnit.SECONDS));
+        assertTrue(processes.get(2).waitFor(Deadline.s(30), TimeUnit.SECONDS));
         assertEquals(1, processes.get(2).exitValue());
     }
 

@@ -6,6 +6,7 @@ import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -87,7 +88,7 @@ class EngineCreditTest {
         for (int i = 0; i < 30; i++) {
             assertEquals(0, a.tsend(b, 0, 1000, 1, 100 + i));
         }
-        long deadlineNs = System.nanoTime() + 20_000_000_000L;
+        long deadlineNs = System.nanoTime() + Deadline.ns(20);
         while (script.announcements < rig.settings.announcementLimit() || a.engine.hasScheduled()) {
             assertTrue(System.nanoTime() - deadlineNs < 0, script.announcements + " announcements");
             a.engine.clock().update();

@@ -1,5 +1,7 @@
 package org.jfabric.driver.hostile;
 
+import org.jfabric.test.Deadline;
+
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -7,7 +9,7 @@ import java.util.function.Supplier;
 
 /** Waiting with a deadline and without a busy loop. */
 final class Await {
-    static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(15);
+    static final long DEADLINE_NS = Deadline.ns(15);
     private static final long PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(100);
 
     private Await() {

@@ -4,7 +4,8 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.Flags;
 import org.jfabric.Info;
-import org.jfabric.driver.conformance.FabricNode;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.test.Deadline;
 
 import java.nio.file.Path;
 import java.util.concurrent.locks.LockSupport;
@@ -69,7 +70,7 @@ final class Bystanders implements AutoCloseable {
     public void close() {
         running = false;
         try {
-            thread.join(30_000);
+            thread.join(Deadline.ms(30));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -1,5 +1,7 @@
 package org.jfabric.driver.hostile;
 
+import org.jfabric.test.Deadline;
+
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -75,7 +77,7 @@ final class ChildClient implements AutoCloseable {
 
     void awaitEnd() {
         try {
-            if (!process.waitFor(15, TimeUnit.SECONDS)) {
+            if (!process.waitFor(Deadline.s(15), TimeUnit.SECONDS)) {
                 throw new AssertionError("the child goes on, it said " + said);
             }
         } catch (InterruptedException e) {

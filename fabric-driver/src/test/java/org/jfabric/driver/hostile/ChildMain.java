@@ -7,7 +7,7 @@ import org.jfabric.FabricListener;
 import org.jfabric.Flags;
 import org.jfabric.SendClaim;
 import org.jfabric.driver.ControlClient;
-import org.jfabric.driver.conformance.FabricNode;
+import org.jfabric.driver.kit.FabricNode;
 
 import java.io.BufferedReader;
 import java.io.IOException;

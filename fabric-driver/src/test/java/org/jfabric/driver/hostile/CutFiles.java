@@ -5,7 +5,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.codec.control.WaitObj;
 import org.jfabric.driver.ControlClient;
-import org.jfabric.driver.conformance.FabricNode;
+import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.CounterDescriptor;
 import org.junit.jupiter.api.Tag;

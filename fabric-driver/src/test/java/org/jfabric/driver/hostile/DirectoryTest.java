@@ -3,11 +3,12 @@ package org.jfabric.driver.hostile;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.FabricException;
-import org.jfabric.driver.conformance.DriverProcess;
-import org.jfabric.driver.conformance.FabricPair;
+import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -159,7 +160,7 @@ class DirectoryTest {
     void shouldEndAndSaySoWhenItsDirectoryIsDeleted() throws Exception {
         try (DriverProcess driver = DriverProcess.start(directory)) {
             Files.move(directory, base.resolve("aside"));
-            assertTrue(driver.process().waitFor(20, TimeUnit.SECONDS), driver::output);
+            assertTrue(driver.process().waitFor(Deadline.s(20), TimeUnit.SECONDS), driver::output);
             assertEquals(1, driver.process().exitValue());
             Await.until(() -> "the reason, seen " + driver.output(),
                 () -> driver.output().contains(directory + " was deleted"));

@@ -7,10 +7,11 @@ import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.QueueSnapshot;
 import org.jfabric.client.QueueWatch;
-import org.jfabric.driver.conformance.DriverProcess;
-import org.jfabric.driver.conformance.FabricPair;
+import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.ViewDescriptor;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -33,7 +34,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Tag("hostile")
 @Timeout(120)
 class HostileWatcherTest {
-    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long TIMEOUT_NS = Deadline.ns(10);
 
     private final Path base = FabricPair.newBase();
     private final Path directory = base.resolve("alpha");

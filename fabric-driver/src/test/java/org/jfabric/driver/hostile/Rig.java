@@ -1,8 +1,8 @@
 package org.jfabric.driver.hostile;
 
-import org.jfabric.driver.conformance.DriverProcess;
-import org.jfabric.driver.conformance.FabricPair;
 import org.jfabric.driver.ControlClient;
+import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.driver.kit.FabricPair;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;

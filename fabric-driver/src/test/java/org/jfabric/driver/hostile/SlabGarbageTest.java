@@ -11,7 +11,7 @@ import org.jfabric.Mode;
 import org.jfabric.codec.queue.ReceiveRequestEncoder;
 import org.jfabric.codec.queue.SlabReturnRequestEncoder;
 import org.jfabric.driver.ControlClient;
-import org.jfabric.driver.conformance.FabricNode;
+import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.SlabDescriptor;
 import org.junit.jupiter.api.Tag;

@@ -1,5 +1,6 @@
 package org.jfabric.driver.resource;
 
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -19,7 +20,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** Whatever a task or a handler throws: who waits for it is told, and the thread goes on with the next one. */
 @Timeout(60)
 class ResourceAgentTest {
-    private static final long DEADLINE_NS = 20_000_000_000L;
+    private static final long DEADLINE_NS = Deadline.ns(20);
 
     private final DescriptorWatcher watcher = new DescriptorWatcher();
     private final List<Throwable> errors = new CopyOnWriteArrayList<>();

@@ -14,7 +14,7 @@ import org.jfabric.Info;
 import org.jfabric.Mode;
 import org.jfabric.Threading;
 import org.jfabric.WaitObject;
-import org.jfabric.driver.conformance.FabricNode;
+import org.jfabric.driver.kit.FabricNode;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -4,9 +4,9 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.conformance.DriverProcess;
-import org.jfabric.driver.conformance.FabricPair;
 import org.jfabric.driver.hostile.DriverView;
+import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.driver.kit.FabricPair;
 
 import java.nio.file.Path;
 import java.util.ArrayDeque;

@@ -5,11 +5,11 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.RecvContext;
+import org.jfabric.test.Deadline;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
@@ -27,7 +27,7 @@ final class SoakWorld implements AutoCloseable {
     static final long SILENT_TAG = 1L << 62;
     /** Untagged messages that an endpoint can always have on the way into buffers. */
     private static final int MOST_ON_THE_WAY = 60;
-    private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final long DEADLINE_NS = Deadline.ns(30);
 
     final SoakSetup setup;
     final long seed;

@@ -3,6 +3,7 @@ package org.jfabric.driver.link.tcp;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -52,7 +53,7 @@ class LaterLibfabricTest {
     }
 
     private void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         while (!condition.getAsBoolean()) {
             assertTrue(System.nanoTime() - deadline < 0, () -> "not reached; errors " + node.errors);
             if (node.step() == 0) {

@@ -5,6 +5,7 @@ import org.jfabric.SocketName;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.ffi.IoVector;
 import org.jfabric.ffi.TcpSocket;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -49,7 +50,7 @@ class TakeoverTest {
     }
 
     private void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         while (!condition.getAsBoolean()) {
             assertTrue(System.nanoTime() - deadline < 0, () -> "not reached; errors " + victim.errors
                 + ", handlers " + victim.handlers.keySet() + ", watched " + victim.link.watched().size());

@@ -5,6 +5,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -80,7 +81,7 @@ class TcpFaultTest {
     }
 
     private void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         while (!condition.getAsBoolean()) {
             assertTrue(System.nanoTime() - deadline < 0, () -> "not reached; errors " + victim.errors);
             if (victim.step() + bystander.step() == 0) {
@@ -94,7 +95,7 @@ class TcpFaultTest {
         socket.setTcpNoDelay(true);
         socket.bind(new InetSocketAddress("127.0.0.1", 0));
         socket.connect(new InetSocketAddress(victim.name().inetAddress(), victim.name().port()));
-        socket.setSoTimeout(20_000);
+        socket.setSoTimeout(Deadline.ms(20));
         sockets.add(socket);
         return socket;
     }
@@ -187,11 +188,11 @@ class TcpFaultTest {
                 many.add(socket);
             }
             long before = TcpLinkTest.openFiles();
-            long deadline = System.nanoTime() + 20_000_000_000L;
+            long deadline = System.nanoTime() + Deadline.ns(20);
             // all are accepted, and all but four closed
             for (int i = 0; i < 40; i++) {
                 small.step();
-                assertTrue(System.nanoTime() - deadline < 0);
+                assertTrue(System.nanoTime() - deadline < 0, "step " + i);
             }
             assertEquals(4, TcpLinkTest.openFiles() - before);
             for (Socket socket : many) {

@@ -4,6 +4,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,7 +28,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Isolated("counts the descriptors of the process")
 @Timeout(60)
 class TcpLinkTest {
-    private static final long DEADLINE_NS = 20_000_000_000L;
+    private static final long DEADLINE_NS = Deadline.ns(20);
 
     private final List<TcpNode> nodes = new ArrayList<>();
     private final TcpNode a = add(new TcpNode());
@@ -268,7 +269,7 @@ class TcpLinkTest {
         Recorder here = a.connect(first.address());
         long deadline = System.nanoTime() + DEADLINE_NS;
         while (here.ups == 0) {
-            assertTrue(System.nanoTime() - deadline < 0);
+            assertTrue(System.nanoTime() - deadline < 0, () -> "not up; errors " + a.errors + first.errors);
             a.step();
             first.step();
         }

@@ -8,6 +8,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.driver.link.tcp.TcpConnectionsTest.Connecting;
 import org.jfabric.driver.link.tcp.TcpConnectionsTest.Incoming;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -68,7 +69,7 @@ class TcpMsgFaultTest {
     }
 
     private void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         while (!condition.getAsBoolean()) {
             assertTrue(System.nanoTime() - deadline < 0, () -> "not reached; errors " + victim.errors);
             if (victim.step() + bystander.step() == 0) {
@@ -82,7 +83,7 @@ class TcpMsgFaultTest {
         socket.setTcpNoDelay(true);
         int port = Integer.parseInt(incoming.address.substring(incoming.address.lastIndexOf(':') + 1));
         socket.connect(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), port));
-        socket.setSoTimeout(20_000);
+        socket.setSoTimeout(Deadline.ms(20));
         sockets.add(socket);
         return socket;
     }

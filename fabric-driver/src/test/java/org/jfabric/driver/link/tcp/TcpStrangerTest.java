@@ -2,6 +2,7 @@ package org.jfabric.driver.link.tcp;
 
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -54,7 +55,7 @@ class TcpStrangerTest {
     }
 
     private void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         while (!condition.getAsBoolean()) {
             assertTrue(System.nanoTime() - deadline < 0, () -> "not reached; errors " + nodes.getFirst().errors);
             int work = 0;
@@ -72,7 +73,7 @@ class TcpStrangerTest {
         socket.setTcpNoDelay(true);
         socket.bind(new InetSocketAddress(host, 0));
         socket.connect(new InetSocketAddress(victim.name().inetAddress(), victim.name().port()));
-        socket.setSoTimeout(20_000);
+        socket.setSoTimeout(Deadline.ms(20));
         sockets.add(socket);
         return socket;
     }

@@ -5,6 +5,7 @@ import org.jfabric.Flags;
 import org.jfabric.driver.ffi.FakeVerbs;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -60,7 +61,7 @@ class RxmCreditTest {
     }
 
     private void await(String what, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + 30_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(30);
         while (!condition.getAsBoolean()) {
             assertTrue(System.nanoTime() - deadline < 0, () -> what + " was not reached; " + state());
             int work = 0;

@@ -3,6 +3,7 @@ package org.jfabric.driver.link.verbs;
 import org.agrona.UnsafeApi;
 import org.jfabric.FabricErrno;
 import org.jfabric.driver.ffi.FakeVerbs;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -52,7 +53,7 @@ class RxmEndTest {
     }
 
     private void await(String what, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + 30_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(30);
         while (!condition.getAsBoolean()) {
             assertTrue(System.nanoTime() - deadline < 0,
                 () -> what + " was not reached; errors " + a.node.errors + b.node.errors);

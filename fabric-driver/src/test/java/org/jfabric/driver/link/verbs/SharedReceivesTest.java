@@ -2,6 +2,7 @@ package org.jfabric.driver.link.verbs;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.driver.ffi.FakeVerbs;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -71,7 +72,7 @@ class SharedReceivesTest {
     }
 
     private void await(String what, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + 30_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(30);
         while (!condition.getAsBoolean()) {
             assertTrue(System.nanoTime() - deadline < 0, () -> what + " was not reached; server " + server.node.errors
                 + ", posted " + server.node.verbs.dataPath.shared.posted() + ", received "

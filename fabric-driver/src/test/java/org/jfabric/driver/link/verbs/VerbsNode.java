@@ -15,6 +15,7 @@ import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.layout.OwnerId;
+import org.jfabric.test.Deadline;
 
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -86,7 +87,7 @@ final class VerbsNode extends LinkServices implements AutoCloseable {
 
     /** Steps two of them until something is so; what is told if it never is. */
     static void await(VerbsNode a, VerbsNode b, Supplier<String> told, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         while (!condition.getAsBoolean()) {
             assertTrue(System.nanoTime() - deadline < 0,
                 () -> "not reached; errors " + a.errors + b.errors + told.get() + a.verbs.calls);

@@ -12,6 +12,7 @@ import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -71,7 +72,7 @@ class VerbsUdLinkTest {
     }
 
     private void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + Deadline.ns(20);
         while (!condition.getAsBoolean()) {
             assertTrue(System.nanoTime() - deadline < 0, () -> "not reached; errors " + a.errors + b.errors);
             if (a.step() + b.step() == 0) {

@@ -1,0 +1,48 @@
+package org.jfabric.test;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.platform.launcher.LauncherSession;
+import org.junit.platform.launcher.LauncherSessionListener;
+
+/**
+ * Before the first test of a process: a slow machine is measured, and the product made as patient as the tests are. A
+ * driver or client that gives up after its default of a few seconds would fail a test that only has to wait.
+ */
+public final class TestSession implements LauncherSessionListener {
+    /** Options that no test relies on to expire at their default, with this default in milliseconds. */
+    private static final Map<String, Integer> PATIENCE_MS = Map.of(
+        "jfabric.client.connectTimeoutNs", 5_000,
+        "jfabric.client.commandTimeoutNs", 10_000,
+        "jfabric.client.closeTimeoutNs", 1_000,
+        "jfabric.shm.connectTimeoutNs", 5_000,
+        "jfabric.tcp.connectTimeoutNs", 5_000,
+        "jfabric.liveness.helloTimeoutNs", 5_000);
+
+    @Override
+    public void launcherSessionOpened(LauncherSession session) {
+        patience(Deadline.slowness()).forEach((name, value) -> {
+            if (System.getProperty(name) == null) {
+                System.setProperty(name, value);
+            }
+        });
+    }
+
+    /** Arguments for a JVM that a test starts: what this one has found, and was told. */
+    public static List<String> properties() {
+        List<String> result = new ArrayList<>(List.of(Deadline.property()));
+        PATIENCE_MS.keySet().stream().sorted().filter(name -> System.getProperty(name) != null)
+            .forEach(name -> result.add("-D" + name + '=' + System.getProperty(name)));
+        return result;
+    }
+
+    static Map<String, String> patience(double slowness) {
+        Map<String, String> result = new TreeMap<>();
+        if (slowness > 1) {
+            PATIENCE_MS.forEach((name, ms) -> result.put(name, Math.round(ms * slowness) + "ms"));
+        }
+        return result;
+    }
+}

@@ -1,0 +1,212 @@
+package org.jfabric.driver.conformance.endpoint;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.sun.management.ThreadMXBean;
+import org.jfabric.Completion;
+import org.jfabric.CompletionHandler;
+import org.jfabric.Fabric;
+import org.jfabric.FabricAddress;
+import org.jfabric.FabricConfig;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.RecvContext;
+import org.jfabric.Threading;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.Setup;
+import org.jfabric.test.Deadline;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.function.LongSupplier;
+
+/**
+ * Buffered receives allocate nothing after warm-up: neither on the calling thread, which with embedded drivers runs
+ * engine and link too, nor on a driver's own thread.
+ */
+@Tag("compiled")
+@Tag("conformance")
+@Timeout(300)
+class BufferedAllocationTest implements CompletionHandler {
+    /** The link is the daemon's: what a client of it allocates is shown by the others, in much less time. */
+    private static final String NETWORK_DAEMON = "NETWORK_DAEMON";
+    private static final int WARM_UP_ROUNDS = 2_000;
+    private static final int ROUNDS = 250;
+    private static final int ATTEMPTS = 50;
+    private static final long DEADLINE_NS = Deadline.ns(20);
+    private static final int SMALL = 64;
+    private static final int STORED = 6_000;
+    private static final int ANNOUNCED = 40_000;
+    private static final int BURST = 40;
+
+    private ThreadMXBean threads;
+    private FabricNode reader;
+    private int seen;
+    private boolean releases;
+
+    @BeforeEach
+    void findCounter() {
+        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
+            && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
+        threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    }
+
+    @Tag("link")
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(value = Setup.class, names = NETWORK_DAEMON, mode = EnumSource.Mode.EXCLUDE)
+    void shouldAllocateNothingOnTheCallingThread(Setup setup) {
+        try (FabricPair pair = BufferedReceiveTest.open(setup)) {
+            pair.a.memory.buffer().putByte(0, (byte) 1);
+            exchange(pair.a, pair.b, pair.toB, WARM_UP_ROUNDS);
+            assertEquals(0, leastAllocated(
+                threads::getCurrentThreadAllocatedBytes, () -> exchange(pair.a, pair.b, pair.toB, ROUNDS)));
+        }
+    }
+
+    @Tag("link")
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(value = Setup.class, names = NETWORK_DAEMON, mode = EnumSource.Mode.EXCLUDE)
+    void shouldAllocateNothingInADomainThatKeepsThreadsApart(Setup setup) {
+        Info hints = BufferedReceiveTest.hints();
+        hints.domainAttr().threading(Threading.SAFE);
+        releases = true;
+        try (FabricPair pair = new FabricPair(setup, hints, 512)) {
+            pair.a.memory.buffer().putByte(0, (byte) 1);
+            exchange(pair.a, pair.b, pair.toB, WARM_UP_ROUNDS);
+            assertEquals(0, leastAllocated(
+                threads::getCurrentThreadAllocatedBytes, () -> exchange(pair.a, pair.b, pair.toB, ROUNDS)));
+        }
+    }
+
+    @Test
+    void shouldAllocateNothingOnTheThreadOfASharedDriver() {
+        Path base = FabricPair.newBase();
+        try (FabricDriver driver = FabricDriver.launch(DriverConfig.builder()
+                .directory(base.resolve("shared")).threadingMode(ThreadingMode.SHARED).build());
+            FabricNode node = new FabricNode(Fabric.connect(new FabricConfig().directory(driver.directory())),
+                "loopback", BufferedReceiveTest.hints(), 512, 0, () -> { })) {
+            long thread = Arrays.stream(threads.getThreadInfo(threads.getAllThreadIds()))
+                .filter(info -> info != null && info.getThreadName().equals("jfabric-progress"))
+                .findFirst().orElseThrow().getThreadId();
+            long self = node.av.insert(node.endpoint.name());
+            node.memory.buffer().putByte(0, (byte) 1);
+            exchange(node, node, self, WARM_UP_ROUNDS);
+            assertEquals(0, leastAllocated(
+                () -> threads.getThreadAllocatedBytes(thread), () -> exchange(node, node, self, ROUNDS)));
+        } finally {
+            FabricPair.delete(base);
+        }
+    }
+
+    /** Whole messages, given back by the next read or at once; longer ones are claimed; a short one is discarded. */
+    @Override
+    public void onCompletion(Completion completion) {
+        seen++;
+        RecvContext context = reader.cq.recvContext(completion.opContext());
+        if (context == null) {
+            return;
+        }
+        if (context.isWhole()) {
+            if (context.buffer().getByte(0) != 1) {
+                throw new AssertionError("byte " + context.buffer().getByte(0));
+            }
+            if (releases || (seen & 1) == 0) {
+                require(context.release());
+            }
+            return;
+        }
+        long flags = context.messageLength() == STORED ? Flags.CLAIM : Flags.DISCARD;
+        require((completion.flags() & Flags.TAGGED) == 0
+            ? reader.endpoint.recvmsg(reader.memory.address(FabricNode.MEMORY / 2), ANNOUNCED,
+                FabricAddress.ADDR_UNSPEC, context.id(), flags)
+            : reader.endpoint.trecvmsg(reader.memory.address(FabricNode.MEMORY / 2), ANNOUNCED,
+                FabricAddress.ADDR_UNSPEC, 0, 0, context.id(), flags));
+    }
+
+    private void exchange(FabricNode from, FabricNode to, long destination, int rounds) {
+        reader = to;
+        long payload = from.memory.address();
+        long any = FabricAddress.ADDR_UNSPEC;
+        for (int i = 0; i < rounds; i++) {
+            require(from.endpoint.send(payload, SMALL, destination, 2));
+            await(from, to, 2);
+            require(to.endpoint.trecv(0, 0, any, 7, 0, 1));
+            require(from.endpoint.tsend(payload, SMALL, destination, 7, 2));
+            await(from, to, 2);
+            // before its receive
+            require(from.endpoint.tsend(payload, SMALL, destination, 7, 2));
+            require(to.endpoint.trecv(0, 0, any, 7, 0, 1));
+            await(from, to, 2);
+            require(from.endpoint.send(payload, STORED, destination, 2));
+            await(from, to, 3);
+            require(to.endpoint.trecv(0, 0, any, 7, 0, 1));
+            require(from.endpoint.tsend(payload, ANNOUNCED, destination, 7, 2));
+            await(from, to, 3);
+            if (i % 16 == 0) {
+                // long and short ones behind each other
+                for (int k = 0; k < BURST; k++) {
+                    require(from.endpoint.send(payload, k % 4 == 0 ? STORED : SMALL, destination, 2));
+                }
+                await(from, to, 2 * BURST + BURST / 4);
+            }
+        }
+    }
+
+    private void await(FabricNode from, FabricNode to, int entries) {
+        seen = 0;
+        long deadline = System.nanoTime() + DEADLINE_NS;
+        for (int turn = 1; seen < entries; turn++) {
+            take(to);
+            if (from != to) {
+                take(from);
+            }
+            if ((turn & 1023) == 0) {
+                Thread.yield();
+                // no text is made before it is needed
+                if (System.nanoTime() - deadline > 0) {
+                    throw new AssertionError(seen + " of " + entries + " entries");
+                }
+            }
+        }
+        assertEquals(entries, seen);
+    }
+
+    private void take(FabricNode node) {
+        int result = node.cq.poll(this, 16);
+        if (result < 0 && result != -FabricErrno.EAGAIN) {
+            throw new AssertionError(FabricErrno.name(-result));
+        }
+    }
+
+    private static void require(int result) {
+        if (result != 0) {
+            throw new AssertionError(FabricErrno.name(-result));
+        }
+    }
+
+    /** A compiled method that replaces an interpreted one may be charged to the first attempts. */
+    private static long leastAllocated(LongSupplier allocatedBytes, Runnable measured) {
+        allocatedBytes.getAsLong();
+        long least = Long.MAX_VALUE;
+        for (int attempt = 0; attempt < ATTEMPTS && least != 0; attempt++) {
+            long before = allocatedBytes.getAsLong();
+            measured.run();
+            least = Math.min(least, allocatedBytes.getAsLong() - before);
+        }
+        return least;
+    }
+}

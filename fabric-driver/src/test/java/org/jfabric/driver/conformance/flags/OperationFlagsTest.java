@@ -1,0 +1,160 @@
+package org.jfabric.driver.conformance.flags;
+
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.CompletionFormat;
+import org.jfabric.CompletionQueue;
+import org.jfabric.CompletionQueueAttr;
+import org.jfabric.Endpoint;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.Flags;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.Setup;
+import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+/** Flags of single calls and the defaults of the calls without flags. */
+@Tag("conformance")
+@Tag("link")
+class OperationFlagsTest {
+    private static final long ANY = -1L;
+    private static final int RECEIVE = FabricNode.MEMORY / 2;
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement({"TAG-038", "TAG-040"})
+    void shouldCarryDataOnlyWithItsFlag(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            for (int i = 0; i < 4; i++) {
+                boolean withData = (i & 1) != 0;
+                boolean tagged = (i & 2) != 0;
+                long flags = Flags.MORE | (withData ? Flags.REMOTE_CQ_DATA : 0);
+                pair.a.fill(0, 100, i);
+                if (tagged) {
+                    assertEquals(0, pair.b.endpoint.trecvmsg(
+                        pair.b.memory.address(RECEIVE), 100, ANY, 5, 0, 10 + i, Flags.MORE));
+                    assertEquals(0, pair.a.endpoint.tsendmsg(
+                        pair.a.memory.address(0), 100, pair.toB, 5, 77, 20 + i, flags));
+                } else {
+                    assertEquals(0, pair.b.endpoint.recvmsg(pair.b.memory.address(RECEIVE), 100, ANY, 10 + i, 0));
+                    assertEquals(0, pair.a.endpoint.sendmsg(
+                        pair.a.memory.address(0), 100, pair.toB, 77, 20 + i, flags));
+                }
+                FabricNode.Entry received = pair.b.await(10 + i);
+                assertEquals(withData ? 77 : 0, received.data());
+                assertEquals(Flags.RECV | (tagged ? Flags.TAGGED : Flags.MSG) | (withData ? Flags.REMOTE_CQ_DATA : 0),
+                    received.flags());
+                pair.b.assertFilled(RECEIVE, 100, i);
+                pair.a.await(20 + i);
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement({"TAG-047", "TAG-048", "CL-032"})
+    void shouldRefuseFlagsThatACallDoesNotOffer(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            Endpoint endpoint = pair.a.endpoint;
+            long buf = pair.a.memory.address(0);
+            for (long flag : new long[] {Flags.COMMIT_COMPLETE, Flags.PEEK, Flags.CLAIM, Flags.MULTI_RECV,
+                Flags.TRIGGER, 1L << 62}) {
+                assertEquals(-FabricErrno.EBADFLAGS, endpoint.tsendmsg(buf, 8, pair.toB, 1, 0, 1, flag));
+                assertEquals(-FabricErrno.EBADFLAGS, endpoint.sendmsg(buf, 8, pair.toB, 0, 1, flag));
+            }
+            for (long flag : new long[] {Flags.FENCE, Flags.MULTI_RECV, Flags.INJECT, Flags.DELIVERY_COMPLETE,
+                Flags.REMOTE_CQ_DATA, 1L << 62}) {
+                assertEquals(-FabricErrno.EBADFLAGS, endpoint.trecvmsg(buf, 8, ANY, 1, 0, 1, flag));
+                // also MULTI_RECV: this endpoint was opened without that capability
+                assertEquals(-FabricErrno.EBADFLAGS, endpoint.recvmsg(buf, 8, ANY, 1, flag));
+            }
+            pair.a.assertQuiet(20);
+            endpoint.close();
+            assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tsendmsg(buf, 8, pair.toB, 1, 0, 1, Flags.PEEK));
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement({"TAG-037", "TAG-039", "OPF-002", "OPF-005", "EP-080"})
+    void shouldReplaceTheDefaultsByTheFlagsOfTheCall(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            CompletionQueue selective = pair.a.domain.openCompletionQueue(
+                new CompletionQueueAttr().size(16).format(CompletionFormat.TAGGED));
+            Endpoint endpoint = pair.a.domain.openEndpoint(pair.a.info);
+            endpoint.bind(selective, Flags.TRANSMIT | Flags.RECV | Flags.SELECTIVE_COMPLETION);
+            endpoint.bind(pair.a.av);
+            endpoint.setOpFlags(Flags.TRANSMIT | Flags.COMPLETION);
+            endpoint.enable();
+            long buf = pair.a.memory.address(0);
+            long[] contexts = new long[4];
+            for (int i = 0; i < 4; i++) {
+                assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(RECEIVE), 8, ANY, 1, 0, i));
+            }
+            assertEquals(0, endpoint.tsendmsg(buf, 8, pair.toB, 1, 0, 1, 0));
+            assertEquals(0, endpoint.tsend(buf, 8, pair.toB, 1, 2));
+            endpoint.setOpFlags(Flags.TRANSMIT);
+            assertEquals(0, endpoint.tsend(buf, 8, pair.toB, 1, 3));
+            assertEquals(0, endpoint.tsendmsg(buf, 8, pair.toB, 1, 0, 4, Flags.COMPLETION));
+            for (int i = 0; i < 4; i++) {
+                contexts[i] = pair.b.await().context();
+            }
+            assertEquals(0b1111, 1 << contexts[0] | 1 << contexts[1] | 1 << contexts[2] | 1 << contexts[3]);
+            assertEquals(2, next(selective, pair));
+            assertEquals(4, next(selective, pair));
+            endpoint.close();
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement({"EP-079", "EP-082"})
+    void shouldGetAndSetTheDefaultsOfOneDirection(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            Endpoint endpoint = pair.a.endpoint;
+            assertEquals(pair.a.info.txAttr().opFlags(), endpoint.getOpFlags(Flags.TRANSMIT));
+            assertEquals(0, endpoint.getOpFlags(Flags.RECV));
+            endpoint.setOpFlags(Flags.TRANSMIT | Flags.INJECT_COMPLETE);
+            assertEquals(Flags.INJECT_COMPLETE, endpoint.getOpFlags(Flags.TRANSMIT));
+            endpoint.setOpFlags(Flags.RECV | Flags.COMPLETION);
+            assertEquals(Flags.COMPLETION, endpoint.getOpFlags(Flags.RECV));
+            assertEquals(Flags.INJECT_COMPLETE, endpoint.getOpFlags(Flags.TRANSMIT));
+            assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.getOpFlags(Flags.TRANSMIT | Flags.RECV)));
+            assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.getOpFlags(0)));
+            assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.setOpFlags(Flags.COMPLETION)));
+            for (long flag : new long[] {Flags.COMMIT_COMPLETE, Flags.FENCE, Flags.REMOTE_CQ_DATA}) {
+                assertEquals(FabricErrno.EBADFLAGS, errno(() -> endpoint.setOpFlags(Flags.TRANSMIT | flag)));
+            }
+            assertEquals(FabricErrno.EBADFLAGS,
+                errno(() -> endpoint.setOpFlags(Flags.RECV | Flags.TRANSMIT_COMPLETE)));
+            endpoint.close();
+            assertEquals(FabricErrno.EOPBADSTATE, errno(() -> endpoint.setOpFlags(Flags.TRANSMIT)));
+        }
+    }
+
+    private static long next(CompletionQueue queue, FabricPair pair) {
+        UnsafeBuffer entry = new UnsafeBuffer(new byte[48]);
+        long deadline = System.nanoTime() + FabricNode.DEADLINE_NS;
+        while (System.nanoTime() - deadline < 0) {
+            int read = queue.read(entry, 0, 1);
+            if (read == 1) {
+                return entry.getLong(0);
+            }
+            assertEquals(-FabricErrno.EAGAIN, read);
+            pair.b.poll();
+            Thread.yield();
+        }
+        throw new AssertionError("no completion");
+    }
+
+    private static int errno(Executable call) {
+        return assertThrows(FabricException.class, call).errno();
+    }
+}

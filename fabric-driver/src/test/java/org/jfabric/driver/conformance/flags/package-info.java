@@ -1,0 +1,2 @@
+/** Operation flags: chapter OPF of the requirement rows. */
+package org.jfabric.driver.conformance.flags;

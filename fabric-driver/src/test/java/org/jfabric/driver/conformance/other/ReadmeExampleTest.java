@@ -1,0 +1,85 @@
+package org.jfabric.driver.conformance.other;
+
+import org.jfabric.AddressVector;
+import org.jfabric.AddressVectorAttr;
+import org.jfabric.CompletionQueue;
+import org.jfabric.CompletionQueueAttr;
+import org.jfabric.Domain;
+import org.jfabric.Endpoint;
+import org.jfabric.Fabric;
+import org.jfabric.FabricAddress;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.MemoryRegion;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.kit.ExamplePage;
+import org.jfabric.driver.kit.FabricPair;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.io.IOException;
+import java.nio.file.Path;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+/** The code of README.md between two drivers: it compiles, it runs, and the page shows it as it is here. */
+@Tag("conformance")
+@Timeout(60)
+class ReadmeExampleTest {
+    // example: between two drivers
+    static String exchange(Path base) {
+        try (FabricDriver quotes = embed(base.resolve("quotes")); Fabric publisher = quotes.fabric();
+            FabricDriver desk = embed(base.resolve("desk")); Fabric subscriber = desk.fabric()) {
+            Side from = Side.open(publisher);
+            Side to = Side.open(subscriber);
+            // the other process has to be given this text: jfabric://desk/ep-...
+            String address = to.endpoint().name();
+
+            to.endpoint().trecv(to.memory().address(), 64, FabricAddress.ADDR_UNSPEC, 7, 0, 1);
+            int length = from.memory().buffer().putStringUtf8(0, "EURUSD 1.0834");
+            from.endpoint().tsend(from.memory().address(), length, from.peers().insert(address), 7, 2);
+            for (int seen = 0; seen < 2;) {
+                // a driver in mode INVOKER works inside of its application's calls
+                seen += Math.max(0, from.queue().poll(entry -> { }, 1)) + Math.max(0, to.queue().poll(entry -> { }, 1));
+            }
+            return to.memory().buffer().getStringUtf8(0);
+        }
+    }
+
+    static FabricDriver embed(Path directory) {
+        return FabricDriver.launchEmbedded(
+            DriverConfig.builder().directory(directory).threadingMode(ThreadingMode.INVOKER).build());
+    }
+
+    record Side(Endpoint endpoint, CompletionQueue queue, AddressVector peers, MemoryRegion memory) {
+        static Side open(Fabric fabric) {
+            Domain domain = fabric.domain(fabric.info(new Info().caps(Flags.TAGGED)).best());
+            Side side = new Side(
+                domain.openEndpoint(domain.info()), domain.openCompletionQueue(new CompletionQueueAttr()),
+                domain.openAddressVector(new AddressVectorAttr()), domain.allocate(4096));
+            side.endpoint.bind(side.queue, Flags.TRANSMIT | Flags.RECV);
+            side.endpoint.bind(side.peers);
+            side.endpoint.enable();
+            return side;
+        }
+    }
+    // end of example
+
+    @Test
+    void shouldRunAsShown() {
+        Path base = FabricPair.newBase();
+        try {
+            assertEquals("EURUSD 1.0834", exchange(base));
+        } finally {
+            FabricPair.delete(base);
+        }
+    }
+
+    @Test
+    void shouldStandInTheReadmeAsItIsHere() throws IOException {
+        ExamplePage.assertShows("README.md", ReadmeExampleTest.class, 1);
+    }
+}

@@ -1,0 +1,149 @@
+package org.jfabric.driver.conformance.queue;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.jfabric.CompletionQueue;
+import org.jfabric.CompletionQueueAttr;
+import org.jfabric.ControlCommand;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.WaitObject;
+import org.jfabric.WaitObjectHandle;
+import org.jfabric.WaitSet;
+import org.jfabric.WaitSetAttr;
+import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.Setup;
+import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.driver.kit.WaitNode;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.util.concurrent.atomic.AtomicReference;
+
+/** What a completion queue tells about its wait object, and what it refuses. */
+@Tag("conformance")
+@Tag("link")
+@Timeout(120)
+class WaitObjectControlTest {
+    private static final int GETWAIT = ControlCommand.GETWAIT.code();
+    private static final int GETWAITOBJ = ControlCommand.GETWAITOBJ.code();
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement({"CQ-026", "CQ-053", "REF-029"})
+    void shouldTellTheKindAndNoObjectWhereThereIsNone(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            for (WaitObject waitObject : new WaitObject[] {WaitObject.NONE, WaitObject.UNSPEC, WaitObject.YIELD}) {
+                try (CompletionQueue queue = open(pair, waitObject, 0)) {
+                    WaitObjectHandle handle = new WaitObjectHandle();
+                    assertEquals(-FabricErrno.ENODATA, queue.control(GETWAIT, handle), waitObject::toString);
+                    assertEquals(0, queue.control(GETWAITOBJ, handle));
+                    assertEquals(waitObject, handle.waitObject());
+                    assertNull(handle.channel());
+                    assertNull(handle.mutexCond());
+                    assertEquals(FabricErrno.ENODATA,
+                        assertThrows(FabricException.class, queue::channel).errno());
+                    assertEquals(FabricErrno.ENODATA, assertThrows(FabricException.class, queue::fd).errno());
+                    assertEquals(-FabricErrno.ENOSYS, queue.tryWait());
+                    assertEquals(waitObject == WaitObject.NONE ? -FabricErrno.ENOSYS : 0, queue.signal());
+                }
+            }
+            try (WaitSet set = pair.a.fabric.openWaitSet(new WaitSetAttr());
+                 CompletionQueue queue = open(pair, WaitObject.SET, set.id())) {
+                WaitObjectHandle handle = new WaitObjectHandle();
+                assertEquals(-FabricErrno.ENODATA, queue.control(GETWAIT, handle));
+                assertEquals(0, queue.control(GETWAITOBJ, handle));
+                assertEquals(WaitObject.SET, handle.waitObject());
+                assertEquals(0, set.control(GETWAITOBJ, handle));
+                assertEquals(WaitObject.UNSPEC, handle.waitObject());
+                assertEquals(-FabricErrno.ENOSYS, queue.tryWait());
+                assertEquals(-FabricErrno.ENOSYS, set.tryWait());
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement("CQ-050")
+    // closed early on purpose
+    @SuppressWarnings("try")
+    void shouldRefuseOtherCommands(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            CompletionQueue queue = open(pair, WaitObject.UNSPEC, 0);
+            WaitObjectHandle handle = new WaitObjectHandle();
+            for (int command : new int[] {12345, -1, 0, ControlCommand.ENABLE.code(), Integer.MAX_VALUE}) {
+                assertEquals(-FabricErrno.ENOSYS, queue.control(command, handle), () -> "command " + command);
+            }
+            queue.close();
+            assertEquals(-FabricErrno.EOPBADSTATE, queue.control(GETWAIT, handle));
+        }
+    }
+
+    /** Under assertions, which the tests run with. */
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement("CQ-051")
+    void shouldNoticeThatAnotherThreadUsesTheQueue(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup); WaitNode node = new WaitNode(pair.a, pair.a, WaitObject.UNSPEC)) {
+            node.complete(1);
+            node.awaitEntry();
+            AtomicReference<Throwable> noticed = new AtomicReference<>();
+            assertEquals(1, node.queue.poll(completion -> {
+                Thread other = new Thread(() -> node.queue.control(GETWAITOBJ, new WaitObjectHandle()));
+                other.setUncaughtExceptionHandler((thread, thrown) -> noticed.set(thrown));
+                other.start();
+                join(other);
+            }, 1));
+            assertInstanceOf(AssertionError.class, noticed.get());
+            assertEquals(0, node.queue.control(GETWAITOBJ, new WaitObjectHandle()), "one after the other is fine");
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "SHM_EMBEDDED"})
+    @Requirement("CQ-030")
+    void shouldRefuseADescriptorThatNobodyCouldSignal(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            FabricException refused = assertThrows(FabricException.class, () -> open(pair, WaitObject.FD, 0));
+            assertEquals(FabricErrno.ENOSYS, refused.errno());
+            assertTrue(refused.getMessage().contains("UNSPEC") && refused.getMessage().contains("SHARED"),
+                refused.getMessage());
+            refused = assertThrows(FabricException.class, () -> pair.a.fabric.openWaitSet(
+                new WaitSetAttr().waitObject(WaitObject.FD)));
+            assertEquals(FabricErrno.ENOSYS, refused.errno());
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement("CQ-034")
+    void shouldRefuseWaitObjectsThatAreNotHere(Setup setup) {
+        assertEquals(WaitObject.YIELD, WaitObject.of(5), "AMB-05");
+        try (FabricPair pair = new FabricPair(setup)) {
+            for (WaitObject waitObject : new WaitObject[] {WaitObject.POLLFD, WaitObject.CRITSEC_COND}) {
+                assertEquals(FabricErrno.ENOSYS,
+                    assertThrows(FabricException.class, () -> open(pair, waitObject, 0)).errno());
+            }
+        }
+    }
+
+    private static void join(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static CompletionQueue open(FabricPair pair, WaitObject waitObject, long waitSetId) {
+        return pair.a.domain.openCompletionQueue(
+            new CompletionQueueAttr().waitObject(waitObject).waitSetId(waitSetId));
+    }
+}

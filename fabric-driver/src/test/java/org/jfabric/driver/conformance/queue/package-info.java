@@ -1,0 +1,2 @@
+/** Completion queues: chapter CQ of the requirement rows. */
+package org.jfabric.driver.conformance.queue;

@@ -1,0 +1,218 @@
+package org.jfabric.driver.conformance.tagged;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.MemoryRegion;
+import org.jfabric.driver.hostile.DriverView;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.Setup;
+import org.jfabric.driver.kit.SetupSource;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.BitSet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Messages that are announced: their sizes, and what a cancel or a peer's death in their middle leaves. */
+@Tag("conformance")
+@Tag("link")
+@Timeout(180)
+class LargeMessageTest {
+    private static final long ANY = -1L;
+    private static final Info HINTS =
+        new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV);
+    private static final int CQ_SIZE = 512;
+    private static final int LARGE = 4 << 20;
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    void shouldKeepEverySizeWholeInOneCopyAndInSegments(Setup setup) {
+        int[] lengths = {
+            8191, 8192, 8193, 16_383, 16_384, 16_385, 32_767, 32_769, 65_535, 65_536, 65_537, 262_143, 262_145,
+            (1 << 20) - 1, (1 << 20) + 1, LARGE - 4095, LARGE + 4093, (8 << 20) - 7};
+        try (FabricPair pair = new FabricPair(setup, HINTS, CQ_SIZE)) {
+            MemoryRegion target = pair.b.domain.allocate(9 << 20);
+            for (int length : lengths) {
+                // a region that the peer's driver has never seen: over shm its first message comes in segments
+                MemoryRegion source = pair.a.domain.allocate(length + 64);
+                for (int round = 0; round < 4; round++) {
+                    boolean posted = (round & 1) == 0;
+                    int from = 2 * round + 1;
+                    int to = 7 - round;
+                    fill(source.segment(), from, length, length + round);
+                    if (posted) {
+                        assertEquals(0, pair.b.endpoint.trecv(target.address(to), length, ANY, 3, 0, 1));
+                    }
+                    assertEquals(0, pair.a.endpoint.tsend(source.address(from), length, pair.toB, 3, 2));
+                    if (!posted) {
+                        pair.b.assertQuiet(3);
+                        assertEquals(0, pair.b.endpoint.trecv(target.address(to), length, ANY, 3, 0, 1));
+                    }
+                    assertEquals(length, pair.b.await(1).len());
+                    pair.a.await(2);
+                    assertSame(source.segment(), from, target.segment(), to, length);
+                }
+                source.close();
+            }
+            if (setup.link.equals("shm")) {
+                long sent = 0;
+                for (int length : lengths) {
+                    sent += 4L * length;
+                }
+                try (DriverView view = new DriverView(pair.directoryOf(pair.b))) {
+                    long copied = view.counter("shm: bytes taken by single copy");
+                    assertTrue(copied > 0 && copied < sent, copied + " of " + sent + " in one copy");
+                }
+            }
+        }
+    }
+
+    @Tag("slow")
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(value = Setup.class, names = {"LOOPBACK_DAEMON", "SHM_DAEMON"})
+    void shouldKeepAGibibyteWhole(Setup setup) throws IOException {
+        long length = (1L << 30) + 12_345;
+        long free = Files.getFileStore(Path.of("/dev/shm")).getUsableSpace();
+        Assumptions.assumeTrue(free > 3 * length, () -> "/dev/shm has " + free + " bytes free, needed are "
+            + 3 * length + "; mount it larger");
+        try (FabricPair pair = new FabricPair(setup, HINTS, CQ_SIZE)) {
+            assertTrue(pair.a.info.epAttr().maxMsgSize() >= length);
+            MemoryRegion source = pair.a.domain.allocate(length);
+            MemoryRegion target = pair.b.domain.allocate(length);
+            fill(source.segment(), 0, length, 5);
+            assertEquals(0, pair.b.endpoint.trecv(target.address(0), length, ANY, 3, 0, 1));
+            assertEquals(0, pair.a.endpoint.tsend(source.address(0), length, pair.toB, 3, 2));
+            assertEquals(length, pair.b.await(1).len());
+            pair.a.await(2);
+            assertSame(source.segment(), 0, target.segment(), 0, length);
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    void shouldCancelAReceiveOrCompleteItButNeverBoth(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup, HINTS, CQ_SIZE)) {
+            MemoryRegion source = pair.a.domain.allocate(LARGE);
+            MemoryRegion target = pair.b.domain.allocate(LARGE);
+            fill(source.segment(), 0, LARGE, 9);
+            for (int round = 0; round < 20; round++) {
+                target.segment().fill((byte) 0);
+                assertEquals(0, pair.b.endpoint.trecv(target.address(0), LARGE, ANY, 4, 0, 1));
+                assertEquals(0, pair.a.endpoint.tsend(source.address(0), LARGE, pair.toB, 4, 2));
+                for (int i = 0; i < round % 5; i++) {
+                    pair.pump();
+                    Thread.yield();
+                }
+                assertEquals(0, pair.b.endpoint.cancel(1));
+                FabricNode.Entry entry = pair.b.await();
+                assertEquals(1, entry.context());
+                if (entry.err() != 0) {
+                    // cancelled before the message came: it waits for the next receive, whole
+                    assertEquals(FabricErrno.ECANCELED, entry.err());
+                    assertEquals(0, pair.b.endpoint.trecv(target.address(0), LARGE, ANY, 4, 0, 3));
+                    pair.b.await(3);
+                }
+                assertSame(source.segment(), 0, target.segment(), 0, LARGE);
+                pair.a.await(2);
+                pair.b.assertQuiet(3);
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    void shouldNotCancelASendThatThePeerWasTold(Setup setup) {
+        setup.assumeAnnouncements();
+        try (FabricPair pair = new FabricPair(setup, HINTS, CQ_SIZE)) {
+            MemoryRegion source = pair.a.domain.allocate(LARGE);
+            MemoryRegion target = pair.b.domain.allocate(LARGE);
+            fill(source.segment(), 0, LARGE, 9);
+            assertEquals(0, pair.a.endpoint.tsend(source.address(0), LARGE, pair.toB, 4, 2));
+            while (pair.look(pair.b).announcedCount() == 0) {
+                pair.pump();
+            }
+            assertEquals(0, pair.a.endpoint.cancel(2));
+            pair.a.assertQuiet(50);
+            assertEquals(0, pair.b.endpoint.trecv(target.address(0), LARGE, ANY, 4, 0, 3));
+            pair.b.await(3);
+            pair.a.await(2);
+            assertSame(source.segment(), 0, target.segment(), 0, LARGE);
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(value = Setup.class, names = "SHM_DAEMON")
+    void shouldEndEachOperationOnceWhenThePeerDiesInTheMiddleOfATransfer(Setup setup) {
+        for (int round = 0; round < 3; round++) {
+            try (FabricPair pair = FabricPair.withOwnDaemons(setup, HINTS, CQ_SIZE)) {
+                int count = 40;
+                MemoryRegion source = pair.a.domain.allocate(LARGE);
+                MemoryRegion target = pair.a.domain.allocate(LARGE);
+                fill(source.segment(), 0, LARGE, 1);
+                fill(pair.b.memory.segment(), 0, LARGE, 2);
+                for (int i = 0; i < count; i++) {
+                    assertEquals(0, pair.a.endpoint.tsend(source.address(0), LARGE, pair.toB, 1, i));
+                    assertEquals(0, pair.a.endpoint.trecv(
+                        target.address(0), LARGE, pair.toB, 2, 0, 100 + i));
+                }
+                // a receive that the driver reads behind the peer's end waits for its return
+                pair.a.awaitRead(count);
+                // the last ones of the peer that lives have no partner, so that they fail however late the kill is
+                for (int i = 0; i < count - 1; i++) {
+                    assertEquals(0, pair.b.endpoint.trecv(
+                        pair.b.memory.address(LARGE), LARGE, ANY, 1, 0, i));
+                    assertEquals(0, pair.b.endpoint.tsend(pair.b.memory.address(0), LARGE, pair.toA, 2, 100 + i));
+                }
+                BitSet ended = new BitSet();
+                int failed = 0;
+                for (int i = 0; i < 2 * count; i++) {
+                    if (i == 3 + round) {
+                        pair.killDriverOfB();
+                    }
+                    FabricNode.Entry entry = pair.a.await();
+                    assertTrue(entry.err() == 0 || entry.err() == FabricErrno.ECONNRESET, entry::toString);
+                    failed += entry.err() == 0 ? 0 : 1;
+                    ended.set((int) entry.context());
+                }
+                assertEquals(2 * count, ended.cardinality(), ended::toString);
+                assertTrue(failed >= 2, "ended well without a partner");
+                pair.a.assertQuiet(20);
+                FabricNode c = pair.sibling(pair.a, HINTS, 0);
+                c.endpoint.trecv(c.memory.address(0), LARGE, ANY, 1, 0, 7);
+                pair.a.endpoint.tsend(source.address(0), LARGE, pair.a.av.insert(c.endpoint.name()), 1, 8);
+                c.await(7);
+                pair.a.await(8);
+                assertSame(source.segment(), 0, c.memory.segment(), 0, LARGE);
+            }
+        }
+    }
+
+    private static void fill(MemorySegment segment, long offset, long length, long seed) {
+        long word = seed * 0x9E37_79B9_7F4A_7C15L;
+        long i = 0;
+        for (; i + Long.BYTES <= length; i += Long.BYTES) {
+            segment.set(ValueLayout.JAVA_LONG_UNALIGNED, offset + i, word ^ i * 0xD6E8_FEB8_6659_FD93L);
+        }
+        for (; i < length; i++) {
+            segment.set(ValueLayout.JAVA_BYTE, offset + i, (byte) (seed + i));
+        }
+    }
+
+    private static void assertSame(
+        MemorySegment expected, long expectedOffset, MemorySegment actual, long actualOffset, long length) {
+        assertEquals(-1, MemorySegment.mismatch(
+            expected, expectedOffset, expectedOffset + length, actual, actualOffset, actualOffset + length));
+    }
+}

@@ -1,0 +1,243 @@
+package org.jfabric.driver.conformance.transmit;
+
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.Endpoint;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.Mode;
+import org.jfabric.Order;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.Setup;
+import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
+
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Attributes of the transmit side, as discovery returns them and endpoints keep them. */
+@Tag("conformance")
+@Tag("link")
+@Timeout(120)
+public class TransmitAttributesTest {
+    private static final long ANY = -1L;
+    /** The list of TX-004. */
+    private static final long APPLICABLE = Flags.MSG | Flags.RMA | Flags.TAGGED | Flags.ATOMIC | Flags.READ
+        | Flags.WRITE | Flags.SEND | Flags.HMEM | Flags.TRIGGER | Flags.FENCE | Flags.MULTICAST | Flags.RMA_PMEM
+        | Flags.NAMED_RX_CTX | Flags.COLLECTIVE | Flags.XPU;
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement("TX-002")
+    void shouldRefuseCapabilitiesThatTheEndpointIsNotAskedFor(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            long[][] tooMuch = {
+                {Flags.TAGGED, Flags.MSG}, {Flags.TAGGED, Flags.TAGGED | Flags.ATOMIC},
+                {Flags.MSG, Flags.MSG | Flags.RMA},
+                {Flags.TAGGED | Flags.RECV, Flags.TAGGED | Flags.SEND}, {Flags.TAGGED, Flags.TAGGED | Flags.RECV}};
+            for (long[] caps : tooMuch) {
+                Info hints = new Info().caps(caps[0]);
+                hints.txAttr().caps(caps[1]);
+                assertEquals(FabricErrno.ENODATA, errno(() -> pair.a.fabric.info(hints).best()), hints::toString);
+                String why = pair.a.fabric.info(hints).explain();
+                assertTrue(why.contains("tx_attr.caps"), why);
+            }
+            Info subset = new Info().caps(Flags.TAGGED | Flags.MSG);
+            subset.txAttr().caps(Flags.TAGGED | Flags.SEND);
+            long offered = pair.a.fabric.info(subset).best().txAttr().caps();
+            assertEquals(Flags.TAGGED | Flags.SEND, offered & (Flags.TAGGED | Flags.MSG | Flags.SEND));
+
+            Info edited = pair.a.info.copy();
+            edited.txAttr().caps(edited.txAttr().caps() | Flags.ATOMIC);
+            assertEquals(FabricErrno.EINVAL, errno(() -> pair.a.domain.openEndpoint(edited)));
+            edited.caps(Flags.MSG).txAttr().caps(Flags.TAGGED);
+            edited.rxAttr().caps(0);
+            assertEquals(FabricErrno.EINVAL, errno(() -> pair.a.domain.openEndpoint(edited)));
+            edited.txAttr().caps(Flags.MSG);
+            pair.a.domain.openEndpoint(edited).close();
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement({"TX-003", "TX-004"})
+    void shouldTakeOverTheCapabilitiesThatApply(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            for (long caps : new long[] {
+                0, Flags.MSG, Flags.TAGGED, Flags.TAGGED | Flags.SEND, Flags.TAGGED | Flags.RECV,
+                Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV | Flags.FENCE | Flags.LOCAL_COMM}) {
+                List<Info> offers = pair.a.fabric.info(new Info().caps(caps)).matches();
+                assertFalse(offers.isEmpty());
+                for (Info offer : offers) {
+                    assertEquals(offer.caps() & APPLICABLE, offer.txAttr().caps(), offer::toString);
+                    assertEquals(caps, offer.caps() & caps);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement({"TX-006", "TX-007", "TX-008"})
+    void shouldHaveNoModeThatTheEndpointHasNot(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            long[] modes = {0, Mode.CONTEXT, Mode.CONTEXT | Mode.RX_CQ_DATA, -1L & ~(1L << 63)};
+            for (long mode : modes) {
+                // 0 of the context is ignored: the endpoint's mode says what the application is able to do
+                Info hints = new Info().caps(Flags.TAGGED).mode(mode);
+                List<Info> offers = pair.a.fabric.info(hints).matches();
+                assertFalse(offers.isEmpty());
+                for (Info offer : offers) {
+                    assertEquals(0, offer.txAttr().mode() & ~offer.mode());
+                    assertEquals(0, offer.txAttr().mode() & Mode.RX_CQ_DATA, "it concerns receives");
+                    assertEquals(0, offer.mode() & ~mode, "no more than the application can do");
+                }
+            }
+            Info more = new Info().caps(Flags.TAGGED).mode(Mode.CONTEXT);
+            more.txAttr().mode(Mode.CONTEXT | Mode.ASYNC_IOV);
+            assertEquals(FabricErrno.ENODATA, errno(() -> pair.a.fabric.info(more).best()));
+            assertTrue(pair.a.fabric.info(more).explain().contains("tx_attr.mode"));
+            Info edited = pair.a.info.copy();
+            edited.txAttr().mode(Mode.ASYNC_IOV);
+            assertEquals(FabricErrno.EINVAL, errno(() -> pair.a.domain.openEndpoint(edited)));
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement("TX-009")
+    void shouldGiveSendsWithoutFlagsTheFlagsOfTheContext(Setup setup) {
+        setup.assumeMatchLevel();
+        try (FabricPair pair = new FabricPair(setup)) {
+            Info hints = pair.a.info.copy();
+            hints.txAttr().opFlags(Flags.MATCH_COMPLETE);
+            Info match = pair.a.fabric.info(hints).best();
+            assertEquals(Flags.MATCH_COMPLETE, match.txAttr().opFlags() & Flags.MATCH_COMPLETE);
+            try (Endpoint endpoint = open(pair, match)) {
+                assertEquals(0, pair.a.endpoint.send(pair.a.memory.address(), 64, pair.toB, 1));
+                pair.a.await(1);
+                assertEquals(0, endpoint.send(pair.a.memory.address(), 64, pair.toB, 2));
+                assertEquals(0, endpoint.tsend(pair.a.memory.address(), 64, pair.toB, 9, 3));
+                pair.a.assertQuiet(100);
+                assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), 64, ANY, 9, 0, 13));
+                pair.b.await(13);
+                pair.a.await(3);
+                pair.a.assertQuiet(100);
+                assertEquals(0, pair.b.endpoint.recv(pair.b.memory.address(), 64, ANY, 11));
+                assertEquals(0, pair.b.endpoint.recv(pair.b.memory.address(), 64, ANY, 12));
+                pair.a.await(2);
+                pair.b.await(11);
+                pair.b.await(12);
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement("TX-009")
+    void shouldCopyAtOnceWhereTheFlagsOfTheContextSaySo(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            Info info = pair.a.info.copy();
+            info.txAttr().opFlags(Flags.INJECT);
+            try (Endpoint endpoint = open(pair, pair.a.fabric.info(info).best())) {
+                pair.a.fill(0, 64, 1);
+                assertEquals(0, endpoint.tsend(pair.a.memory.address(), 64, pair.toB, 1, 1));
+                pair.a.fill(0, 64, 2);
+                assertEquals(-FabricErrno.EINVAL,
+                    endpoint.tsend(pair.a.memory.address(), endpoint.injectSize() + 1L, pair.toB, 1, 2));
+                pair.b.endpoint.trecv(pair.b.memory.address(), 64, ANY, 1, 0, 3);
+                pair.b.await(3);
+                pair.b.assertFilled(0, 64, 1);
+                pair.a.await(1);
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement("TX-040")
+    void shouldInjectUpToTheSizeReturnedAndNotMore(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            int size = pair.a.endpoint.injectSize();
+            assertTrue(size > 0);
+            assertEquals(size, pair.a.info.txAttr().injectSize());
+            for (long asked : new long[] {0, 1, size - 1, size}) {
+                Info hints = new Info().caps(Flags.TAGGED);
+                hints.txAttr().injectSize(asked);
+                assertTrue(pair.a.fabric.info(hints).best().txAttr().injectSize() >= asked);
+            }
+            for (long asked : new long[] {size + 1L, 1L << 31, -1L}) {
+                Info hints = new Info().caps(Flags.TAGGED);
+                hints.txAttr().injectSize(asked);
+                assertEquals(FabricErrno.ENODATA, errno(() -> pair.a.fabric.info(hints).best()));
+            }
+            UnsafeBuffer payload = new UnsafeBuffer(new byte[size + 1]);
+            long left = pair.a.endpoint.txSizeLeft();
+            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.inject(payload, 0, size + 1, pair.toB));
+            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.tinject(payload, 0, size + 1, pair.toB, 1));
+            assertEquals(left, pair.a.endpoint.txSizeLeft());
+            pair.b.endpoint.trecv(pair.b.memory.address(), size + 1, ANY, 1, 0, 1);
+            pair.b.endpoint.recv(pair.b.memory.address(size + 1L), size + 1, ANY, 2);
+            for (int i = 0; i < size; i++) {
+                payload.putByte(i, FabricNode.pattern(3, i));
+            }
+            assertEquals(0, pair.a.endpoint.tinject(payload, 0, size, pair.toB, 1));
+            assertEquals(0, pair.a.endpoint.inject(payload, 0, size, pair.toB));
+            payload.setMemory(0, size, (byte) 0);
+            assertEquals(size, pair.b.await(1).len());
+            assertEquals(size, pair.b.await(2).len());
+            pair.b.assertFilled(0, size, 3);
+            pair.b.assertFilled(size + 1L, size, 3);
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement("TX-015")
+    void shouldReturnTheOrderThatTheLinkKeepsWhenNoneIsAskedFor(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            Info hints = new Info().caps(Flags.TAGGED);
+            hints.txAttr().msgOrder(Order.NONE);
+            hints.rxAttr().msgOrder(Order.NONE);
+            for (Info offer : pair.a.fabric.info(hints).matches()) {
+                assertEquals(Order.SAS, offer.txAttr().msgOrder());
+                assertEquals(Order.SAS, offer.rxAttr().msgOrder());
+            }
+            // what no link keeps is refused by name, for either direction
+            for (int bit = 0; bit < 40; bit++) {
+                long order = 1L << bit;
+                for (boolean transmit : new boolean[] {true, false}) {
+                    Info asked = new Info().caps(Flags.TAGGED);
+                    if (transmit) {
+                        asked.txAttr().msgOrder(order);
+                    } else {
+                        asked.rxAttr().msgOrder(order);
+                    }
+                    assertEquals(order == Order.SAS, !pair.a.fabric.info(asked).matches().isEmpty(), asked::toString);
+                }
+            }
+        }
+    }
+
+    public static Endpoint open(FabricPair pair, Info info) {
+        Endpoint endpoint = pair.a.domain.openEndpoint(info);
+        endpoint.bind(pair.a.cq, Flags.TRANSMIT | Flags.RECV);
+        endpoint.bind(pair.a.av);
+        endpoint.enable();
+        return endpoint;
+    }
+
+    private static int errno(Executable call) {
+        return assertThrows(FabricException.class, call).errno();
+    }
+}

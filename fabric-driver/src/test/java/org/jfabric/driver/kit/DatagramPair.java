@@ -1,0 +1,102 @@
+package org.jfabric.driver.kit;
+
+import org.jfabric.EndpointType;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.SocketName;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.DriverConfig;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/** Two datagram endpoints that have inserted each other's address; everything goes with {@link #close}. */
+public final class DatagramPair implements AutoCloseable {
+    private static final String LINKS = "loopback,shm,udp";
+
+    public final DatagramSetup setup;
+    public final FabricNode a;
+    public final FabricNode b;
+    public final long toB;
+    public final long toA;
+    private final Deque<AutoCloseable> resources = new ArrayDeque<>();
+    private final Path base = FabricPair.newBase();
+    private Runnable pump = () -> { };
+
+    public DatagramPair(DatagramSetup setup) {
+        this(setup, hints());
+    }
+
+    public DatagramPair(DatagramSetup setup, Info hints) {
+        this.setup = setup;
+        Info bound = hints.copy().srcAddr(address(0));
+        a = new FabricNode(fabric("alpha"), "udp", bound, 512, 0xAA, this::pump);
+        b = new FabricNode(fabric("beta"), "udp", bound, 512, 0xBB, this::pump);
+        resources.push(a);
+        resources.push(b);
+        toB = a.av.insert(b.endpoint.name());
+        toA = b.av.insert(a.endpoint.name());
+    }
+
+    public static Info hints() {
+        Info hints = new Info().caps(Flags.MSG | Flags.SOURCE);
+        hints.epAttr().type(EndpointType.DGRAM);
+        return hints;
+    }
+
+    /** A further endpoint of one side, with a queue, a vector and memory of its own. */
+    public FabricNode sibling(FabricNode of, Info hints) {
+        return new FabricNode(of.fabric, "udp", hints.copy().srcAddr(address(0)), 64, 0, this::pump);
+    }
+
+    /** Text of an address of the host that this setup uses. */
+    public String address(int port) {
+        try {
+            return SocketName.of(new InetSocketAddress(InetAddress.getByName(setup.host), port)).toString();
+        } catch (UnknownHostException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    public void pump() {
+        pump.run();
+    }
+
+    private Fabric fabric(String name) {
+        if (setup.daemon) {
+            DriverProcess process = DriverProcess.start(
+                base.resolve(name), "jfabric.link.enabled=" + LINKS, "jfabric.udp.sockets=" + setup.sockets);
+            resources.push(process);
+            return Fabric.connect(new FabricConfig().directory(process.directory()));
+        }
+        FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder()
+            .directory(base.resolve(name)).threadingMode(ThreadingMode.INVOKER)
+            .set("jfabric.link.enabled", LINKS).set("jfabric.udp.sockets", setup.sockets).build());
+        resources.push(driver);
+        Runnable before = pump;
+        pump = () -> {
+            before.run();
+            driver.cycle();
+        };
+        return Fabric.embedded(driver.embedded(), new FabricConfig());
+    }
+
+    @Override
+    public void close() {
+        while (!resources.isEmpty()) {
+            try {
+                resources.pop().close();
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        }
+        FabricPair.delete(base);
+    }
+}

@@ -1,0 +1,39 @@
+package org.jfabric.driver.kit;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A page of the documentation that shows pieces of a test, marked there by comments. */
+public final class ExamplePage {
+    private static final Path ROOT = Path.of(System.getProperty("basedir", ".")).resolve("..");
+    private static final String TESTS = "fabric-driver/src/test/java/";
+    private static final String BEGIN = "// example: ";
+    private static final String END = "// end of example";
+
+    private ExamplePage() {
+    }
+
+    /** Each marked piece stands on the page as it is in the test, and so many there are. */
+    public static void assertShows(String page, Class<?> test, int examples) throws IOException {
+        String text = Files.readString(ROOT.resolve(page));
+        List<String> lines = Files.readAllLines(ROOT.resolve(TESTS + test.getName().replace('.', '/') + ".java"));
+        int found = 0;
+        for (int i = 0; i < lines.size(); i++) {
+            if (lines.get(i).strip().startsWith(BEGIN)) {
+                StringBuilder code = new StringBuilder();
+                while (!lines.get(++i).strip().equals(END)) {
+                    code.append(lines.get(i)).append('\n');
+                }
+                String block = "```java\n" + code.toString().stripTrailing().stripIndent() + "\n```\n";
+                assertTrue(text.contains(block), () -> page + " does not show:\n" + block);
+                found++;
+            }
+        }
+        assertEquals(examples, found);
+    }
+}

@@ -1,0 +1,176 @@
+package org.jfabric.driver.kit;
+
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.AddressVector;
+import org.jfabric.AddressVectorAttr;
+import org.jfabric.CompletionError;
+import org.jfabric.CompletionFormat;
+import org.jfabric.CompletionQueue;
+import org.jfabric.CompletionQueueAttr;
+import org.jfabric.CounterAttr;
+import org.jfabric.Domain;
+import org.jfabric.Endpoint;
+import org.jfabric.Fabric;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.MemoryRegion;
+import org.jfabric.test.Deadline;
+
+import java.util.Arrays;
+
+/** One application's objects: an endpoint with one completion queue, an address vector and some memory. */
+public final class FabricNode implements AutoCloseable {
+    public static final int MEMORY = 16 << 20;
+    public static final long DEADLINE_NS = Deadline.ns(20);
+
+    public final Fabric fabric;
+    public final Info info;
+    public final Domain domain;
+    public final CompletionQueue cq;
+    public final AddressVector av;
+    public final MemoryRegion memory;
+    public final Endpoint endpoint;
+    private final Runnable pump;
+    private final UnsafeBuffer entry = new UnsafeBuffer(new byte[48]);
+    private final long[] source = new long[1];
+
+    /** What a reader sees of a completion; err is 0 for success. */
+    public record Entry(
+        long context, long flags, long len, long buf, long data, long tag, long source, int err, long olen) {
+    }
+
+    public FabricNode(Fabric fabric, String link, Info hints, int cqSize, long endpointContext, Runnable pump) {
+        this.fabric = fabric;
+        this.pump = pump;
+        info = fabric.info(hints.copy().linkName(link)).best();
+        if (hints.srcAddr() != null) {
+            // the name that the endpoint is to have
+            info.srcAddr(hints.srcAddr());
+        }
+        domain = fabric.domain(info);
+        cq = domain.openCompletionQueue(new CompletionQueueAttr().size(cqSize).format(CompletionFormat.TAGGED));
+        av = domain.openAddressVector(new AddressVectorAttr());
+        memory = domain.allocate(MEMORY);
+        endpoint = domain.openEndpoint(info, endpointContext);
+        endpoint.bind(cq, Flags.TRANSMIT | Flags.RECV);
+        endpoint.bind(av);
+        endpoint.enable();
+    }
+
+    /** Reads one completion if there is one. */
+    public Entry poll() {
+        int read = cq.readFrom(entry, 0, 1, source);
+        if (read == 1) {
+            return new Entry(entry.getLong(0), entry.getLong(8), entry.getLong(16), entry.getLong(24),
+                entry.getLong(32), entry.getLong(40), source[0], 0, 0);
+        }
+        if (read == -FabricErrno.EAVAIL) {
+            CompletionError error = new CompletionError();
+            if (cq.readErr(error, 0) != 1) {
+                throw new AssertionError("readErr found nothing after -FI_EAVAIL");
+            }
+            return new Entry(error.opContext(), error.flags(), error.len(), error.buf(), error.data(),
+                error.tag(), error.srcAddr(), error.err(), error.olen());
+        }
+        if (read != -FabricErrno.EAGAIN) {
+            throw new AssertionError("read answered " + FabricErrno.name(read));
+        }
+        return null;
+    }
+
+    /** Reads the next completion. */
+    public Entry await() {
+        long deadline = System.nanoTime() + DEADLINE_NS;
+        while (System.nanoTime() - deadline < 0) {
+            Entry next = poll();
+            if (next != null) {
+                return next;
+            }
+            pump.run();
+            Thread.yield();
+        }
+        throw new AssertionError("no completion at " + endpoint);
+    }
+
+    /** Reads the next completion, which must be a success with that context. */
+    public Entry await(long context) {
+        Entry next = await();
+        if (next.err != 0 || next.context != context) {
+            throw new AssertionError("expected context " + context + ", got " + next);
+        }
+        return next;
+    }
+
+    /**
+     * Until the driver has ended the step that it is in: it answers commands between two. Operations that made room in
+     * that step have their entries then.
+     */
+    public void awaitStep() {
+        awaitStep(domain);
+    }
+
+    /**
+     * Until the driver has read every request that was posted: of a queue with many it takes one in each of two steps,
+     * then twice as many in each further one until it takes 16.
+     */
+    public void awaitRead(int requests) {
+        for (int i = 0; i < 6 + requests / 16; i++) {
+            awaitStep(domain);
+        }
+    }
+
+    /** The same of the driver of a domain. */
+    public static void awaitStep(Domain domain) {
+        domain.openCounter(new CounterAttr()).close();
+    }
+
+    /** Lets everything that is on its way arrive: nothing may complete in many rounds. */
+    public void assertQuiet(int rounds) {
+        for (int i = 0; i < rounds; i++) {
+            Entry next = poll();
+            if (next != null) {
+                throw new AssertionError("unexpected " + next);
+            }
+            pump.run();
+            Thread.yield();
+        }
+    }
+
+    public void fill(long offset, int length, int seed) {
+        memory.buffer().putBytes((int) offset, pattern(seed, 0, length));
+    }
+
+    public void assertFilled(long offset, int length, int seed) {
+        assertPattern(memory.buffer(), (int) offset, length, seed, 0);
+    }
+
+    /** The bytes at an offset of a buffer are a stretch of the pattern. */
+    public static void assertPattern(DirectBuffer buffer, int offset, int length, int seed, int from) {
+        byte[] seen = new byte[length];
+        buffer.getBytes(offset, seen);
+        int at = Arrays.mismatch(pattern(seed, from, length), seen);
+        if (at >= 0) {
+            throw new AssertionError("byte " + (from + at) + " of " + (from + length) + " differs, seed " + seed);
+        }
+    }
+
+    public static byte pattern(int seed, int index) {
+        return (byte) (seed * 31 + index * 7 + (index >> 8) + 1);
+    }
+
+    /** A stretch of the pattern: megabytes of it one by one through a buffer take seconds under emulation. */
+    public static byte[] pattern(int seed, int from, int length) {
+        byte[] bytes = new byte[length];
+        for (int i = 0; i < length; i++) {
+            bytes[i] = pattern(seed, from + i);
+        }
+        return bytes;
+    }
+
+    @Override
+    public void close() {
+        fabric.close();
+    }
+}

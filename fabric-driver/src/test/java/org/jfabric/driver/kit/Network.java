@@ -1,0 +1,33 @@
+package org.jfabric.driver.kit;
+
+import java.util.List;
+
+/**
+ * The link of networks that tests run over: tcp on this machine's loopback interface, or the one that a run is for,
+ * {@code -Djfabric.test.link}, on the interface {@code -Djfabric.test.interface}; with embedded drivers only if
+ * {@code -Djfabric.test.mode} says {@code embedded}.
+ */
+public final class Network {
+    /** Whether this run is for a certain link. */
+    public static final boolean IS_CHOSEN = System.getProperty("jfabric.test.link") != null;
+    /** Whether this run leaves out processes for drivers. */
+    public static final boolean IS_EMBEDDED = "embedded".equals(System.getProperty("jfabric.test.mode"));
+    /** Name of the link of reliable datagrams. */
+    public static final String LINK = System.getProperty("jfabric.test.link", "tcp");
+    /** What drivers are told, as NAME=VALUE. */
+    public static final List<String> OPTIONS = options(System.getProperty("jfabric.test.interface", "lo"));
+
+    private Network() {
+    }
+
+    private static List<String> options(String networkInterface) {
+        return switch (LINK) {
+            case "tcp" -> List.of("jfabric.tcp.interface=" + networkInterface);
+            case "rxm" -> List.of(
+                "jfabric.link.enabled=loopback,shm,rxm,tcp", "jfabric.tcp.interface=" + networkInterface);
+            case "verbsrxm" -> List.of(
+                "jfabric.link.enabled=loopback,shm,verbsrxm,verbs", "jfabric.verbs.interface=" + networkInterface);
+            default -> throw new IllegalArgumentException("no link of networks: " + LINK);
+        };
+    }
+}

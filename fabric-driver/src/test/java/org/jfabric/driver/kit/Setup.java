@@ -1,0 +1,145 @@
+package org.jfabric.driver.kit;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import org.jfabric.Flags;
+import org.jfabric.Info;
+
+import java.util.stream.Stream;
+
+/** Where the two endpoints of a conformance test live. */
+public enum Setup {
+    /** Both in one embedded driver, whose cycles their calls run. */
+    LOOPBACK_EMBEDDED("loopback", false),
+    /** Each in an embedded driver of its own. */
+    SHM_EMBEDDED("shm", false),
+    /** Two clients of one driver process. */
+    LOOPBACK_DAEMON("loopback", true),
+    /** Clients of two driver processes. */
+    SHM_DAEMON("shm", true),
+    /** Each in an embedded driver of its own, over a link of networks. */
+    NETWORK_EMBEDDED(Network.LINK, false),
+    /** Clients of two driver processes, over a link of networks. */
+    NETWORK_DAEMON(Network.LINK, true);
+
+    public final String link;
+    public final boolean daemon;
+
+    Setup(String link, boolean daemon) {
+        this.link = link;
+        this.daemon = daemon;
+    }
+
+    /** Those that this run is for. */
+    public static Stream<Setup> wanted() {
+        return Stream.of(values()).filter(Setup::isWanted);
+    }
+
+    private boolean isWanted() {
+        return (!Network.IS_CHOSEN || isForeign()) && (!Network.IS_EMBEDDED || !daemon);
+    }
+
+    /** Skips what other runs show, if this one is for a certain link or for embedded drivers. */
+    public void assumeWanted() {
+        assumeTrue(isWanted(), () -> "this run is for link " + Network.LINK
+            + (Network.IS_EMBEDDED ? " and embedded drivers" : ""));
+    }
+
+    /** The link of connected endpoints, over which the one of reliable datagrams may go. */
+    public String connectedLink() {
+        return switch (link) {
+            case "rxm" -> "tcp";
+            case "verbsrxm" -> "verbs";
+            default -> link;
+        };
+    }
+
+    /** Whether the wire is libfabric's, which has no announcements, no matching, no keys; names are of sockets. */
+    public boolean isForeign() {
+        return link.equals(Network.LINK);
+    }
+
+    /** The completion level that says most of those that the link gives. */
+    public long strongestLevel() {
+        return !isForeign() ? Flags.MATCH_COMPLETE
+            : hasDeliveryLevel() ? Flags.DELIVERY_COMPLETE : Flags.INJECT_COMPLETE;
+    }
+
+    /** Length of a message that stays at its sender, as {@link #heldFlags()} say, until a receive takes it. */
+    public int heldLength() {
+        // over tcp nothing is announced: what is more than the receiver's driver keeps is not read off the wire;
+        // rxm announces what is too long for its segments
+        return isForeign() && hasDeliveryLevel() ? 6 << 20 : 1 << 20;
+    }
+
+    /** Flags of the call that sends such a message, so that its end tells that it was taken. */
+    public long heldFlags() {
+        return isForeign() && hasDeliveryLevel() ? Flags.DELIVERY_COMPLETE : 0;
+    }
+
+    /**
+     * Skips a test of what only our own wire has: announcements, so that a long payload stays at the sender until a
+     * receive takes it, and its send does not end before. Over tcp it goes as it is, and is stored by the receiver.
+     */
+    public void assumeAnnouncements() {
+        assumeTrue(!isForeign(),
+            "libfabric's wire has no announcements: long payloads go at once, their sends end when they are written");
+    }
+
+    /** Skips a test that knows by a later message between other endpoints that earlier ones are here. */
+    public void assumeSharedConnection() {
+        assumeTrue(!isForeign(),
+            "over tcp each pair of endpoints has a connection of its own: nothing tells when another one's are here");
+    }
+
+    /** Whether the wire tells of a delivery: rxm's does not. */
+    private boolean hasDeliveryLevel() {
+        return !isForeign() || link.equals("tcp");
+    }
+
+    /** Skips a test of what rxm's wire cannot tell of: the delivery of a message. */
+    public void assumeDeliveryLevel() {
+        assumeTrue(hasDeliveryLevel(), "the rxm protocol cannot tell of a delivery: the level is refused");
+    }
+
+    /** Skips a test of connected endpoints with tags, where a message is nothing but its bytes. */
+    public void assumeCarried(Info connected) {
+        assumeTrue(!connectedLink().equals("verbs") || (connected.caps() & Flags.TAGGED) == 0,
+            "messages of connected endpoints over verbs have no tags");
+    }
+
+    /** Skips a test of sends that wait for the peer before they have begun. */
+    public void assumeSendsWait() {
+        assumeTrue(hasDeliveryLevel(), "over rxm every long message is announced at once, so that all have begun");
+    }
+
+    /** Skips a test of what is not there without RDMA devices. */
+    public void assumeNoDevice() {
+        assumeTrue(!link.startsWith("verbs"), "the drivers have RDMA devices here");
+    }
+
+    /** Skips a test of a level that only our own wire can tell of. */
+    public void assumeMatchLevel() {
+        assumeTrue(!isForeign(), "libfabric's wire cannot tell of a match: the level is refused");
+    }
+
+    /** Skips a test of what only our own wire has: authorization keys. */
+    public void assumeKeys() {
+        assumeTrue(!isForeign(), "libfabric's wire carries no authorization key: the tcp link refuses them");
+    }
+
+    /** Skips a test of names that the driver gives: an endpoint of tcp is called by the address of its socket. */
+    public void assumeNames() {
+        assumeTrue(!isForeign(), "endpoints of the tcp link are named by their sockets, not by their driver");
+    }
+
+    /** Whether each endpoint has a driver of its own. */
+    public boolean hasTwoDrivers() {
+        return !link.equals("loopback");
+    }
+
+    @Override
+    public String toString() {
+        return "link=" + link + " mode=" + (daemon ? "daemon" : "embedded");
+    }
+}
