@@ -67,9 +67,9 @@ final class FiPingPongCommand implements Callable<Integer> {
     @Option(names = "-c", description = "Write contents and compare them.")
     private boolean check;
 
-    @Option(names = "-B", paramLabel = "PORT", defaultValue = "0",
+    @Option(names = "-B", paramLabel = "PORT",
         description = "Own control port. Default: " + FiPingPongControl.PORT + " of a server, any of a client.")
-    private int ownPort;
+    private Integer ownPort;
 
     @Option(names = "-P", paramLabel = "PORT", defaultValue = "" + FiPingPongControl.PORT,
         description = "Control port of the server. Default: ${DEFAULT-VALUE}.")
@@ -99,11 +99,14 @@ final class FiPingPongCommand implements Callable<Integer> {
     public Integer call() {
         NativeAccess.check();
         FiPingPongPlan plan = plan();
-        inRange("-B", ownPort, 0, LARGEST_PORT);
+        if (ownPort != null) {
+            inRange("-B", ownPort, 1, LARGEST_PORT);
+        }
         inRange("-P", serverPort, 1, LARGEST_PORT);
         boolean isClient = server != null;
-        try (FiPingPongControl control = isClient ? FiPingPongControl.connect(server, serverPort, ownPort)
-                : FiPingPongControl.accept(ownPort == 0 ? FiPingPongControl.PORT : ownPort, ipv6, this::waits);
+        try (FiPingPongControl control = isClient
+                ? FiPingPongControl.connect(server, serverPort, ownPort == null ? 0 : ownPort)
+                : FiPingPongControl.accept(ownPort == null ? FiPingPongControl.PORT : ownPort, ipv6, this::waits);
             TemporaryDirectory directory = TemporaryDirectory.create(Collections.max(plan.sizes()))) {
             run(plan, isClient, control, directory);
         }
@@ -166,6 +169,11 @@ final class FiPingPongCommand implements Callable<Integer> {
         if (FiPingPongPlan.link(provider, endpointType) == null) {
             throw new ParameterException(spec.commandLine(), "Invalid values for options '-p' and '-e': \"" + provider
                 + "\" with " + type + " is not one of " + FiPingPongPlan.combinations());
+        }
+        if (mode.equals("tagged") && !FiPingPongPlan.hasTags(provider, endpointType)) {
+            throw new ParameterException(spec.commandLine(), "Invalid value for option '-m': messages of " + provider
+                + " with " + type + " have no tags; use -m msg, or "
+                + (FiPingPongPlan.link(provider, EndpointType.RDM) == null ? "-p tcp " : "") + "-e rdm");
         }
         inRange("-I", iterations, 1, Integer.MAX_VALUE);
         inRange("--timeout", timeoutSeconds, 1, Integer.MAX_VALUE);

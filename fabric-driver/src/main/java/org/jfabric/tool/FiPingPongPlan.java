@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 import org.jfabric.EndpointType;
@@ -30,6 +31,8 @@ record FiPingPongPlan(
     static final long TAG = 1234;
 
     private static final int LARGEST_SHIFT = 22;
+    /** Links whose messages have no tags on the wire: datagrams, and connections of verbs. */
+    private static final Set<String> UNTAGGED = Set.of("udp", "verbsud", "verbs");
     /** Links by provider and type. */
     private static final Map<String, Map<EndpointType, String>> LINKS = links();
 
@@ -57,6 +60,11 @@ record FiPingPongPlan(
      */
     static String link(String provider, EndpointType type) {
         return LINKS.getOrDefault(provider, Map.of()).get(type);
+    }
+
+    /** Whether messages of a combination that there is can have tags. */
+    static boolean hasTags(String provider, EndpointType type) {
+        return !UNTAGGED.contains(link(provider, type));
     }
 
     /** The link of this run. */

@@ -4,11 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -17,22 +20,32 @@ import java.util.stream.Stream;
 import org.jfabric.driver.config.DriverConfig;
 import org.junit.jupiter.api.Test;
 
-import picocli.CommandLine;
-
 /** Options and commands that README and docs name are there. */
 class DocumentedNamesTest {
-    /** Commands with a parser of their own, outside of this module. */
-    private static final Set<String> ELSEWHERE = Set.of("compare", "test-verbs");
+    /** Where commands outside of this module have their options, and what these look like there. */
+    private static final Map<String, String> ELSEWHERE = Map.of(
+        "compare", "perf/src/main/java/org/jfabric/perf/compare/CompareCommand.java",
+        "test-verbs", "config/verbs-vm/test-verbs");
+    private static final Pattern DECLARED = Pattern.compile("(?:\\bnames = \"|^ +)(--[a-z-]+)[\")]", Pattern.MULTILINE);
+    /** Of the JVM, not of a command. */
+    private static final Set<String> OF_JAVA = Set.of("--add-opens");
     private static final Pattern OPTION = Pattern.compile("(?<!org[./])\\bjfabric\\.[a-z]+\\.[a-zA-Z]+\\b");
-    private static final Pattern COMMAND = Pattern.compile("\\./fabric ([a-z-]+)((?: +(?:--?[a-zA-Z][a-z-]*))*)");
+    private static final Pattern COMMAND = Pattern.compile("\\./fabric ([a-z-]+)([^`\\n#]*)");
+    private static final Pattern COMMAND_OPTION = Pattern.compile("(?<=[ \\[])--?[a-zA-Z][a-z-]*");
+    /** An option that stands in the text without its command. */
+    private static final Pattern LONE_OPTION = Pattern.compile("`(--[a-z-]+)");
 
-    private static List<Path> pages() throws IOException {
+    private static Path root() {
         Path root = Path.of("").toAbsolutePath();
         while (!Files.exists(root.resolve("README.md"))) {
             root = root.getParent();
         }
-        List<Path> pages = new ArrayList<>(List.of(root.resolve("README.md")));
-        try (Stream<Path> docs = Files.list(root.resolve("docs"))) {
+        return root;
+    }
+
+    private static List<Path> pages() throws IOException {
+        List<Path> pages = new ArrayList<>(List.of(root().resolve("README.md")));
+        try (Stream<Path> docs = Files.list(root().resolve("docs"))) {
             docs.filter(page -> page.toString().endsWith(".md")).sorted().forEach(pages::add);
         }
         return pages;
@@ -59,32 +72,81 @@ class DocumentedNamesTest {
         assertEquals(List.of(), unknown);
     }
 
+    /** The options of each command. */
+    private static Map<String, Set<String>> commands() throws IOException {
+        Map<String, Set<String>> commands = new TreeMap<>();
+        FabricTool.commandLine().getSubcommands().forEach(
+            (name, command) -> commands.put(name, command.getCommandSpec().optionsMap().keySet()));
+        for (Map.Entry<String, String> each : ELSEWHERE.entrySet()) {
+            Set<String> options = new TreeSet<>(Set.of("--help"));
+            Matcher declared = DECLARED.matcher(Files.readString(root().resolve(each.getValue())));
+            while (declared.find()) {
+                options.add(declared.group(1));
+            }
+            assertTrue(options.size() > 5, () -> each + " has " + options);
+            commands.put(each.getKey(), options);
+        }
+        return commands;
+    }
+
     @Test
     void shouldNameOnlyCommandsAndTheirOptionsThatThereAre() throws IOException {
-        CommandLine tool = FabricTool.commandLine();
+        Map<String, Set<String>> commands = commands();
         List<String> unknown = new ArrayList<>();
-        int found = 0;
+        Map<String, Integer> found = new TreeMap<>();
         for (Path page : pages()) {
             Matcher calls = COMMAND.matcher(Files.readString(page));
             while (calls.find()) {
-                String name = calls.group(1);
-                CommandLine command = tool.getSubcommands().get(name);
-                if (command == null) {
-                    if (!ELSEWHERE.contains(name)) {
-                        unknown.add(page.getFileName() + ": " + calls.group());
-                    }
+                Set<String> known = commands.get(calls.group(1));
+                if (known == null) {
+                    unknown.add(page.getFileName() + ": " + calls.group());
                     continue;
                 }
-                found++;
-                for (String option : calls.group(2).trim().split(" +")) {
-                    if (!option.isEmpty() && command.getCommandSpec().findOption(option) == null) {
-                        unknown.add(page.getFileName() + ": " + calls.group());
+                Matcher options = COMMAND_OPTION.matcher(calls.group(2));
+                while (options.find()) {
+                    found.merge(calls.group(1), 1, Integer::sum);
+                    if (!known.contains(options.group())) {
+                        unknown.add(page.getFileName() + ": " + options.group() + " of " + calls.group());
                     }
                 }
             }
         }
         assertEquals(List.of(), unknown);
-        assertTrue(found >= 10, "calls found: " + found);
+        for (String command : List.of("compare", "test-verbs", "info", "fi-pingpong")) {
+            assertTrue(found.getOrDefault(command, 0) >= 3, () -> command + " is called with options: " + found);
+        }
+    }
+
+    @Test
+    void shouldNameOnlyOptionsOfSomeCommandWhereItsNameIsLeftOut() throws IOException {
+        Set<String> known = new TreeSet<>(OF_JAVA);
+        commands().values().forEach(known::addAll);
+        List<String> unknown = new ArrayList<>();
+        for (Path page : pages()) {
+            Matcher options = LONE_OPTION.matcher(Files.readString(page));
+            while (options.find()) {
+                if (!known.contains(options.group(1))) {
+                    unknown.add(page.getFileName() + ": " + options.group(1));
+                }
+            }
+        }
+        assertEquals(List.of(), unknown);
+    }
+
+    /** The head of the script is all that tells its options. */
+    @Test
+    void shouldTellEachOptionOfTheScriptInItsHead() throws IOException {
+        Path script = root().resolve(ELSEWHERE.get("test-verbs"));
+        Path java = Path.of(System.getProperty("java.home"), "bin", "java");
+        // any file will do for the jar
+        Process help = new ProcessBuilder(script.toString(), java.toString(), script.toString(), "--help")
+            .redirectErrorStream(true).start();
+        String told = new String(help.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        Matcher declared = DECLARED.matcher(Files.readString(script));
+        while (declared.find()) {
+            assertTrue(told.contains("  " + declared.group(1) + ' '), () -> declared.group(1) + " in\n" + told);
+        }
+        assertEquals(0, help.onExit().join().exitValue(), told);
     }
 
     @Test

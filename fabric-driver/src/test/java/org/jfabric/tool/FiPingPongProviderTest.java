@@ -3,6 +3,8 @@ package org.jfabric.tool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jfabric.EndpointType;
@@ -12,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the names of providers mean, and what is said where the two sides' do not fit. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -43,6 +46,27 @@ class FiPingPongProviderTest {
         assertTrue(run.err().contains("tcp;ofi_rxm (rdm)"), run.err());
     }
 
+    /** Nobody could find the port that the system would choose; a client finds a free one by itself. */
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "-1", "65536"})
+    void shouldRefuseAPortOfItsOwnThatIsNoneBeforeWaiting(String port) {
+        assertRefused("Invalid value for option '-B': " + port + " is not from 1 to 65535", "-B", port);
+    }
+
+    /** Both sides would wait for each other first, and then fail. */
+    @ParameterizedTest
+    @CsvSource({"udp,dgram,-m msg or -p tcp -e rdm", "verbs,dgram,-m msg or -e rdm", "verbs,msg,-m msg or -e rdm"})
+    void shouldRefuseTagsBeforeWaitingWhereThereAreNone(String provider, String type, String instead) {
+        assertRefused("Invalid value for option '-m': messages of " + provider + " with " + type
+            + " have no tags; use " + instead.replace(" or ", ", or "), "-p", provider, "-e", type, "-m", "tagged");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"tcp,MSG", "tcp,RDM", "net,RDM", "'tcp;ofi_rxm',RDM", "verbs,RDM", "'verbs;ofi_rxm',RDM"})
+    void shouldTakeTagsWhereThereAreSome(String provider, EndpointType type) {
+        assertTrue(FiPingPongPlan.hasTags(provider, type));
+    }
+
     /** The server says where it waits, and both sides which protocol the other one speaks and the option for it. */
     @ParameterizedTest
     @CsvSource({
@@ -60,6 +84,19 @@ class FiPingPongProviderTest {
         assertTrue(server.err().startsWith("waiting for a client at port " + port), server.err());
         assertSaid(client, seenByClient, provider);
         assertSaid(server, seenByServer, others);
+    }
+
+    /** By the client, whose wait would end, and then by the server. */
+    private static void assertRefused(String message, String... options) {
+        List<String> arguments = new ArrayList<>(List.of("fi-pingpong"));
+        arguments.addAll(List.of(options));
+        arguments.add("127.0.0.1");
+        for (int i = 0; i < 2; i++) {
+            ToolRun run = ToolRun.of(arguments.toArray(new String[0]));
+            assertEquals(2, run.status(), run.toString());
+            assertTrue(run.err().startsWith("fabric: " + message + "."), run.err());
+            arguments.removeLast();
+        }
     }
 
     private static void assertSaid(ToolRun side, String seen, String option) {

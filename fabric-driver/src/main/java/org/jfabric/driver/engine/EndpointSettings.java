@@ -9,7 +9,7 @@ import org.jfabric.driver.link.BoundAddress;
  * @param id              the endpoint's number in its driver.
  * @param name            its name within the driver.
  * @param address         its full address.
- * @param context         context given at open, reported where an operation has none (AMB-11).
+ * @param context         context given at open, reported where an operation has none.
  * @param txSize          sends outstanding at most.
  * @param rxSize          receives outstanding at most.
  * @param injectSizeBytes longest injected payload.
@@ -18,7 +18,7 @@ import org.jfabric.driver.link.BoundAddress;
  * @param eagerLimitBytes longest payload that is sent at once; 0 to 65536.
  * @param mayOverrun      whether the application keeps room in its completion queues by itself
  *                        (FI_RM_DISABLED).
- * @param authKey         only endpoints with the same key communicate; empty for none (EP-156).
+ * @param authKey         only endpoints with the same key communicate; empty for none.
  * @param slab            where its messages go with mode FI_BUFFERED_RECV, or null.
  * @param connects        whether it has one peer by a connection (FI_EP_MSG) and not many by their addresses.
  * @param bound           what the operating system gave it as address, or null.
@@ -135,7 +135,7 @@ public record EndpointSettings(
     }
 
     /**
-     * Whether one buffer may be posted for many messages (OPF-011).
+     * Whether one buffer may be posted for many messages.
      *
      * @return true with FI_MULTI_RECV.
      */
@@ -144,7 +144,7 @@ public record EndpointSettings(
     }
 
     /**
-     * Whether entries of receives name their source (CQ-066).
+     * Whether entries of receives name their source.
      *
      * @return true with FI_SOURCE.
      */
@@ -153,7 +153,8 @@ public record EndpointSettings(
     }
 
     /**
-     * Whether a message of a source that is not in the address vector gets an error entry (CQ-073).
+     * Whether a message of a source that is not in the address vector gets an error entry; its data arrive all the
+     * same.
      *
      * @return true with FI_SOURCE and FI_SOURCE_ERR.
      */

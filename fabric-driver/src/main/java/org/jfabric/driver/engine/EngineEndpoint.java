@@ -137,7 +137,7 @@ public final class EngineEndpoint extends EndpointPort {
 
     @Override
     public void cancel(long context) {
-        // operations without a context, such as injected ones, cannot be cancelled (AMB-67)
+        // operations without a context, such as injected ones, cannot be cancelled
         try {
             if (!closed && context != 0 && !receiver.cancel(context)) {
                 sender.cancel(context);

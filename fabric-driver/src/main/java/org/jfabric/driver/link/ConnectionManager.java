@@ -47,7 +47,7 @@ public abstract class ConnectionManager {
      * {@link ListenerHandler#onFailed(int)} follows.
      *
      * @param address  wanted by the passive endpoint, in the link's format; a link may complete it (port 0).
-     * @param authKey  authorization key that a request must show (EP-156), empty for none.
+     * @param authKey  authorization key that a request must show, empty for none.
      * @param backlog  requests that may wait for their answers; the handler counts them, a link whose system queues
      *                 requests by itself gives it to the system.
      * @param handler  told of requests.

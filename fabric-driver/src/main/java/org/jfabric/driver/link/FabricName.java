@@ -11,7 +11,7 @@ import java.util.HexFormat;
 public final class FabricName {
     /** What such an address starts with. */
     public static final String SCHEME = "jfabric://";
-    /** Longest address in characters, all of ASCII: one that fits into the data of an error entry (CQ-094). */
+    /** Longest address in characters, all of ASCII: one that fits into the data of an error entry. */
     public static final int MAX_LENGTH = ErrorCellEncoder.errDataLength();
 
     private FabricName() {

@@ -23,7 +23,7 @@ import java.util.List;
 /**
  * Compares what an application asks for with what a link offers, and keeps a reason for each difference.
  *
- * <p>Zero and unspecified members of the hints ask for nothing (REF-002). One object for each comparison; any thread.
+ * <p>Zero and unspecified members of the hints ask for nothing. One object for each comparison; any thread.
  */
 public final class InfoComparison {
     /** Longest authorization key: peers show theirs to each other when they meet. */
@@ -62,7 +62,7 @@ public final class InfoComparison {
         comparison.buffered(hints);
         comparison.endpoint(hints.epAttr(), offered.epAttr());
         if (!hints.fabricAttr().precedes(1, 5)) {
-            // applications of older versions may have anything there: the member did not exist (EP-155)
+            // applications of older versions may have anything there: the member did not exist
             comparison.atMost("ep_attr.auth_key_size", hints.epAttr().authKeySize(), MAX_AUTH_KEY_BYTES, null);
         }
         comparison.domain(hints.domainAttr(), offered.domainAttr());
@@ -73,7 +73,7 @@ public final class InfoComparison {
         return comparison.reasons;
     }
 
-    /** What one direction asks for must be asked for by the whole too (TX-002, TX-006, RX-002, RX-006). */
+    /** What one direction asks for must be asked for by the whole too (fi_endpoint(3), caps and mode). */
     private void subset(String context, Info hints, long caps, long mode) {
         long requested = InfoNarrowing.requested(hints.caps());
         if (hints.caps() != 0 && (caps & ~requested) != 0) {

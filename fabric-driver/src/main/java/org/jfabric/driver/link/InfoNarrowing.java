@@ -15,11 +15,11 @@ import org.jfabric.client.BufferedMode;
  * <p>Stateless; any thread.
  */
 public final class InfoNarrowing {
-    /** Capabilities that concern transmit contexts (TX-004). */
+    /** Capabilities that concern transmit contexts (fi_endpoint(3), Transmit Context Attributes, caps). */
     public static final long TRANSMIT_CAPS = Flags.MSG | Flags.RMA | Flags.TAGGED | Flags.ATOMIC | Flags.READ
         | Flags.WRITE | Flags.SEND | Flags.HMEM | Flags.TRIGGER | Flags.FENCE | Flags.MULTICAST | Flags.RMA_PMEM
         | Flags.NAMED_RX_CTX | Flags.COLLECTIVE | Flags.XPU;
-    /** Capabilities that concern receive contexts (RX-004). */
+    /** Capabilities that concern receive contexts (fi_endpoint(3), Receive Context Attributes, caps). */
     public static final long RECEIVE_CAPS = Flags.MSG | Flags.RMA | Flags.TAGGED | Flags.ATOMIC | Flags.REMOTE_READ
         | Flags.REMOTE_WRITE | Flags.RECV | Flags.HMEM | Flags.TRIGGER | Flags.RMA_PMEM | Flags.DIRECTED_RECV
         | Flags.VARIABLE_MSG | Flags.MULTI_RECV | Flags.SOURCE | Flags.RMA_EVENT | Flags.SOURCE_ERR | Flags.COLLECTIVE
@@ -58,7 +58,7 @@ public final class InfoNarrowing {
             offered.epAttr().authKey(hints.epAttr().authKey());
             offered.domainAttr().authKey(hints.domainAttr().authKey());
         }
-        // links on one host have one way for everything: the class is kept for the application, TX-054
+        // links on one host have one way for everything: the class is kept for the application
         if (hints.domainAttr().tclass() != TrafficClass.UNSPEC.code()) {
             offered.domainAttr().tclass(hints.domainAttr().tclass());
         }
@@ -69,7 +69,7 @@ public final class InfoNarrowing {
         }
         offered.rxAttr().opFlags(hints.rxAttr().opFlags());
         if (hints.epAttr().memTagFormat() != 0) {
-            // every bit of a tag counts and every mask is allowed: whatever the fields are, they are here (EP-147)
+            // every bit of a tag counts and every mask is allowed: whatever the fields are, they are here
             offered.epAttr().memTagFormat(hints.epAttr().memTagFormat());
         }
         if (hints.domainAttr().threading() != Threading.UNSPEC) {
@@ -86,13 +86,13 @@ public final class InfoNarrowing {
         return offered;
     }
 
-    /** Capabilities that an endpoint may use if it asks for these; both directions, unless one is named (REF-004). */
+    /** Capabilities that an endpoint may use if it asks for these; both directions, unless one is named. */
     static long requested(long caps) {
         boolean bothDirections = (caps & (Flags.SEND | Flags.RECV)) == 0;
         return caps | FREE_CAPS | (bothDirections ? Flags.SEND | Flags.RECV : 0);
     }
 
-    /** 0 takes over what applies of the endpoint's (TX-003, RX-003). */
+    /** 0 takes over what applies of the endpoint's. */
     private static long narrow(long asked, long applicable) {
         return asked == 0 ? applicable : applicable & (asked | FREE_CAPS);
     }

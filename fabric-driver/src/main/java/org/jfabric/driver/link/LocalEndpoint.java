@@ -21,7 +21,7 @@ public abstract class LocalEndpoint {
     public abstract String address();
 
     /**
-     * Whether a remote endpoint may exchange messages with this one (EP-156).
+     * Whether a remote endpoint may exchange messages with this one.
      *
      * @param remoteKey authorization key of the remote endpoint, empty for none.
      * @return true if both have the same key, or both have none.

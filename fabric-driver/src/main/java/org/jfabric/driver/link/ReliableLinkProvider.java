@@ -29,7 +29,7 @@ import java.util.List;
 public abstract class ReliableLinkProvider extends LinkProvider {
     /** Private data of connections: what one event of an event queue carries. */
     public static final int CM_DATA_BYTES = EventEntry.MAX_DATA_LENGTH;
-    /** Capabilities that concern several peers, of which a connection has one (REF-005). */
+    /** Capabilities that concern several peers, of which a connection has one. */
     private static final long CONNECTIONLESS_CAPS = Flags.SOURCE | Flags.SOURCE_ERR | Flags.DIRECTED_RECV;
 
     private final String name;

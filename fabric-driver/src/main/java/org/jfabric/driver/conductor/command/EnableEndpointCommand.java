@@ -448,7 +448,7 @@ public final class EnableEndpointCommand extends Command {
         return new ReceiveSlab(0, cells, cellBytes, limit, least);
     }
 
-    /** An application that names less than a link can, keeps to it (EP-132). */
+    /** An application that names less than a link can, keeps to it. */
     private long longestMessage(long offered) {
         long asked = request.hints().epAttr().maxMsgSize();
         return asked == 0 ? offered : Math.min(asked, offered);
@@ -484,7 +484,7 @@ public final class EnableEndpointCommand extends Command {
             "Choose another, or close the endpoint that has it.");
     }
 
-    /** Taken over from a passive endpoint (EP-022), shared with the one whose request is accepted, or its own. */
+    /** Taken over from a passive endpoint, shared with the one whose request is accepted, or its own. */
     private String name() {
         if (request.passiveId() != 0) {
             passive = NamePassiveEndpointCommand.idle(session(), request.passiveId());

@@ -4,8 +4,8 @@ import org.agrona.UnsafeApi;
 
 /**
  * How many operations of one queue of an endpoint have made room for others. A client in another process learns it from
- * this count, which is written in front of each entry: who sees the entry has room (CL-012; {@code ReceivePool} has
- * the exception). That is a store into a line that nobody else writes; what posts reads it only when it has used up the
+ * this count, which is written in front of each entry: who sees the entry has room ({@code ReceivePool} has the
+ * exception). That is a store into a line that nobody else writes; what posts reads it only when it has used up the
  * room it knew of.
  *
  * <p>Owner: progress agent.

@@ -58,7 +58,7 @@ public final class WaitPoint {
             && (urgent || written - UnsafeApi.getLong(line + WaitDescriptor.WAKE_AT_OFFSET) >= 0)) {
             Futex.wake(WaitDescriptor.takeSleepers(line), Integer.MAX_VALUE);
         }
-        // any entry wakes here: a threshold is only known to a blocking read (CQ-042)
+        // any entry wakes here: a threshold is only known to a blocking read
         if (channelFd != NO_CHANNEL && WaitDescriptor.takeArmed(line)) {
             // of a non-blocking socket; without room it is readable already, a broken one shows its end elsewhere
             UnixSocket.ring(channelFd);

@@ -24,7 +24,7 @@ public class PostedReceive extends MatchNode {
     }
 
     /**
-     * Says which messages this receive accepts (TAG-002, TAG-003, TAG-013, TAG-014).
+     * Says which messages this receive accepts.
      *
      * @param tag    any 64-bit value; bits set in {@code ignore} have no meaning but are kept.
      * @param ignore bits of the tag that are not compared; 0 demands equality, -1 accepts every tag.
@@ -84,7 +84,7 @@ public class PostedReceive extends MatchNode {
     }
 
     /**
-     * The match rule: equal after clearing the ignored bits on both sides, and an acceptable source (TAG-002, TAG-013).
+     * The match rule: equal after clearing the ignored bits on both sides, and an acceptable source.
      *
      * @param messageTag    tag of the message.
      * @param messageSource peer index, or {@link TagMatcher#UNKNOWN_SOURCE}.
@@ -103,7 +103,7 @@ public class PostedReceive extends MatchNode {
         posted = value;
     }
 
-    /** Drops the source, for endpoints that do not compare it (TAG-013). */
+    /** Drops the source, for endpoints that do not compare it. */
     final void acceptAnySource() {
         keySource = TagMatcher.ANY_SOURCE;
     }

@@ -4,12 +4,13 @@ import java.security.SecureRandom;
 import java.util.SplittableRandom;
 
 /**
- * Matches arriving messages with posted receives for one receive context, by libfabric's rules (TAG-001 to TAG-009).
+ * Matches arriving messages with posted receives for one receive context, by libfabric's rules (fi_tagged(3),
+ * Description).
  *
- * <p>A message goes to the oldest receive that accepts it, a receive takes the oldest message that it accepts
- * (TAG-004). The engine keeps one invariant with it: a message is only {@link #addUnexpected added} when no posted
- * receive accepts it, so that a message and a receive for it never both wait. Untagged messages use an instance of
- * their own with tag 0 and ignore 0.
+ * <p>A message goes to the oldest receive that accepts it, a receive takes the oldest message that it accepts. The
+ * engine keeps one invariant with it: a message is only {@link #addUnexpected added} when no posted receive accepts it,
+ * so that a message and a receive for it never both wait. Untagged messages use an instance of their own with tag 0 and
+ * ignore 0.
  *
  * <p>Costs: what comes in the order of posting, or of arrival, is found by one comparison with the oldest. The first
  * that does not makes a hash of all that wait, once: from then on exact tags are look-ups, for any source and for one
@@ -25,7 +26,7 @@ public final class TagMatcher {
     /** Source of a receive that accepts messages of every peer, known or not (FI_ADDR_UNSPEC). */
     public static final int ANY_SOURCE = -1;
 
-    /** Source of a message whose sender is not in the address vector; only any-source receives accept it (AMB-54). */
+    /** Source of a message whose sender is not in the address vector; only any-source receives accept it. */
     public static final int UNKNOWN_SOURCE = -2;
 
     private final PostedReceives posted;
@@ -38,8 +39,8 @@ public final class TagMatcher {
      *
      * @param postedCapacity     receives of different tags and sources expected to be posted at most.
      * @param unexpectedCapacity messages of different tags and sources expected to be kept at most.
-     * @param directed           whether sources of receives count (FI_DIRECTED_RECV); if not, they are ignored
-     *                           (TAG-013), and messages are not indexed by source.
+     * @param directed           whether sources of receives count (FI_DIRECTED_RECV); if not, they are ignored,
+     *                           and messages are not indexed by source.
      */
     public TagMatcher(int postedCapacity, int unexpectedCapacity, boolean directed) {
         // a peer who could guess them might choose tags that meet in the hashes
@@ -50,7 +51,7 @@ public final class TagMatcher {
     }
 
     /**
-     * The match rule (TAG-002, TAG-003, TAG-013, TAG-014).
+     * The match rule: tags that are equal in all bits that are not ignored, and the source asked for, or any.
      *
      * @param receiveTag    of the receive.
      * @param ignore        of the receive.
@@ -66,7 +67,7 @@ public final class TagMatcher {
     }
 
     /**
-     * Takes the oldest unexpected message that the receive accepts, or posts the receive if there is none (TAG-009).
+     * Takes the oldest unexpected message that the receive accepts, or posts the receive if there is none.
      *
      * @param receive not posted.
      * @return the message, now held by the caller, the receive not being posted; or null, the receive being posted.
@@ -115,7 +116,7 @@ public final class TagMatcher {
     }
 
     /**
-     * Takes the oldest receive that accepts an arriving message (TAG-004).
+     * Takes the oldest receive that accepts an arriving message.
      *
      * @param tag    of the message.
      * @param source peer index or {@link #UNKNOWN_SOURCE}.
@@ -152,7 +153,7 @@ public final class TagMatcher {
     }
 
     /**
-     * Finds the oldest waiting message that a receive would accept and leaves it there (TAG-049, TAG-055).
+     * Finds the oldest waiting message that a receive would accept and leaves it there.
      *
      * @param tag    of the peek.
      * @param ignore bits of the tag that are not compared.
@@ -165,9 +166,9 @@ public final class TagMatcher {
     }
 
     /**
-     * Reserves a message for the caller: no receive and no peek finds it any more (TAG-061).
+     * Reserves a message for the caller: no receive and no peek finds it any more.
      *
-     * <p>Who claimed it, and so may fetch or discard it, is the engine's knowledge (AMB-49).
+     * <p>Who claimed it, and so may fetch or discard it, is the engine's knowledge.
      *
      * @param message waiting here, usually just found by {@link #peek}.
      */
@@ -176,7 +177,7 @@ public final class TagMatcher {
     }
 
     /**
-     * Removes a message, waiting or claimed: fetched or discarded (TAG-062, TAG-066, TAG-068), or given up.
+     * Removes a message, waiting or claimed: fetched or discarded, or given up.
      *
      * @param message perhaps held here.
      * @return false if it was neither waiting nor claimed, and nothing changed.
@@ -220,7 +221,7 @@ public final class TagMatcher {
 
     /**
      * Gives a message its source, because its sender has got a place in the address vector: from now on receives
-     * directed at that place accept it (TAG-013, AMB-54). None can be posted yet, as the place was not valid.
+     * directed at that place accept it. None can be posted yet, as the place was not valid.
      *
      * @param message of an unknown source, waiting or claimed; those of one sender are given in the order of arrival.
      * @param source  peer index.
@@ -230,7 +231,7 @@ public final class TagMatcher {
     }
 
     /**
-     * Makes the sender of a peer's unexpected messages unknown, before its index may mean another peer (AMB-54).
+     * Makes the sender of a peer's unexpected messages unknown, before its index may mean another peer.
      *
      * @param source peer index.
      * @return number of messages changed, waiting and claimed.

@@ -73,7 +73,7 @@ public class UnexpectedMessage extends MatchNode {
     }
 
     /**
-     * Whether the message is reserved for whoever claimed it (TAG-061).
+     * Whether the message is reserved for whoever claimed it.
      *
      * @return true from {@link TagMatcher#claim} until {@link TagMatcher#removeUnexpected}.
      */

@@ -168,7 +168,7 @@ public final class Connection extends ConnectionHandler {
     }
 
     /**
-     * Longer data is cut without a word, as libfabric does it (REF-025).
+     * Longer data is cut without a word, as libfabric does it.
      *
      * @param cmData  of the application.
      * @param manager that carries it.

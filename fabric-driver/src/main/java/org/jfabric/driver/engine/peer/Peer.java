@@ -91,7 +91,7 @@ public final class Peer extends ChannelHandler {
     }
 
     /**
-     * The address as error data: what an application inserts to know the peer (CQ-094, CQ-095).
+     * The address as error data: what an application inserts to know the peer (fi_cq(3), fi_cq_readerr).
      *
      * @return the bytes of {@link #address()}; made once, when first needed.
      */

@@ -12,7 +12,7 @@ import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.layout.Words;
 
 /**
- * Receives into the endpoint's own slab (FI_BUFFERED_RECV, REF-050 to REF-052): untagged messages need no receive, for
+ * Receives into the endpoint's own slab (FI_BUFFERED_RECV of fi_msg(3)): untagged messages need no receive, for
  * tagged ones a receive gives the tag and nothing else. Each message takes a cell, and its entry hands the cell out.
  *
  * <pre>
@@ -230,7 +230,7 @@ final class BufferedReceives extends HeldBack {
             cell.state = SlabCell.READY;
             showReady(cell.peer);
         } else {
-            // which message a tagged receive got is known by its tag: entries may come in any order (RX-011)
+            // which message a tagged receive got is known by its tag: entries may come in any order
             show(cell, false);
         }
     }

@@ -24,7 +24,7 @@ import java.util.Set;
  * <p>A <em>part</em> is the record of one message in a buffer; it goes the same ways as a receive. Parts may end out of
  * order, their entries are written in the order of the buffer, the release is last. A message that does not fit in the
  * room that others left ends the buffer and goes to the next receive that accepts it, or waits for one; only a message
- * that is longer than a whole buffer is truncated (OPF-016).
+ * that is longer than a whole buffer is truncated.
  *
  * <p><b>Holding back.</b> Each part takes a slot of the driver's share of the completion queue. Without one, or without
  * a record, the message stays unexpected although a receive accepts it, and so do all later ones for such buffers, so

@@ -10,7 +10,7 @@ import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.layout.Words;
 
 /**
- * Looks at messages that came before a receive for them: peek, claim and discard (TAG-049 to TAG-070).
+ * Looks at messages that came before a receive for them: peek, claim and discard (fi_tagged(3), Flags).
  *
  * <pre>
  *   waiting ---- PEEK -------------------> entry, still waiting
@@ -109,7 +109,7 @@ final class Peeks {
         }
     }
 
-    /** Copies what is here of a message into a buffer of one piece; the buffer, or 0 if nothing was copied (AMB-50). */
+    /** Copies what is here of a message into a buffer of one piece; the buffer, or 0 if nothing was copied. */
     private static long copy(StoredMessage message, ReceiveOperation operation) {
         if (operation.length == 0 || operation.pieces != null || message.state != StoredMessage.STORED) {
             return 0;

@@ -41,8 +41,7 @@ final class ReceiveEntries {
     }
 
     /**
-     * Writes the entry of a receive whose message is placed, or discarded; that of a part says where it is (CQ-117,
-     * AMB-12).
+     * Writes the entry of a receive whose message is placed, or discarded; that of a part says where it is.
      */
     void complete(ReceiveOperation operation) {
         if ((operation.flags & Flags.DISCARD) != 0) {
@@ -86,8 +85,8 @@ final class ReceiveEntries {
     }
 
     /**
-     * Writes the entry of a look at a message: its whole length, whatever was copied (AMB-13), and always, as it would
-     * have no use without (AMB-48).
+     * Writes the entry of a look at a message: its whole length, whatever was copied, and always, as it would have no
+     * use without.
      *
      * @param buf the buffer into which data were copied, 0 if none were.
      */
@@ -107,7 +106,7 @@ final class ReceiveEntries {
 
     /**
      * Writes the entry of a message in the slab, always: without it nobody could give the cell back. It has
-     * {@link Flags#MORE} if only the message's begin is there (CQ-140).
+     * {@link Flags#MORE} if only the message's begin is there.
      *
      * @param context of this use of the cell.
      * @param ofShare whether the entry has a slot of the driver's share.
@@ -139,8 +138,8 @@ final class ReceiveEntries {
     }
 
     /**
-     * Writes the entry that gives a multi-receive buffer back, asked for or not (AMB-19). Its only flag says that it
-     * belongs to no message, also if the buffer was cancelled (CQ-139). What is counted are its messages, and a cancel.
+     * Writes the entry that gives a multi-receive buffer back, asked for or not. Its only flag says that it
+     * belongs to no message, also if the buffer was cancelled. What is counted are its messages, and a cancel.
      */
     void release(ReceiveOperation buffer) {
         buffer.reported = true;

@@ -9,7 +9,7 @@ import java.util.Set;
  * The receives that an endpoint can have outstanding, and the parts, which stand for messages in multi-receive buffers;
  * made with the endpoint.
  *
- * <p>A receive makes room for another one in front of its entry (CL-012), its record comes back behind it: mostly in
+ * <p>A receive makes room for another one in front of its entry, its record comes back behind it: mostly in
  * the same step, but not before the sender of an announced payload was told. So there are a few records more than
  * receives. A peer that does not read what it is told uses them up, and then all receives whose records do not come
  * back at once keep their room until they do.

@@ -10,7 +10,7 @@ import org.jfabric.driver.engine.peer.PeerTable;
 
 /**
  * Changes of who is known under which {@code fi_addr}, for what waits to be matched: a message has the source that its
- * sender has now, not the one that it had when the message came (AMB-54).
+ * sender has now, not the one that it had when the message came.
  *
  * <p>Owner: progress agent.
  */

@@ -242,7 +242,7 @@ public final class Sender {
         long flags = operation.flags;
         long context = operation.context;
         operation.reported = true;
-        // not tracked any more when somebody can see the entry (CL-012)
+        // not tracked any more when somebody can see the entry
         release(operation);
         if (counter != null) {
             counter.success();
@@ -255,7 +255,7 @@ public final class Sender {
     }
 
     /**
-     * The operation has failed; there is an entry whether one was asked for or not (CQ-090, CQ-091).
+     * The operation has failed; there is an entry whether one was asked for or not, for an inject too.
      *
      * @param operation not in any list.
      * @param errno     positive fabric errno.
@@ -383,8 +383,8 @@ public final class Sender {
     }
 
     /**
-     * Cancels one waiting operation with that context. Injects have none of their own: they carry the endpoint's, for
-     * their error entries (EP-068, AMB-11).
+     * Cancels one waiting operation with that context. Injects have none of their own and cannot be cancelled: they
+     * carry the endpoint's, for their error entries.
      *
      * @param context as posted.
      * @return true if there was one.

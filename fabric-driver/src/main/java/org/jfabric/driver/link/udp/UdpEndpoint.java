@@ -76,7 +76,7 @@ final class UdpEndpoint {
 
     /**
      * An address was inserted: its channel is up at once, so that sends to it need not wait while later ones to others
-     * go on (TX-035).
+     * go on: a strict completion order of datagrams holds for all peers together.
      */
     void introduce(SocketName remote) {
         if (remote.isIn6() == port.name().isIn6() && !byAddress.containsKey(remote.toString())) {

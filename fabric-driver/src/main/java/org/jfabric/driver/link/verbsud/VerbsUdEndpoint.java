@@ -87,7 +87,7 @@ final class VerbsUdEndpoint {
 
     /**
      * An address was inserted: its channel is up at once, so that sends to it need not wait while later ones to others
-     * go on (TX-035), and the way to it is looked for.
+     * go on (a strict completion order of datagrams holds for all peers together), and the way to it is looked for.
      */
     void introduce(String address) {
         if (!byAddress.containsKey(address)) {

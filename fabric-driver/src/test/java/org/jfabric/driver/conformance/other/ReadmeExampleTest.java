@@ -2,12 +2,14 @@ package org.jfabric.driver.conformance.other;
 
 import org.jfabric.AddressVector;
 import org.jfabric.AddressVectorAttr;
+import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
 import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.Fabric;
 import org.jfabric.FabricAddress;
+import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
@@ -24,6 +26,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 /** The code of README.md between two drivers: it compiles, it runs, and the page shows it as it is here. */
 @Tag("conformance")
@@ -43,7 +46,7 @@ class ReadmeExampleTest {
             from.endpoint().tsend(from.memory().address(), length, from.peers().insert(address), 7, 2);
             for (int seen = 0; seen < 2;) {
                 // a driver in mode INVOKER works inside of its application's calls
-                seen += Math.max(0, from.queue().poll(entry -> { }, 1)) + Math.max(0, to.queue().poll(entry -> { }, 1));
+                seen += from.ended() + to.ended();
             }
             return to.memory().buffer().getStringUtf8(0);
         }
@@ -65,6 +68,17 @@ class ReadmeExampleTest {
             side.endpoint.enable();
             return side;
         }
+
+        /** How many entries were there; a failure ends the program. */
+        int ended() {
+            int count = queue.poll(entry -> { }, 1);
+            if (count < 0 && count != -FabricErrno.EAGAIN) {
+                CompletionError error = new CompletionError();
+                throw new IllegalStateException(
+                    queue.readErr(error, 0) == 1 ? queue.strerror(error.provErrno()) : FabricErrno.describe(count));
+            }
+            return Math.max(0, count);
+        }
     }
     // end of example
 
@@ -73,6 +87,25 @@ class ReadmeExampleTest {
         Path base = FabricPair.newBase();
         try {
             assertEquals("EURUSD 1.0834", exchange(base));
+        } finally {
+            FabricPair.delete(base);
+        }
+    }
+
+    @Test
+    void shouldEndWithTheTextOfAnErrorEntry() {
+        Path base = FabricPair.newBase();
+        try (FabricDriver driver = embed(base.resolve("desk")); Fabric fabric = driver.fabric()) {
+            Side side = Side.open(fabric);
+            side.endpoint().trecv(side.memory().address(), 64, FabricAddress.ADDR_UNSPEC, 7, 0, 1);
+            side.endpoint().cancel(1);
+            int[] calls = {0};
+            IllegalStateException failed = assertThrows(IllegalStateException.class, () -> {
+                while (calls[0]++ < 1000) {
+                    side.ended();
+                }
+            }, "no failure in 1000 cycles of the driver");
+            assertEquals(side.queue().strerror(FabricErrno.ECANCELED), failed.getMessage());
         } finally {
             FabricPair.delete(base);
         }
