@@ -92,7 +92,8 @@ final class FiPingPongCommand implements Callable<Integer> {
     private String bind;
 
     @Option(names = "--timeout", paramLabel = "SECONDS", defaultValue = "30",
-        description = "How long a message may take. Default: ${DEFAULT-VALUE}.")
+        description = "How long a message may take; a server that does not answer is waited for 5 s at most."
+            + " Default: ${DEFAULT-VALUE}.")
     private int timeoutSeconds;
 
     @Override
@@ -102,7 +103,8 @@ final class FiPingPongCommand implements Callable<Integer> {
         inRange("-B", ownPort, 0, LARGEST_PORT);
         inRange("-P", serverPort, 1, LARGEST_PORT);
         boolean isClient = server != null;
-        try (FiPingPongControl control = isClient ? FiPingPongControl.connect(server, serverPort, ownPort)
+        try (FiPingPongControl control = isClient
+                ? FiPingPongControl.connect(server, serverPort, ownPort, TimeUnit.SECONDS.toNanos(timeoutSeconds))
                 : FiPingPongControl.accept(ownPort == 0 ? FiPingPongControl.PORT : ownPort, ipv6, this::waits);
             TemporaryDirectory directory = TemporaryDirectory.create(Collections.max(plan.sizes()))) {
             run(plan, isClient, control, directory);
