@@ -92,7 +92,8 @@ final class FiPingPongCommand implements Callable<Integer> {
     private String bind;
 
     @Option(names = "--timeout", paramLabel = "SECONDS", defaultValue = "30",
-        description = "How long a message may take. Default: ${DEFAULT-VALUE}.")
+        description = "How long a message may take; a server that does not answer is waited for 5 s at most."
+            + " Default: ${DEFAULT-VALUE}.")
     private int timeoutSeconds;
 
     @Override
@@ -105,7 +106,8 @@ final class FiPingPongCommand implements Callable<Integer> {
         inRange("-P", serverPort, 1, LARGEST_PORT);
         boolean isClient = server != null;
         try (FiPingPongControl control = isClient
-                ? FiPingPongControl.connect(server, serverPort, ownPort == null ? 0 : ownPort)
+                ? FiPingPongControl.connect(server, serverPort, ownPort == null ? 0 : ownPort,
+                    TimeUnit.SECONDS.toNanos(timeoutSeconds))
                 : FiPingPongControl.accept(ownPort == null ? FiPingPongControl.PORT : ownPort, ipv6, this::waits);
             TemporaryDirectory directory = TemporaryDirectory.create(Collections.max(plan.sizes()))) {
             run(plan, isClient, control, directory);

@@ -77,13 +77,13 @@ final class FiPingPongControl implements AutoCloseable {
         }
     }
 
-    /** Connects to the server, which may be about to start. */
-    static FiPingPongControl connect(String host, int port, int sourcePort) {
+    /** Connects to the server, which may be about to start: it is waited for a few seconds, not longer than the limit. */
+    static FiPingPongControl connect(String host, int port, int sourcePort, long limitNs) {
         InetSocketAddress server = new InetSocketAddress(host, port);
         if (server.isUnresolved()) {
             throw new ToolException("The host " + host + " is not known.");
         }
-        long end = System.nanoTime() + CONNECT_NS;
+        long end = System.nanoTime() + Math.min(CONNECT_NS, limitNs);
         while (true) {
             try {
                 return open(server, sourcePort);

@@ -132,17 +132,34 @@ final class PingPongCoordinator implements AutoCloseable {
         return affordable >= 5 * count ? 5 * count : affordable >= 2 * count ? 2 * count : count;
     }
 
+    /** Those that wait for nobody start at the same time. */
     private void start() throws InterruptedException {
+        List<ChildJvm> drivers = new ArrayList<>();
+        List<ChildJvm> clients = new ArrayList<>();
         for (PingPongPlan.Member member : plan.processes()) {
+            boolean hasDriver = member.driver() != null;
+            if (!hasDriver) {
+                // who attaches to a driver finds one
+                awaitReady(drivers);
+            }
             stage("starting " + member.title(), 0);
             ChildJvm child = startChild(member);
-            await(child, "ready", START_TIMEOUT_MS);
+            (hasDriver ? drivers : clients).add(child);
             if (member.role() != PingPongRole.DAEMON) {
                 byRole.put(member.role(), child);
             }
         }
+        awaitReady(drivers);
+        awaitReady(clients);
         connect(PingPongRole.PONG, PingPongRole.PING);
         connect(PingPongRole.PING, PingPongRole.PONG);
+    }
+
+    private void awaitReady(List<ChildJvm> starting) throws InterruptedException {
+        for (ChildJvm child : starting) {
+            await(child, "ready", START_TIMEOUT_MS);
+        }
+        starting.clear();
     }
 
     private ChildJvm startChild(PingPongPlan.Member member) {

@@ -4,6 +4,7 @@ import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -28,6 +29,7 @@ class FiPingPongTcpTest {
         "4m", "6m");
     private static final List<String> USUAL = List.of("64", "256", "1k", "4k", "64k", "1m");
 
+    /** Each size twice: what matters is the size; to fill and compare what is long takes most of the time. */
     @ParameterizedTest(name = "java is server: {0}, {1} {2} {3}")
     @CsvSource({"true,tcp,rdm,msg", "false,tcp,rdm,msg", "true,tcp,rdm,tagged", "false,tcp,rdm,tagged",
         "true,'tcp;ofi_rxm',rdm,msg", "false,'tcp;ofi_rxm',rdm,msg", "true,'tcp;ofi_rxm',rdm,tagged",
@@ -36,7 +38,7 @@ class FiPingPongTcpTest {
     void shouldExchangeAllSizesWithTheCProgram(boolean javaIsServer, String provider, String type, String mode)
         throws Exception {
         LibfabricPingPong.assertExchanged(LibfabricPingPong.run(
-            javaIsServer, "-p", provider, "-e", type, "-m", mode, "-c", "-S", "all", "-I", "10"), ALL);
+            javaIsServer, "-p", provider, "-e", type, "-m", mode, "-c", "-S", "all", "-I", "2"), ALL);
     }
 
     /** With IPv6 for the control connection; the messages follow it where libfabric has the choice. */
@@ -45,7 +47,7 @@ class FiPingPongTcpTest {
     void shouldExchangeMessagesByIpv6(boolean javaIsServer, String provider, String type, String mode)
         throws Exception {
         LibfabricPingPong.assertExchanged(LibfabricPingPong.runIn6(
-            javaIsServer, "-p", provider, "-e", type, "-m", mode, "-c", "-I", "10"), USUAL);
+            javaIsServer, "-p", provider, "-e", type, "-m", mode, "-c", "-I", "2"), USUAL);
     }
 
     /** Both have a receive out that nothing comes to, and the first to end closes the connection under the other. */
@@ -63,6 +65,16 @@ class FiPingPongTcpTest {
         }
     }
 
+    /** Many messages on one connection, each protocol and each direction once. */
+    @ParameterizedTest(name = "java is server: {0}, {1} {2} {3}")
+    @CsvSource({"true,tcp,rdm,tagged", "false,'tcp;ofi_rxm',rdm,tagged", "true,tcp,msg,msg"})
+    void shouldExchangeManyMessagesWithTheCProgram(boolean javaIsServer, String provider, String type, String mode)
+        throws Exception {
+        LibfabricPingPong.assertExchanged(LibfabricPingPong.run(
+            javaIsServer, "-p", provider, "-e", type, "-m", mode, "-c", "-S", "512", "-I", "100"), List.of("512"));
+    }
+
+    @EnabledIfSystemProperty(named = "jfabric.test.all", matches = "true", disabledReason = "part of -Pall")
     @ParameterizedTest(name = "java is server: {0}, {1} {2} {3}")
     @CsvSource({"true,tcp,rdm,tagged", "false,tcp,rdm,msg",
         "true,'tcp;ofi_rxm',rdm,msg", "false,'tcp;ofi_rxm',rdm,tagged",

@@ -25,21 +25,21 @@ class FiPingPongUdpTest {
     @ValueSource(booleans = {true, false})
     void shouldExchangeAllSizesWithTheCProgram(boolean javaIsServer) throws Exception {
         LibfabricPingPong.assertExchanged(LibfabricPingPong.run(
-            javaIsServer, "-p", "udp", "-e", "dgram", "-c", "-S", "all", "-I", "100"), ALL);
+            javaIsServer, "-p", "udp", "-e", "dgram", "-c", "-S", "all", "-I", "2"), ALL);
     }
 
     @ParameterizedTest(name = "java is server: {0}")
     @ValueSource(booleans = {true, false})
     void shouldExchangeTheUsualSizesWithTheCProgram(boolean javaIsServer) throws Exception {
         LibfabricPingPong.assertExchanged(LibfabricPingPong.run(
-            javaIsServer, "-p", "udp", "-e", "dgram", "-c"), List.of("64", "256", "1k"));
+            javaIsServer, "-p", "udp", "-e", "dgram", "-c", "-I", "100"), List.of("64", "256", "1k"));
     }
 
     @ParameterizedTest(name = "java is server: {0}")
     @ValueSource(booleans = {true, false})
     void shouldExchangeDatagramsByIpv6(boolean javaIsServer) throws Exception {
         LibfabricPingPong.assertExchanged(LibfabricPingPong.runIn6(
-            javaIsServer, "-p", "udp", "-e", "dgram", "-c"), List.of("64", "256", "1k"));
+            javaIsServer, "-p", "udp", "-e", "dgram", "-c", "-I", "10"), List.of("64", "256", "1k"));
     }
 
     @Test
@@ -59,7 +59,7 @@ class FiPingPongUdpTest {
 
     @Test
     void shouldSayWhereNobodyAnswers() {
-        ToolRun run = ToolRun.of("fi-pingpong", "-P", "1", "127.0.0.1");
+        ToolRun run = ToolRun.of("fi-pingpong", "--timeout", "1", "-P", "1", "127.0.0.1");
         assertEquals(1, run.status());
         assertTrue(run.err().contains("No server answers at 127.0.0.1 port 1"), run.err());
     }

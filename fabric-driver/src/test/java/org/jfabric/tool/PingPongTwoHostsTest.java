@@ -14,7 +14,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("slow")
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PingPongTwoHostsTest {
-    private static final int COUNT = 200;
+    /** Twenty times as many warm up. */
+    private static final int COUNT = 10;
 
     @ParameterizedTest(name = "mode={0} interface={1}")
     @CsvSource(delimiter = '|', value = {

@@ -33,7 +33,8 @@ public final class CompareCommand implements ToolCommand {
     private static final int ROUNDS = 11;
     private static final int MOST_ROUNDS = 1_000;
     private static final long MOST_MESSAGES = 100_000_000_000L;
-    private static final long TIMED_NS = 500_000_000L;
+    private static final int LONGEST_PASS_MS = 60_000;
+    private static final long NS_PER_MS = 1_000_000;
 
     @Spec
     private CommandSpec spec;
@@ -61,6 +62,14 @@ public final class CompareCommand implements ToolCommand {
         paramLabel = "N",
         description = "Default: 11, on a slow machine as many as fit into ten minutes.")
     private Integer rounds;
+
+    @Option(
+        names = "--pass-ms",
+        paramLabel = "MS",
+        defaultValue = "500",
+        description = "A timed pass lasts so long at least, its warm-up and profile in proportion: shorter ones show that"
+            + " everything runs, but their figures mean little. Default: ${DEFAULT-VALUE}.")
+    private int passMs;
 
     @Option(names = "--full", description = "Every system with every size, which takes long.")
     private boolean full;
@@ -98,7 +107,7 @@ public final class CompareCommand implements ToolCommand {
         PrintWriter err = spec.commandLine().getErr();
         try (RunDirectory directory = new RunDirectory(LARGEST_BYTES)) {
             RigSettings settings =
-                new RigSettings(directory.path(), TIMED_NS, pingCpu, next >= 0 ? next : pingCpu, spinning);
+                new RigSettings(directory.path(), passMs * NS_PER_MS, pingCpu, next >= 0 ? next : pingCpu, spinning);
             Comparison run;
             try (Rig rig = new Rig(settings, Set.copyOf(systems), new ToolVersion().getVersion()[0], err)) {
                 run = rig.run(new TreeSet<>(sizes), full, rounds == null ? ROUNDS : rounds,
@@ -120,6 +129,7 @@ public final class CompareCommand implements ToolCommand {
         if (rounds != null) {
             inRange("--rounds", rounds, 1, MOST_ROUNDS);
         }
+        inRange("--pass-ms", passMs, 1, LONGEST_PASS_MS);
         inRange("--messages", messages, 0, MOST_MESSAGES);
         for (String system : systems) {
             if (!Contenders.IDS.contains(system)) {

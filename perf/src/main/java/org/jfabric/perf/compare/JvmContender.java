@@ -21,6 +21,8 @@ final class JvmContender implements Contender {
     private static final String PROGRESS_THREAD = "jfabric-progress";
     private static final long FIRST_BLOCK_BYTES = 16L << 20;
     private static final long FIRST_BLOCK = 2_000;
+    /** Many ordinary messages are in front of each of them. */
+    private static final long FIRST_COLD_BLOCK = 20;
     private static final long VERIFY_BYTES = 32L << 20;
     private static final long VERIFY_MOST = 10_000;
     private static final double BYTES_PER_MIB = 1 << 20;
@@ -214,6 +216,9 @@ final class JvmContender implements Contender {
             for (Map.Entry<SideRole, SideKind> each : definition.kinds.entrySet()) {
                 sides.add(new SideClient(id(), each.getKey(), each.getValue(), settings));
             }
+            for (SideClient side : sides) {
+                side.awaitReady();
+            }
         }
         cells++;
         String command = "open " + pass + ' ' + sizeBytes + ' ' + FreePorts.udpPair() + ' '
@@ -245,7 +250,8 @@ final class JvmContender implements Contender {
         long warmNs = warmed.add(key(pass, sizeBytes)) ? settings.firstWarmNs() : settings.warmNs();
         Double known = nsPerMessage.get(key(pass, sizeBytes));
         long block = known != null ? blockOf(warmNs, known)
-            : Math.clamp(FIRST_BLOCK_BYTES / Math.max(1, sizeBytes), 1, FIRST_BLOCK);
+            : Math.clamp(FIRST_BLOCK_BYTES / Math.max(1, sizeBytes), 1,
+                pass == Pass.COLD ? FIRST_COLD_BLOCK : FIRST_BLOCK);
         long spentNs = 0;
         double least = Double.MAX_VALUE;
         do {

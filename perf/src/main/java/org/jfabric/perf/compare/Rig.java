@@ -17,12 +17,12 @@ import org.jfabric.tool.ToolException;
 final class Rig implements AutoCloseable {
     private static final long COLLECTIONS_TIMEOUT_NS = 60_000_000_000L;
 
-    private static final long PROFILE_NS = 1_500_000_000L;
     private static final double NS_PER_SECOND = 1e9;
     /** Room for the rounds of a run that has to end within ten minutes, start, last pass and profiles aside. */
     private static final long ROUNDS_LIMIT_NS = 490_000_000_000L;
 
     private final PrintWriter progress;
+    private final long profileNs;
     private final List<Contender> contenders = new ArrayList<>();
     private final List<String> missing = new ArrayList<>();
     private final List<String> notes = new ArrayList<>();
@@ -38,6 +38,7 @@ final class Rig implements AutoCloseable {
      */
     Rig(RigSettings settings, Set<String> systems, String jfabric, PrintWriter progress) throws InterruptedException {
         this.progress = progress;
+        profileNs = settings.profileNs();
         List<Contender> all = Contenders.all(settings, jfabric);
         for (Contender contender : all) {
             if (systems.contains(contender.id())) {
@@ -156,7 +157,7 @@ final class Rig implements AutoCloseable {
             Contender own = byId(cell.system());
             if (own != null && sizes.contains(cell.sizeBytes())) {
                 say("looking where the time of %s goes", cell);
-                profiles.addAll(((JvmContender) own).profile(cell.pass(), cell.sizeBytes(), PROFILE_NS));
+                profiles.addAll(((JvmContender) own).profile(cell.pass(), cell.sizeBytes(), profileNs));
             }
         }
         return profiles;

@@ -21,4 +21,9 @@ record RigSettings(Path directory, long timedNs, int pingCpu, int pongCpu, boole
     long firstWarmNs() {
         return timedNs * 3;
     }
+
+    /** A pass that is looked into, about: long enough for samples, taken one by one. */
+    long profileNs() {
+        return timedNs * 3;
+    }
 }

@@ -17,14 +17,14 @@ final class SideClient implements AutoCloseable {
     private boolean idle;
 
     /**
-     * Starts the process and waits until it listens.
+     * Starts the process, which is of use when it is ready: processes of one contender start at the same time.
      *
      * @param contender id of the contender.
      * @param role      of the process.
      * @param kind      of its sides.
      * @param settings  of the rig.
      */
-    SideClient(String contender, SideRole role, SideKind kind, RigSettings settings) throws InterruptedException {
+    SideClient(String contender, SideRole role, SideKind kind, RigSettings settings) {
         this.role = role;
         boolean begins = role == SideRole.PING;
         process = new ChildJvm(contender + ' ' + role.text(), List.of(
@@ -35,16 +35,11 @@ final class SideClient implements AutoCloseable {
             "--other-cpu", Integer.toString(begins ? settings.pongCpu() : settings.pingCpu()),
             "--spinning", Boolean.toString(settings.spinning()),
             "--dir", settings.directory().toString()), SideProcess.MARK, lines);
-        boolean started = false;
-        try {
-            await("ready", START_TIMEOUT_MS);
-            started = true;
-        } finally {
-            if (!started) {
-                process.kill();
-                process.close();
-            }
-        }
+    }
+
+    /** Waits until the process listens. */
+    void awaitReady() throws InterruptedException {
+        await("ready", START_TIMEOUT_MS);
     }
 
     SideRole role() {

@@ -35,7 +35,8 @@ class CompareProcessTest {
     private static Run run(String... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-XX:+UseSerialGC", "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
+            // its processes take the same flags, and none of them lives long enough for the second compiler
+            "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
             "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
             FabricTool.class.getName(), "compare"));
         command.addAll(List.of(arguments));
@@ -69,7 +70,8 @@ class CompareProcessTest {
     void shouldMeasureEachKindOfCellAndTheBaselines() throws Exception {
         Run run = run("--systems", "jfabric-invoker,jfabric-invoker-100000-receives,jfabric-zero-copy,"
             + "jfabric-daemon-1000-endpoints,jfabric-tcp,jfabric-udp,hand-over,copy", "--sizes", "64", "--rounds", "1",
-            "--messages", "10000", "--json", "--report", folder.toString());
+            // no figures: a pass has to be long enough for a sample of the profiler or two, no longer
+            "--pass-ms", "40", "--messages", "10000", "--json", "--report", folder.toString());
 
         assertEquals(0, run.status, run.err);
         assertEquals(1, run.out.lines().count(), run.out);
