@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +17,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
 
 /**
  * The driver processes of a test, alpha and beta, each started when it is first asked for.
@@ -26,16 +26,14 @@ import java.util.stream.Stream;
  * drivers, or lets them log errors, has its own.
  */
 public final class Daemons implements AutoCloseable {
-    /** A driver that lives for a second is slowed down by the second compiler more than it gains. */
-    private static final String[] QUICK_START = Stream.concat(
-        Stream.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"), Network.OPTIONS.stream()).toArray(String[]::new);
     /** After so many tests they must end in an orderly way, and others take over. */
-    private static final int MAX_USES = 40;
+    private static final int MAX_USES = 200;
     private static final long DEADLINE_NS = Deadline.ns(20);
     private static final long PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(200);
     private static final List<SystemCounter> ZERO_AT_REST = List.of(SystemCounter.CLIENTS, SystemCounter.ENDPOINTS,
         SystemCounter.COMPLETION_QUEUES, SystemCounter.COUNTERS, SystemCounter.REGIONS);
-    private static final Deque<Daemons> IDLE = new ArrayDeque<>();
+    /** By their options. */
+    private static final Map<List<String>, Deque<Daemons>> IDLE = new HashMap<>();
     private static final Set<Daemons> SHARED = new HashSet<>();
 
     static {
@@ -43,6 +41,7 @@ public final class Daemons implements AutoCloseable {
     }
 
     private final boolean shared;
+    private final List<String> options;
     private final Path base = FabricPair.newBase();
     private final Map<String, Daemon> running = new TreeMap<>();
     private int uses;
@@ -50,14 +49,21 @@ public final class Daemons implements AutoCloseable {
     private record Daemon(DriverProcess process, DriverView view, Set<String> files) {
     }
 
-    private Daemons(boolean shared) {
+    private Daemons(boolean shared, List<String> options) {
         this.shared = shared;
+        this.options = options;
     }
 
     /** Drivers that other tests have used before, and will use afterwards. */
     public static Daemons shared() {
+        return shared(Network.OPTIONS);
+    }
+
+    /** The same with options of their own, as NAME=VALUE. */
+    public static Daemons shared(List<String> options) {
         synchronized (SHARED) {
-            Daemons result = IDLE.isEmpty() ? new Daemons(true) : IDLE.pop();
+            Deque<Daemons> idle = IDLE.computeIfAbsent(options, each -> new ArrayDeque<>());
+            Daemons result = idle.isEmpty() ? new Daemons(true, options) : idle.pop();
             SHARED.add(result);
             result.uses++;
             return result;
@@ -66,15 +72,31 @@ public final class Daemons implements AutoCloseable {
 
     /** Drivers for nobody else. */
     public static Daemons own() {
-        return new Daemons(false);
+        return new Daemons(false, Network.OPTIONS);
     }
 
     /** Directory of that driver, which runs. */
     public Path start(String name) {
-        return running.computeIfAbsent(name, each -> {
-            DriverProcess process = DriverProcess.start(base.resolve(name), QUICK_START);
-            return new Daemon(process, new DriverView(process.directory()), files(process.directory()));
-        }).process.directory();
+        start(List.of(name));
+        return directory(name);
+    }
+
+    /** All of these run then: those that do not yet start at the same time. */
+    public void start(List<String> names) {
+        Map<String, DriverProcess> started = new TreeMap<>();
+        for (String name : names) {
+            if (!running.containsKey(name)) {
+                started.put(name, DriverProcess.launchQuick(directory(name), options.toArray(String[]::new)));
+            }
+        }
+        try {
+            started.values().forEach(DriverProcess::awaitReady);
+        } catch (AssertionError e) {
+            started.values().forEach(DriverProcess::kill);
+            throw e;
+        }
+        started.forEach((name, process) -> running.put(
+            name, new Daemon(process, new DriverView(process.directory()), files(process.directory()))));
     }
 
     public Path directory(String name) {
@@ -98,7 +120,7 @@ public final class Daemons implements AutoCloseable {
             running.values().forEach(this::assertAtRest);
             synchronized (SHARED) {
                 if (uses < MAX_USES) {
-                    IDLE.push(this);
+                    IDLE.get(options).push(this);
                     return;
                 }
                 SHARED.remove(this);

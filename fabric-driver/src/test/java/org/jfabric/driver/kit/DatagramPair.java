@@ -16,6 +16,7 @@ import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 
 /** Two datagram endpoints that have inserted each other's address; everything goes with {@link #close}. */
 public final class DatagramPair implements AutoCloseable {
@@ -27,7 +28,10 @@ public final class DatagramPair implements AutoCloseable {
     public final long toB;
     public final long toA;
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();
-    private final Path base = FabricPair.newBase();
+    /** Of embedded drivers. */
+    private final Path base;
+    /** Null if the drivers are embedded. */
+    private final Daemons daemons;
     private Runnable pump = () -> { };
 
     public DatagramPair(DatagramSetup setup) {
@@ -36,6 +40,13 @@ public final class DatagramPair implements AutoCloseable {
 
     public DatagramPair(DatagramSetup setup, Info hints) {
         this.setup = setup;
+        List<String> options = List.of("jfabric.link.enabled=" + LINKS, "jfabric.udp.sockets=" + setup.sockets);
+        daemons = setup.daemon ? Daemons.shared(options) : null;
+        base = setup.daemon ? null : FabricPair.newBase();
+        if (setup.daemon) {
+            resources.push(daemons);
+            daemons.start(List.of("alpha", "beta"));
+        }
         Info bound = hints.copy().srcAddr(address(0));
         a = new FabricNode(fabric("alpha"), "udp", bound, 512, 0xAA, this::pump);
         b = new FabricNode(fabric("beta"), "udp", bound, 512, 0xBB, this::pump);
@@ -71,10 +82,7 @@ public final class DatagramPair implements AutoCloseable {
 
     private Fabric fabric(String name) {
         if (setup.daemon) {
-            DriverProcess process = DriverProcess.start(
-                base.resolve(name), "jfabric.link.enabled=" + LINKS, "jfabric.udp.sockets=" + setup.sockets);
-            resources.push(process);
-            return Fabric.connect(new FabricConfig().directory(process.directory()));
+            return Fabric.connect(new FabricConfig().directory(daemons.directory(name)));
         }
         FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder()
             .directory(base.resolve(name)).threadingMode(ThreadingMode.INVOKER)
@@ -97,6 +105,8 @@ public final class DatagramPair implements AutoCloseable {
                 throw new AssertionError(e);
             }
         }
-        FabricPair.delete(base);
+        if (base != null) {
+            FabricPair.delete(base);
+        }
     }
 }

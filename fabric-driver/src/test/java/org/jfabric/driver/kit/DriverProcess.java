@@ -15,9 +15,14 @@ import java.util.concurrent.TimeUnit;
 
 /** A driver in a process of its own, with Agrona's bounds checks off, as users run it. */
 public final class DriverProcess implements AutoCloseable {
+    /** A driver that lives for a second is slowed down by the second compiler more than it gains. */
+    private static final List<String> QUICK_START =
+        List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData");
+
     private final Process process;
     private final Path directory;
     private final StringBuffer output = new StringBuffer();
+    private boolean isReady;
 
     private DriverProcess(Process process, Path directory) {
         this.process = process;
@@ -26,13 +31,17 @@ public final class DriverProcess implements AutoCloseable {
 
     /** Starts a driver and waits for the line that says it is ready. */
     public static DriverProcess start(Path directory, String... properties) {
-        DriverProcess result = launch(directory, properties);
-        try {
-            result.awaitReady();
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
-        return result;
+        return launch(List.of(), directory, properties).awaitReady();
+    }
+
+    /** The same of a driver that lives for a second or two. */
+    public static DriverProcess startQuick(Path directory, String... properties) {
+        return launchQuick(directory, properties).awaitReady();
+    }
+
+    /** The same, but returns at once, so that several start at the same time: {@link #awaitReady} comes first. */
+    public static DriverProcess launchQuick(Path directory, String... properties) {
+        return launch(QUICK_START, directory, properties);
     }
 
     /**
@@ -41,7 +50,7 @@ public final class DriverProcess implements AutoCloseable {
      * @return what it said.
      */
     public static String refused(Path directory, String... properties) {
-        DriverProcess result = launch(directory, properties);
+        DriverProcess result = launchQuick(directory, properties);
         try {
             result.process.getOutputStream().close();
             String said = new String(result.process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -55,9 +64,11 @@ public final class DriverProcess implements AutoCloseable {
         }
     }
 
-    private static DriverProcess launch(Path directory, String... properties) {
-        List<String> command = new ArrayList<>(List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+    private static DriverProcess launch(List<String> options, Path directory, String... properties) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(options);
+        command.addAll(List.of(
             "-Xmx256m",
             "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
             "--enable-native-access=ALL-UNNAMED",
@@ -114,17 +125,26 @@ public final class DriverProcess implements AutoCloseable {
         }
     }
 
-    private void awaitReady() throws IOException {
+    /** Waits for the line that says it is ready, if that has not been seen. */
+    public DriverProcess awaitReady() {
+        if (isReady) {
+            return this;
+        }
         BufferedReader reader =
             new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-        for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-            output.append(line).append('\n');
-            if (line.contains("ready")) {
-                Thread drain = new Thread(() -> reader.lines().forEach(more -> output.append(more).append('\n')));
-                drain.setDaemon(true);
-                drain.start();
-                return;
+        try {
+            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+                output.append(line).append('\n');
+                if (line.contains("ready")) {
+                    Thread drain = new Thread(() -> reader.lines().forEach(more -> output.append(more).append('\n')));
+                    drain.setDaemon(true);
+                    drain.start();
+                    isReady = true;
+                    return this;
+                }
             }
+        } catch (IOException e) {
+            throw new AssertionError(e);
         }
         await();
         throw new AssertionError("the driver did not start: " + output);

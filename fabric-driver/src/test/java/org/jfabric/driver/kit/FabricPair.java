@@ -19,6 +19,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
@@ -56,8 +57,9 @@ public final class FabricPair implements AutoCloseable {
             resources.push(daemons);
             base = null;
             pump = () -> { };
-            first = attach(daemons.start("alpha"));
-            second = attach(daemons.start(twoDrivers ? "beta" : "alpha"));
+            daemons.start(twoDrivers ? List.of("alpha", "beta") : List.of("alpha"));
+            first = attach(daemons.directory("alpha"));
+            second = attach(daemons.directory(twoDrivers ? "beta" : "alpha"));
         } else {
             base = newBase();
             FabricDriver alpha = embed("alpha");

@@ -32,8 +32,8 @@ class ReadOnlyMappingTest {
     @Test
     void shouldMapForeignFilesForReadingOnly() {
         Path base = FabricPair.newBase();
-        try (DriverProcess alpha = DriverProcess.start(base.resolve("alpha"));
-            DriverProcess beta = DriverProcess.start(base.resolve("beta"));
+        try (DriverProcess alpha = DriverProcess.launchQuick(base.resolve("alpha"));
+            DriverProcess beta = DriverProcess.launchQuick(base.resolve("beta"));
             FabricNode a = node(alpha);
             FabricNode b = node(beta)) {
             long toB = a.av.insert(b.endpoint.name());
@@ -66,7 +66,7 @@ class ReadOnlyMappingTest {
     }
 
     private static FabricNode node(DriverProcess driver) {
-        return new FabricNode(Fabric.connect(new FabricConfig().directory(driver.directory())), "shm",
+        return new FabricNode(Fabric.connect(new FabricConfig().directory(driver.awaitReady().directory())), "shm",
             new Info().caps(Flags.TAGGED | Flags.SOURCE), 64, 0, () -> { });
     }
 

@@ -36,9 +36,10 @@ class RegionCacheTest {
     @Test
     void shouldEvictAndMapAgainWithoutASingleWrongByte() {
         Path base = FabricPair.newBase();
-        try (DriverProcess alpha = DriverProcess.start(base.resolve("alpha"));
-            DriverProcess beta = DriverProcess.start(base.resolve("beta"), "jfabric.shm.regionCacheSize=" + BOUND);
-            DriverView view = new DriverView(beta.directory());
+        try (DriverProcess alpha = DriverProcess.launchQuick(base.resolve("alpha"));
+            DriverProcess beta = DriverProcess.launchQuick(
+                base.resolve("beta"), "jfabric.shm.regionCacheSize=" + BOUND);
+            DriverView view = new DriverView(beta.awaitReady().directory());
             FabricNode a = node(alpha);
             FabricNode b = node(beta)) {
             long toB = a.av.insert(b.endpoint.name());
@@ -83,7 +84,7 @@ class RegionCacheTest {
     }
 
     private static FabricNode node(DriverProcess driver) {
-        return new FabricNode(Fabric.connect(new FabricConfig().directory(driver.directory())), "shm",
+        return new FabricNode(Fabric.connect(new FabricConfig().directory(driver.awaitReady().directory())), "shm",
             new Info().caps(Flags.TAGGED | Flags.SOURCE), 64, 0, () -> { });
     }
 
