@@ -37,7 +37,8 @@ public final class RequirementListener implements TestExecutionListener {
     static final String PARAMETERISED = "parameterised";
     static final String SINGLE = "single";
 
-    private static final Pattern LINK = Pattern.compile("\\blink=([\\w-]+)");
+    /** JUnit puts arguments that are text in quotation marks. */
+    private static final Pattern LINK = Pattern.compile("\\blink=\"?([\\w-]+)");
 
     private final Path dir;
     private final Set<String> lines = new TreeSet<>();
