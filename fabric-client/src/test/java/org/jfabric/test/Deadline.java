@@ -6,9 +6,9 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
- * When something must have happened by. All deadlines of tests come from here: on a slow machine they are longer, by the
- * factor {@code -Djfabric.test.slowness}, which is measured unless it is given. A long deadline costs nothing: only what
- * has failed waits for its end.
+ * When something must have happened by. All deadlines of tests come from here: on a slow machine they are longer by
+ * the factor {@code -Djfabric.test.slowness}, which is measured unless it is given. A long deadline costs nothing: only
+ * what has failed waits for its end.
  */
 public final class Deadline {
     /** Property of the factor; processes that a test starts get it from {@link #property()}. */

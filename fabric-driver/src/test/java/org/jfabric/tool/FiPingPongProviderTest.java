@@ -75,10 +75,11 @@ class FiPingPongProviderTest {
     void shouldNameTheOtherSidesProtocolAndTheOptionForIt(
         String provider, String others, String seenByServer, String seenByClient) throws Exception {
         String port = Integer.toString(LibfabricPingPong.freePort());
+        String limit = Long.toString(Deadline.s(20));
         CompletableFuture<ToolRun> waiting = CompletableFuture.supplyAsync(() -> ToolRun.of(
-            "fi-pingpong", "-p", provider, "-e", "rdm", "-S", "64", "--timeout", Long.toString(Deadline.s(20)), "-B", port));
+            "fi-pingpong", "-p", provider, "-e", "rdm", "-S", "64", "--timeout", limit, "-B", port));
         ToolRun client = ToolRun.of(
-            "fi-pingpong", "-p", others, "-e", "rdm", "-S", "64", "--timeout", Long.toString(Deadline.s(20)), "-P", port, "127.0.0.1");
+            "fi-pingpong", "-p", others, "-e", "rdm", "-S", "64", "--timeout", limit, "-P", port, "127.0.0.1");
         ToolRun server = waiting.get(Deadline.s(30), TimeUnit.SECONDS);
 
         assertTrue(server.err().startsWith("waiting for a client at port " + port), server.err());

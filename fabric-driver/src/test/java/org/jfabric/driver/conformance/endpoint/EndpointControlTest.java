@@ -39,7 +39,8 @@ class EndpointControlTest {
             Endpoint endpoint = pair.a.endpoint;
             for (int i = 0; i < 200; i++) {
                 long level = random.nextBoolean() ? setup.strongestLevel() : Flags.TRANSMIT_COMPLETE;
-                controller.submit(() -> endpoint.setOpFlags(Flags.TRANSMIT | level)).get(Deadline.s(20), TimeUnit.SECONDS);
+                controller.submit(() -> endpoint.setOpFlags(Flags.TRANSMIT | level))
+                    .get(Deadline.s(20), TimeUnit.SECONDS);
                 assertEquals(level, endpoint.getOpFlags(Flags.TRANSMIT));
                 assertEquals(0, endpoint.tsend(pair.a.memory.address(), 64, pair.toB, i, i));
                 if (level == Flags.MATCH_COMPLETE) {
