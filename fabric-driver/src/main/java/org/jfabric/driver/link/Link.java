@@ -22,6 +22,17 @@ public abstract class Link {
     public abstract boolean reaches(String remoteAddress);
 
     /**
+     * Whether this link is the path from an endpoint to an address, where that depends on the endpoint's own address.
+     *
+     * @param ownAddress    of an endpoint of this link.
+     * @param remoteAddress address of a remote endpoint.
+     * @return true if {@link #connect} can be tried.
+     */
+    public boolean reaches(String ownAddress, String remoteAddress) {
+        return reaches(remoteAddress);
+    }
+
+    /**
      * Makes an endpoint reachable under its name.
      *
      * @param endpoint to be found by peers.

@@ -62,6 +62,18 @@ public final class LocalAddresses {
             "Name another one in " + option + ", or an address of this host as source.");
     }
 
+    /**
+     * Whether nothing goes between two addresses because one is of IPv4 and the other of IPv6. Any thread.
+     *
+     * @param own    address of an endpoint.
+     * @param remote address of another one.
+     * @return false also if one of them is no socket address.
+     */
+    public static boolean areOfTwoFamilies(String own, String remote) {
+        return SocketName.isName(own) && SocketName.isName(remote)
+            && SocketName.parse(own).isIn6() != SocketName.parse(remote).isIn6();
+    }
+
     /** A socket address as it is written, its host looked up; null for none. */
     private static SocketName named(String text) {
         if (SocketName.isName(text)) {

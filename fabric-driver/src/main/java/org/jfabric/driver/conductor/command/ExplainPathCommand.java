@@ -4,6 +4,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Info;
 import org.jfabric.Reason;
+import org.jfabric.SocketName;
 import org.jfabric.Verdict;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.ConductorContext;
@@ -11,6 +12,7 @@ import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.driver.link.LocalAddresses;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -80,7 +82,7 @@ public final class ExplainPathCommand extends Command {
      */
     static List<String> reaching(ConductorContext context, EngineEndpoint endpoint, String address) {
         return context.engine().links(endpoint.linkNames()).stream()
-            .filter(link -> link.reaches(address)).map(Link::name).toList();
+            .filter(link -> link.reaches(endpoint.settings().address(), address)).map(Link::name).toList();
     }
 
     /**
@@ -108,8 +110,7 @@ public final class ExplainPathCommand extends Command {
         }
         Verdict reach = provider.verdict(new Info().destAddr(address), context.driverName(), context.config());
         if (!reaching.contains(name)) {
-            return reach.chosen() ? rejected(name, new Reason(
-                "address of the peer", address, "one that this link reaches", "")) : reach;
+            return reach.chosen() ? rejected(name, unreached(endpoint.settings().address(), address)) : reach;
         }
         List<String> enabled = context.config().link().enabled();
         Reason order = new Reason("first link that reaches " + address, reaching.getFirst(), name,
@@ -118,6 +119,17 @@ public final class ExplainPathCommand extends Command {
                 : "Put it first in " + LinkConfig.ENABLED.name() + ", or open the endpoint with a match of it");
         boolean chosen = name.equals(reaching.getFirst());
         return new Verdict(name, chosen, chosen ? reach.score() : 0, List.of(order));
+    }
+
+    private static Reason unreached(String own, String address) {
+        if (!LocalAddresses.areOfTwoFamilies(own, address)) {
+            return new Reason("address of the peer", address, "one that this link reaches", "");
+        }
+        boolean isIn6 = SocketName.parse(own).isIn6();
+        return new Reason("address of the peer", address,
+            "one of " + (isIn6 ? "IPv6" : "IPv4") + ", as " + own + " is",
+            "Name another address of the peer, or open the endpoint with a source address of "
+                + (isIn6 ? "IPv4" : "IPv6"));
     }
 
     private static Verdict rejected(String name, Reason reason) {

@@ -75,6 +75,7 @@ public final class InsertAddressCommand extends Command {
                 resolve();
             }
             case RESOLVED -> {
+                requireHost();
                 state = State.INSERTED;
                 List<EngineEndpoint> users = session().endpoints().values().stream()
                     .filter(resource -> resource.addresses() == vector).map(EndpointResource::endpoint).toList();
@@ -106,6 +107,15 @@ public final class InsertAddressCommand extends Command {
                 "flags 0x" + Long.toHexString(flags) + " of an insertion, allowed is FI_MORE", "Insert without flags.");
         }
         AddressCheck.require(address);
+    }
+
+    /** Where an endpoint is bound to every address of its host, peers have to be told one of these. */
+    private void requireHost() {
+        if (SocketName.isName(resolved) && SocketName.parse(resolved).inetAddress().isAnyLocalAddress()) {
+            throw new FabricException(FabricErrno.EADDRNOTAVAIL,
+                resolved + " is the wildcard address, which names no host",
+                "Insert an address of the peer's host, with the same port.");
+        }
     }
 
     /** Whether somebody is there is not asked: a peer may be inserted before it is opened. */

@@ -62,6 +62,11 @@ public final class RxmLink extends Link {
     }
 
     @Override
+    public boolean reaches(String ownAddress, String remoteAddress) {
+        return reaches(remoteAddress) && below.reaches(ownAddress, remoteAddress);
+    }
+
+    @Override
     public void attach(LocalEndpoint endpoint) {
         RxmPeers peers = new RxmPeers(this, endpoint, services, below.connections(), limits, settings);
         byEndpoint.put(endpoint, peers);

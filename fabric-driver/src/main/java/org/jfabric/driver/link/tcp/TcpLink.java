@@ -12,6 +12,7 @@ import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.ConnectionManager;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.LocalAddresses;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.StallWatch;
@@ -97,6 +98,11 @@ final class TcpLink extends Link {
     @Override
     public boolean reaches(String remoteAddress) {
         return SocketName.isName(remoteAddress);
+    }
+
+    @Override
+    public boolean reaches(String ownAddress, String remoteAddress) {
+        return reaches(remoteAddress) && !LocalAddresses.areOfTwoFamilies(ownAddress, remoteAddress);
     }
 
     @Override

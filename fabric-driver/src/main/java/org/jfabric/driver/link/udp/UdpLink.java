@@ -10,6 +10,7 @@ import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.LocalAddresses;
 import org.jfabric.driver.link.LocalEndpoint;
 
 import java.util.Arrays;
@@ -44,6 +45,11 @@ final class UdpLink extends Link {
     @Override
     public boolean reaches(String remoteAddress) {
         return SocketName.isName(remoteAddress);
+    }
+
+    @Override
+    public boolean reaches(String ownAddress, String remoteAddress) {
+        return reaches(remoteAddress) && !LocalAddresses.areOfTwoFamilies(ownAddress, remoteAddress);
     }
 
     @Override

@@ -20,6 +20,7 @@ import org.jfabric.FabricException;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
+import org.jfabric.SocketName;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
@@ -30,6 +31,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -173,6 +176,44 @@ class BestMatchTest {
         assertEquals(FabricErrno.EADDRNOTAVAIL,
             assertThrows(FabricException.class, () -> socketSide.peers.insert(own)).errno());
         assertEquals(socket, socketSide.peers.lookup(socketSide.peers.insert(socket)));
+    }
+
+    /** A socket is of IPv4 or of IPv6, and the wildcard is an address to be bound to. */
+    @ParameterizedTest(name = "{0} from {1}")
+    @CsvSource({"tcp,127.0.0.1", "tcp,::1", "rxm,127.0.0.1", "udp,127.0.0.1", "udp,::1"})
+    void shouldRefuseAddressesOfTheOtherFamilyAndTheWildcards(String link, String host) {
+        DriverConfig config = DriverConfig.builder().directory(base.resolve("sockets"))
+            .set("jfabric.link.enabled", link).threadingMode(ThreadingMode.INVOKER).build();
+        try (FabricDriver sockets = FabricDriver.launchEmbedded(config); Fabric fabric = sockets.fabric()) {
+            Info hints = new Info().linkName(link).srcAddr(SocketName.ofHost(host, "0"));
+            hints.epAttr().type(link.equals("udp") ? EndpointType.DGRAM : EndpointType.RDM);
+            a = Side.open(fabric, fabric.info(hints).best());
+            boolean isIn6 = host.contains(":");
+            String own = isIn6 ? "fi_sockaddr_in6://[::1]:9" : "fi_sockaddr_in://127.0.0.1:9";
+            String other = isIn6 ? "fi_sockaddr_in://127.0.0.1:9" : "fi_sockaddr_in6://[::1]:9";
+            List<String> wildcards = List.of("fi_sockaddr_in://0.0.0.0:9", "fi_sockaddr_in6://[::]:9");
+
+            assertRefused(a.peers, other, link + ": rejected; address of the peer: seen " + other + ", needed one of "
+                + (isIn6 ? "IPv6" : "IPv4") + ", as " + a.endpoint.name() + " is");
+            AddressVector early = a.domain.openAddressVector(new AddressVectorAttr());
+            for (String wildcard : wildcards) {
+                assertRefused(a.peers, wildcard, wildcard + " is the wildcard address");
+                assertRefused(early, wildcard, wildcard + " is the wildcard address");
+            }
+
+            long[] fiAddrs = new long[4];
+            assertEquals(1, a.peers.insert(
+                new String[] {other, wildcards.getFirst(), own, wildcards.getLast()}, fiAddrs, 0, 0));
+            assertArrayEquals(new long[] {FabricAddress.ADDR_NOTAVAIL, FabricAddress.ADDR_NOTAVAIL, fiAddrs[2],
+                FabricAddress.ADDR_NOTAVAIL}, fiAddrs);
+            assertEquals(own, a.peers.lookup(fiAddrs[2]));
+        }
+    }
+
+    private static void assertRefused(AddressVector vector, String address, String text) {
+        FabricException refused = assertThrows(FabricException.class, () -> vector.insert(address));
+        assertEquals(FabricErrno.EADDRNOTAVAIL, refused.errno());
+        assertTrue(refused.getMessage().contains(text), refused.getMessage());
     }
 
     @Test
