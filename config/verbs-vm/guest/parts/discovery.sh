@@ -8,4 +8,4 @@ self_check() {
     [ $status -eq 0 ] && grep -q 'verbs: chosen' /tmp/check.log && grep -q 'verbsrxm: chosen' /tmp/check.log
 }
 
-check "discovery: self-check of the binding, and what is offered" self_check
+smoke check "discovery: self-check of the binding, and what is offered" self_check

@@ -2,9 +2,10 @@
 # them each test would take many seconds here; the ping-pong has daemons. What allocates nothing is a matter of the second
 # compiler, which does not run here.
 
-# A third device, whose address is reached as usual; only for the suite.
+# suite LEAST OPTIONS...: on a third device, whose address is reached as usual; only for the suite.
 suite() {
-    local status
+    local status least=$1
+    shift
     ip link add eth2 mtu 4200 type veth peer eth3 mtu 4200 && ip addr add 10.1.0.1/24 dev eth2 &&
         ip link set eth2 up && ip link set eth3 up && rdma link add rxe2 type rxe netdev eth2 || return 1
     # the entry with the IPv4 address comes a moment after the device
@@ -12,12 +13,18 @@ suite() {
         grep -qs '0000:0000:0000:0000:0000:ffff:' /sys/class/infiniband/rxe2/ports/1/gids/* && break
         sleep 0.02
     done
-    junit 300 "-Djfabric.test.link=verbsrxm -Djfabric.test.interface=10.1.0.1 -Djfabric.test.mode=embedded" \
-        --include-tag=link --exclude-classname='.*AllocationTest' --select-package=org.jfabric.driver.conformance
+    junit "$least" "-Djfabric.test.link=verbsrxm -Djfabric.test.interface=10.1.0.1 -Djfabric.test.mode=embedded" \
+        --include-tag=link "$@"
     status=$?
     rdma link del rxe2
     ip link del eth2
     return $status
 }
 
-check "suite: conformance, reliable datagrams" suite
+conformance=org.jfabric.driver.conformance
+check "suite: conformance, reliable datagrams" suite 300 --exclude-classname='.*AllocationTest' \
+    --select-package=$conformance
+# what the last one has as well: messages short and long, their matching and order, credits, levels of completions
+[ -z "$SMOKE" ] || smoke check "suite: some classes, reliable datagrams" suite 30 \
+    $(printf -- "--select-class=$conformance.%s " TaggedMessageTest LargeMessageTest InjectTest MessageOrderTest CreditTest \
+        CompletionLevelTest)
