@@ -86,7 +86,7 @@ public final class Daemons implements AutoCloseable {
         Map<String, DriverProcess> started = new TreeMap<>();
         for (String name : names) {
             if (!running.containsKey(name)) {
-                started.put(name, DriverProcess.launchQuick(directory(name), options.toArray(String[]::new)));
+                started.put(name, DriverProcess.launch(directory(name), options.toArray(String[]::new)));
             }
         }
         try {

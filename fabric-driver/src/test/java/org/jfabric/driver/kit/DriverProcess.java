@@ -29,19 +29,13 @@ public final class DriverProcess implements AutoCloseable {
         this.directory = directory;
     }
 
-    /** Starts a driver and waits for the line that says it is ready. */
+    /**
+     * Starts a driver and waits for the line that says it is ready.
+     *
+     * @param properties options of the driver as NAME=VALUE, or with a hyphen in front options of the JVM.
+     */
     public static DriverProcess start(Path directory, String... properties) {
-        return launch(List.of(), directory, properties).awaitReady();
-    }
-
-    /** The same of a driver that lives for a second or two. */
-    public static DriverProcess startQuick(Path directory, String... properties) {
-        return launchQuick(directory, properties).awaitReady();
-    }
-
-    /** The same, but returns at once, so that several start at the same time: {@link #awaitReady} comes first. */
-    public static DriverProcess launchQuick(Path directory, String... properties) {
-        return launch(QUICK_START, directory, properties);
+        return launch(directory, properties).awaitReady();
     }
 
     /**
@@ -50,7 +44,7 @@ public final class DriverProcess implements AutoCloseable {
      * @return what it said.
      */
     public static String refused(Path directory, String... properties) {
-        DriverProcess result = launchQuick(directory, properties);
+        DriverProcess result = launch(directory, properties);
         try {
             result.process.getOutputStream().close();
             String said = new String(result.process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -64,10 +58,11 @@ public final class DriverProcess implements AutoCloseable {
         }
     }
 
-    private static DriverProcess launch(List<String> options, Path directory, String... properties) {
+    /** The same, but returns at once, so that several start at the same time: {@link #awaitReady} comes first. */
+    public static DriverProcess launch(Path directory, String... properties) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(options);
+        command.addAll(QUICK_START);
         command.addAll(List.of(
             "-Xmx256m",
             "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",

@@ -50,7 +50,7 @@ class EndpointFaultTest {
         boolean daemon = mode.equals("daemon");
         // a daemon is found dead, an embedded driver says that it is closed
         int why = daemon ? FabricErrno.ENODEV : FabricErrno.ESHUTDOWN;
-        DriverProcess process = daemon ? DriverProcess.startQuick(base.resolve("alpha")) : null;
+        DriverProcess process = daemon ? DriverProcess.start(base.resolve("alpha")) : null;
         FabricDriver embedded = daemon ? null : FabricDriver.launchEmbedded(DriverConfig.builder()
             .directory(base.resolve("alpha")).threadingMode(ThreadingMode.INVOKER).build());
         try (Fabric fabric = daemon ? Fabric.connect(new FabricConfig().directory(process.directory()))

@@ -68,7 +68,7 @@ class EventQueueDriverEndTest {
 
     @Test
     void shouldWakeEveryKindOfSleeperWhenTheDriverDies() throws Exception {
-        try (DriverProcess driver = DriverProcess.startQuick(base.resolve("alpha"));
+        try (DriverProcess driver = DriverProcess.start(base.resolve("alpha"));
             Fabric fabric = Fabric.connect(new FabricConfig().directory(driver.directory()))) {
             List<Future<Integer>> sleepers = sleepers(fabric);
             EventQueue filled = open(fabric, WaitObject.UNSPEC);
@@ -88,7 +88,7 @@ class EventQueueDriverEndTest {
 
     @Test
     void shouldWakeEveryKindOfSleeperWhenTheFabricIsClosed() throws Exception {
-        try (DriverProcess driver = DriverProcess.startQuick(base.resolve("alpha"))) {
+        try (DriverProcess driver = DriverProcess.start(base.resolve("alpha"))) {
             for (int round = 0; round < 30; round++) {
                 Fabric fabric = Fabric.connect(new FabricConfig().directory(driver.directory()));
                 List<Future<Integer>> sleepers = sleepers(fabric);
@@ -136,7 +136,7 @@ class EventQueueDriverEndTest {
         int calls = 50;
         int each = 4;
         for (int round = 0; round < 3; round++) {
-            try (DriverProcess driver = DriverProcess.startQuick(base.resolve("alpha" + round));
+            try (DriverProcess driver = DriverProcess.start(base.resolve("alpha" + round));
                 Fabric fabric = Fabric.connect(new FabricConfig().directory(driver.directory()))) {
                 EventQueue queue = fabric.openEventQueue(
                     new EventQueueAttr().size(4096).waitObject(WaitObject.UNSPEC));

@@ -62,9 +62,9 @@ class PeerAndAddressTest {
                 failures.add(error);
             }
         };
-        try (DriverProcess alpha = DriverProcess.launchQuick(base.resolve("alpha"));
-            DriverProcess beta = DriverProcess.launchQuick(base.resolve("beta"));
-            DriverProcess gamma = DriverProcess.launchQuick(base.resolve("gamma"));
+        try (DriverProcess alpha = DriverProcess.launch(base.resolve("alpha"));
+            DriverProcess beta = DriverProcess.launch(base.resolve("beta"));
+            DriverProcess gamma = DriverProcess.launch(base.resolve("gamma"));
             FabricNode a = node(alpha, new FabricConfig().listener(listener));
             FabricNode b = node(beta, new FabricConfig());
             FabricNode c = node(gamma, new FabricConfig())) {
@@ -123,8 +123,8 @@ class PeerAndAddressTest {
     @Test
     void shouldNotKeepTheMemoryOfRegionsThatAPeerHasClosed() {
         Path base = FabricPair.newBase();
-        try (DriverProcess alpha = DriverProcess.launchQuick(base.resolve("alpha"));
-            DriverProcess beta = DriverProcess.launchQuick(base.resolve("beta"));
+        try (DriverProcess alpha = DriverProcess.launch(base.resolve("alpha"));
+            DriverProcess beta = DriverProcess.launch(base.resolve("beta"));
             FabricNode a = node(alpha, new FabricConfig());
             FabricNode b = node(beta, new FabricConfig())) {
             long toB = a.av.insert(b.endpoint.name());
@@ -162,7 +162,7 @@ class PeerAndAddressTest {
     }
 
     private static void successor(Path base, FabricNode a, long toB, String name) {
-        try (DriverProcess again = DriverProcess.startQuick(base.resolve("beta"));
+        try (DriverProcess again = DriverProcess.start(base.resolve("beta"));
             Fabric fabric = Fabric.connect(new FabricConfig().directory(again.directory()))) {
             Info named = HINTS.copy().srcAddr(name);
             try (FabricNode b = new FabricNode(fabric, "shm", named, 512, 1, () -> { })) {
@@ -239,8 +239,8 @@ class PeerAndAddressTest {
     @Test
     void shouldCountSendsThatFailDuringTheDrainAsNotDrained() throws InterruptedException {
         Path base = FabricPair.newBase();
-        try (DriverProcess alpha = DriverProcess.launchQuick(base.resolve("alpha"));
-            DriverProcess beta = DriverProcess.launchQuick(base.resolve("beta"));
+        try (DriverProcess alpha = DriverProcess.launch(base.resolve("alpha"));
+            DriverProcess beta = DriverProcess.launch(base.resolve("beta"));
             FabricNode a = node(alpha, new FabricConfig());
             FabricNode b = node(beta, new FabricConfig())) {
             long toB = sendsThatFailFirst(a, b);

@@ -32,8 +32,8 @@ class ReadOnlyMappingTest {
     @Test
     void shouldMapForeignFilesForReadingOnly() {
         Path base = FabricPair.newBase();
-        try (DriverProcess alpha = DriverProcess.launchQuick(base.resolve("alpha"));
-            DriverProcess beta = DriverProcess.launchQuick(base.resolve("beta"));
+        try (DriverProcess alpha = DriverProcess.launch(base.resolve("alpha"));
+            DriverProcess beta = DriverProcess.launch(base.resolve("beta"));
             FabricNode a = node(alpha);
             FabricNode b = node(beta)) {
             long toB = a.av.insert(b.endpoint.name());

@@ -36,8 +36,8 @@ class RegionCacheTest {
     @Test
     void shouldEvictAndMapAgainWithoutASingleWrongByte() {
         Path base = FabricPair.newBase();
-        try (DriverProcess alpha = DriverProcess.launchQuick(base.resolve("alpha"));
-            DriverProcess beta = DriverProcess.launchQuick(
+        try (DriverProcess alpha = DriverProcess.launch(base.resolve("alpha"));
+            DriverProcess beta = DriverProcess.launch(
                 base.resolve("beta"), "jfabric.shm.regionCacheSize=" + BOUND);
             DriverView view = new DriverView(beta.awaitReady().directory());
             FabricNode a = node(alpha);

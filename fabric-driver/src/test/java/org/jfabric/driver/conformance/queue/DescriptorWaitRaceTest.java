@@ -127,7 +127,7 @@ class DescriptorWaitRaceTest {
         Path base = FabricPair.newBase();
         long before = 0;
         for (int round = 0; round < 4; round++) {
-            try (DriverProcess driver = DriverProcess.startQuick(base.resolve("alpha"),
+            try (DriverProcess driver = DriverProcess.start(base.resolve("alpha"),
                 "jfabric.threading.mode=" + (round % 2 == 0 ? "SHARED" : "DEDICATED"));
                  Selector selector = Selector.open()) {
                 Fabric fabric = Fabric.connect(new FabricConfig().directory(driver.directory()));

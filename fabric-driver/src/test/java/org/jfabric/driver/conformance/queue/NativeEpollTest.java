@@ -40,7 +40,7 @@ class NativeEpollTest {
     @Requirement({"CQ-030", "CQ-036", "CQ-052"})
     void shouldBeUsableInANativeEpoll() throws Exception {
         Path base = FabricPair.newBase();
-        try (DriverProcess driver = DriverProcess.startQuick(base.resolve("alpha"))) {
+        try (DriverProcess driver = DriverProcess.start(base.resolve("alpha"))) {
             Process process = new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-ea", "-Xmx256m",
