@@ -6,7 +6,8 @@ package org.jfabric.driver.hostile;
  */
 class CutFileCompiledTest extends CutFiles {
     CutFileCompiledTest() {
-        super("jfabric.threading.mode=DEDICATED", "-XX:TieredStopAtLevel=4", "-XX:Tier3DelayOn=0", "-XX:Tier4InvocationThreshold=200",
+        super("jfabric.threading.mode=DEDICATED",
+            "-XX:TieredStopAtLevel=4", "-XX:Tier3DelayOn=0", "-XX:Tier4InvocationThreshold=200",
             "-XX:Tier4MinInvocationThreshold=100", "-XX:Tier4CompileThreshold=400", "-XX:Tier4BackEdgeThreshold=1000");
     }
 }
