@@ -93,7 +93,11 @@ public final class AskAndAccept {
         memory.buffer().putStringWithoutLengthAscii(1024, "over the connection");
         asking.tsend(memory.address(1024), 19, 0, 1, 2);
         for (int ended = 0; ended < 2;) {
-            ended += Math.max(0, queue.poll(entry -> { }, 2));
+            int count = queue.poll(entry -> { }, 2);
+            if (count < 0 && count != -FabricErrno.EAGAIN) {
+                throw new IllegalStateException("cannot read the queue: " + FabricErrno.describe(count));
+            }
+            ended += Math.max(0, count);
         }
         System.out.println("received: " + memory.buffer().getStringWithoutLengthAscii(0, 19));
     }

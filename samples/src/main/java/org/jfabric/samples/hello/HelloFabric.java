@@ -8,6 +8,7 @@ import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.Fabric;
 import org.jfabric.FabricAddress;
+import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
@@ -48,7 +49,11 @@ public final class HelloFabric {
             endpoint.trecv(memory.address(2048), 1024, FabricAddress.ADDR_UNSPEC, TAG, 0, 1);
             endpoint.tsend(memory.address(0), length, self, TAG, 2);
             for (int seen = 0; seen < 2;) {
-                seen += Math.max(0, queue.poll(entry -> System.out.println("done: operation " + entry.opContext()), 2));
+                int count = queue.poll(entry -> System.out.println("done: operation " + entry.opContext()), 2);
+                if (count < 0 && count != -FabricErrno.EAGAIN) {
+                    throw new IllegalStateException("cannot read the queue: " + FabricErrno.describe(count));
+                }
+                seen += Math.max(0, count);
             }
             System.out.println("received: " + memory.buffer().getStringUtf8(2048));
         }
