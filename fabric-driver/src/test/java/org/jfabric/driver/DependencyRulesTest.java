@@ -5,6 +5,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.tngtech.archunit.base.DescribedPredicate;
@@ -13,9 +14,17 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.Location;
 import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import com.tngtech.archunit.library.dependencies.SliceRule;
 import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -36,6 +45,37 @@ class DependencyRulesTest {
         List.of("org.jfabric.driver.engine.."),
         List.of("org.jfabric.driver.progress.."),
         List.of("org.jfabric.driver.conductor.."));
+
+    /**
+     * The cycles between packages that there are: each of these dependencies has another way back. No other one may
+     * close a cycle, and one that closes none any more has to be taken out here.
+     */
+    private static final List<Back> CYCLES = List.of(
+        new Back("org.jfabric", "org.jfabric.client"),
+        new Back("org.jfabric.driver.config", DRIVER),
+        new Back("org.jfabric.driver.link", DRIVER),
+        new Back("org.jfabric.driver.link.udp", DRIVER),
+        new Back("org.jfabric.driver.link.verbsud", DRIVER),
+        new Back("org.jfabric.driver.conductor.command", "org.jfabric.driver.conductor"),
+        new Back("org.jfabric.driver.engine", "org.jfabric.driver.engine.peer"),
+        new Back("org.jfabric.driver.engine", "org.jfabric.driver.engine.rx"),
+        new Back("org.jfabric.driver.engine", "org.jfabric.driver.engine.tx"),
+        new Back("org.jfabric.driver.engine.peer", "org.jfabric.driver.engine.rx"),
+        new Back("org.jfabric.driver.engine.peer", "org.jfabric.driver.engine.tx"),
+        new Back("org.jfabric.driver.engine.peer", "org.jfabric.driver.engine.view"),
+        new Back("org.jfabric.driver.engine.rx", "org.jfabric.driver.engine.view"));
+
+    private static final SliceAssignment PACKAGES = new SliceAssignment() {
+        @Override
+        public SliceIdentifier getIdentifierOf(JavaClass type) {
+            return SliceIdentifier.of(type.getPackageName());
+        }
+
+        @Override
+        public String getDescription() {
+            return "packages";
+        }
+    };
 
     private static JavaClasses classes;
 
@@ -136,10 +176,43 @@ class DependencyRulesTest {
     }
 
     @Test
+    void shouldHaveNoCyclesBetweenPackagesButTheKnownOnes() {
+        noCyclesBut(CYCLES).check(classes);
+    }
+
+    @Test
+    void shouldForgetCyclesThatAreGone() {
+        Map<String, Set<String>> uses = new HashMap<>();
+        for (JavaClass type : classes) {
+            Set<String> used = uses.computeIfAbsent(type.getPackageName(), name -> new HashSet<>());
+            type.getDirectDependenciesFromSelf().forEach(
+                dependency -> used.add(dependency.getTargetClass().getPackageName()));
+        }
+        List<Back> gone = new ArrayList<>(CYCLES);
+        gone.removeIf(known -> uses.getOrDefault(known.from(), Set.of()).remove(known.to())
+            && reaches(uses, known.to(), known.from(), new HashSet<>()));
+        assertEquals(List.of(), gone, "these close no cycle any more, take them out of CYCLES");
+    }
+
+    @Test
     void shouldFailWhenARuleIsBroken() {
         JavaClasses thisTest = new ClassFileImporter().importClasses(DependencyRulesTest.class);
         ArchRule rule = noClasses().should().dependOnClassesThat().belongToAnyOf(Linker.class);
         assertThrows(AssertionError.class, () -> rule.check(thisTest));
+    }
+
+    private static boolean reaches(Map<String, Set<String>> uses, String from, String to, Set<String> seen) {
+        return from.equals(to) || seen.add(from)
+            && uses.getOrDefault(from, Set.of()).stream().anyMatch(next -> reaches(uses, next, to, seen));
+    }
+
+    private static SliceRule noCyclesBut(List<Back> known) {
+        SliceRule rule = slices().assignedFrom(PACKAGES).namingSlices("$1").should().beFreeOfCycles();
+        for (Back dependency : known) {
+            rule = rule.ignoreDependency(
+                resideInAPackage(dependency.from()), resideInAPackage(dependency.to()));
+        }
+        return rule;
     }
 
     private static void check(ArchRule rule) {
@@ -156,5 +229,9 @@ class DependencyRulesTest {
 
     private static boolean isMainCode(Location location) {
         return !location.contains("/test-classes/") && !location.contains("-tests.jar");
+    }
+
+    /** A dependency that closes a cycle. */
+    private record Back(String from, String to) {
     }
 }
