@@ -285,7 +285,8 @@ class BadInputTest {
         SplittableRandom random = new SplittableRandom(seed);
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
-            for (int i = 0; i < 2000; i++) {
+            int rounds = setup.daemon ? Effort.rounds(400, 2000) : 2000;
+            for (int i = 0; i < rounds; i++) {
                 boolean send = random.nextBoolean();
                 Object[] entries = (send ? sends() : receives()).entrySet().toArray();
                 @SuppressWarnings("unchecked")

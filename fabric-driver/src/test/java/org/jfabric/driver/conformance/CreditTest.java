@@ -74,7 +74,9 @@ class CreditTest {
                 assertEquals(0, send(pair, sent++));
             }
             long deadlineNs = System.nanoTime() + STANDSTILL_NS;
-            for (int again = 0; again < 20_000;) {
+            // a record of a queue of 16 that is given back late is missed within some rounds of it
+            int rounds = setup.daemon ? Effort.rounds(3_000, 20_000) : 20_000;
+            for (int again = 0; again < rounds;) {
                 boolean quiet = true;
                 if (pair.b.poll() instanceof FabricNode.Entry entry) {
                     assertEquals(0, entry.err(), entry::toString);
@@ -90,6 +92,8 @@ class CreditTest {
                 }
                 if (quiet) {
                     pair.pump();
+                    // the daemons have two processors with this thread
+                    Thread.yield();
                     assertTrue(System.nanoTime() - deadlineNs < 0, again + " sends behind an entry");
                 }
             }
