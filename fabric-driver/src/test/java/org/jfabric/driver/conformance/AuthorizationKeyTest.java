@@ -35,7 +35,7 @@ class AuthorizationKeyTest {
     private static final byte[] NONE = {};
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("EP-156")
     void shouldLetMessagesCrossOnlyBetweenEqualKeys(Setup setup) {
         setup.assumeKeys();
@@ -55,7 +55,7 @@ class AuthorizationKeyTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("EP-157")
     void shouldUseTheKeyOfTheDomainWhereTheEndpointHasNone(Setup setup) {
         setup.assumeKeys();
@@ -78,7 +78,7 @@ class AuthorizationKeyTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldKeepAKeyThroughDiscoveryAndRefuseOneThatIsTooLong(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             Info hints = pair.a.info.copy();

@@ -61,7 +61,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldRefuseImpossibleLengthsAndDestinationsAtOnce(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -80,7 +80,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldRefuseEveryFlagThatACallDoesNotOffer(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -116,7 +116,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldRefuseInjectsOutsideOfTheirBufferOrTooLong(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -137,7 +137,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldEndWithAnEntryWhatNamesMemoryThatIsNotRegistered(Setup setup) {
         setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup)) {
@@ -163,7 +163,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldEndWithAnEntryWhatNamesAPeerThatIsNotInTheVector(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -191,7 +191,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldRefuseEveryCallInTheWrongStateWhateverItsArguments(Setup setup) {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);
@@ -225,7 +225,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldRefuseTheDirectionThatAnEndpointHasNot(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -252,7 +252,7 @@ class BadInputTest {
 
     /** No mode asks for contexts of the driver's own, so the application may use one for several operations. */
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldReportEachOperationOfAContextThatIsReused(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -279,7 +279,7 @@ class BadInputTest {
 
     /** Whatever is passed: a known code and nothing posted, or one entry. */
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldAnswerAnyMixtureOfBadArgumentsOnce(Setup setup) {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);

@@ -32,7 +32,7 @@ class CompletionFieldsTest {
     private static final long DATA = 0x1122_3344_5566_7788L;
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-006", "CQ-114", "CQ-115"})
     void shouldDescribeTheSameTrafficAlikeOnEveryLink(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -62,7 +62,7 @@ class CompletionFieldsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-124", "CQ-125", "CQ-128", "CQ-129"})
     void shouldMarkSendsAndReceivesWithTheirKind(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -78,7 +78,7 @@ class CompletionFieldsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-118", "CQ-119", "CQ-135"})
     void shouldShowRemoteDataInTheHostsOrderAndOnlyWithTheirFlag(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -101,7 +101,7 @@ class CompletionFieldsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-091", "CQ-092"})
     void shouldReportAFailingInjectWithTheEndpointsContextAndZeros(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -129,7 +129,7 @@ class CompletionFieldsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-122", "CQ-123", "ERR-002"})
     void shouldGivePositiveCodesAndTextsForEveryError(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -152,7 +152,7 @@ class CompletionFieldsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-089", "CQ-104", "CQ-105", "CQ-106"})
     void shouldExplainWhatTheDriverReports(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

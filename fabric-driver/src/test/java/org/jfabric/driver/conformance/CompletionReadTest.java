@@ -39,7 +39,7 @@ class CompletionReadTest {
     private final CompletionError error = new CompletionError();
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-054", "CQ-055", "CQ-056", "CQ-057"})
     void shouldReturnAtMostWhatWasAskedForAndNeverWait(Setup setup) {
         try (FabricPair pair = pair(setup)) {
@@ -68,7 +68,7 @@ class CompletionReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-059", "CQ-060", "ERR-005"})
     void shouldTellOfTheOneFailureAmongThreeOutOfBand(Setup setup) {
         try (FabricPair pair = pair(setup)) {
@@ -93,7 +93,7 @@ class CompletionReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-086", "CQ-087", "CQ-096"})
     void shouldHandOutErrorsOneByOneInTheirOrder(Setup setup) {
         try (FabricPair pair = pair(setup)) {
@@ -119,7 +119,7 @@ class CompletionReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-064", "CQ-065"})
     void shouldNameTheSenderOfEachEntryAndChangeNothingElse(Setup setup) {
         try (FabricPair pair = pair(setup)) {
@@ -160,7 +160,7 @@ class CompletionReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-071", "CQ-072"})
     void shouldReportAStrangerAsSuccessAndInsertNothing(Setup setup) {
         try (FabricPair pair = pair(setup)) {
@@ -183,7 +183,7 @@ class CompletionReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("CQ-070")
     void shouldReportAStrangerToAMapOnlyByANumberThatWorks(Setup setup) {
         try (FabricPair pair = pair(setup)) {
@@ -209,7 +209,7 @@ class CompletionReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("CQ-142")
     void shouldNotBeReadBeforeAnEndpointReportsToIt(Setup setup) {
         try (FabricPair pair = pair(setup)) {

@@ -53,7 +53,7 @@ class ContextSizeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"TX-041", "TX-042", "TAG-071"})
     void shouldTakeAtLeastAsManySendsWithALargerContextAndSayWhenItIsFull(Setup setup) {
         setup.assumeDeliveryLevel();
@@ -89,7 +89,7 @@ class ContextSizeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"RX-019", "RX-020"})
     void shouldTakeAtLeastAsManyReceivesWithALargerContextAndSayWhenItIsFull(Setup setup) {
         int before = 0;
@@ -127,7 +127,7 @@ class ContextSizeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"RX-015", "RX-016"})
     void shouldKeepMessagesOfAnySizeWhateverRoomWasHintedAt(Setup setup) {
         for (long room : new long[] {0, 1 << 20}) {
@@ -154,7 +154,7 @@ class ContextSizeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("RX-018")
     void shouldManageResourcesUnlessAskedNotTo(Setup setup) {
         try (FabricPair pair = new FabricPair(setup, hints(), CQ_SIZE)) {

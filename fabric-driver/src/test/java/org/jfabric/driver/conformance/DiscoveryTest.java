@@ -42,7 +42,7 @@ class DiscoveryTest {
     private static final long ANY = -1L;
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"EP-124", "EP-130", "EP-163"})
     void shouldOfferConcreteValuesThatMeetTheHints(Setup setup) {
         setup.assumeNoDevice();
@@ -69,7 +69,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"REF-002", "EP-164"})
     void shouldOpenWithAnEditedCopyAndLeaveTheOriginalAlone(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -95,7 +95,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("REF-004")
     void shouldMeanBothDirectionsUnlessOneIsNamed(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -123,7 +123,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"REF-006", "REF-045", "REF-053"})
     void shouldNotOfferWhatIsNotThere(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -135,7 +135,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"REF-054", "REF-056"})
     void shouldNotOfferMemoryOfDevicesAndPersistentMemory(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -146,7 +146,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"EP-127", "EP-129", "SOCK-016"})
     void shouldNotOfferProtocolsOfCardsNorSocketEndpoints(Setup setup) {
         setup.assumeNoDevice();
@@ -169,7 +169,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("REF-011")
     void shouldTellLimitsOfTheDomainThatHold(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -201,7 +201,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("REF-017")
     void shouldNumberAddressesAndTellThemAgain(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -225,7 +225,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldTakeThePlaceForTheSourceIfTheFlagSaysSo(Setup setup) {
         setup.assumeNames();
         try (FabricPair pair = new FabricPair(setup)) {
@@ -251,7 +251,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldTellOnlyWhoIsThereIfTheFlagSaysSo(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             Info impossible = new Info().caps(Flags.COLLECTIVE);
@@ -267,7 +267,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldRefuseFlagsThatAreNoneOfDiscovery(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             for (long flags : new long[] {1, Flags.SEND, Flags.SOURCE | Flags.EVENT, Long.MIN_VALUE}) {

@@ -62,7 +62,7 @@ class EndpointAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"EP-128", "SOCK-002"})
     void shouldKnowProtocolsAndTypesThatNoLinkHas(Setup setup) {
         setup.assumeNoDevice();
@@ -88,7 +88,7 @@ class EndpointAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("EP-131")
     void shouldOfferItsVersionOfTheProtocolAndNoNewerOne(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -113,7 +113,7 @@ class EndpointAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("EP-132")
     void shouldSendUpToTheLongestMessageAndNothingLonger(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -149,7 +149,7 @@ class EndpointAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("EP-142")
     void shouldPromiseNoDataOrderAndUnderstandUnlimitedAsMore(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -184,7 +184,7 @@ class EndpointAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"EP-114", "EP-117"})
     void shouldTellHowManyOperationsFitAndTakeAtLeastThose(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); Endpoint endpoint = pair.a.domain.openEndpoint(pair.a.info)) {

@@ -30,7 +30,7 @@ class ReceiveAttributesTest {
         | Flags.XPU;
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("RX-002")
     void shouldRefuseCapabilitiesThatTheEndpointIsNotAskedFor(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -58,7 +58,7 @@ class ReceiveAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"RX-003", "RX-004"})
     void shouldTakeOverTheCapabilitiesThatApply(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -75,7 +75,7 @@ class ReceiveAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("RX-006")
     void shouldHaveNoModeThatTheEndpointHasNot(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

@@ -33,7 +33,7 @@ class TransmitAttributesTest {
         | Flags.NAMED_RX_CTX | Flags.COLLECTIVE | Flags.XPU;
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("TX-002")
     void shouldRefuseCapabilitiesThatTheEndpointIsNotAskedFor(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -65,7 +65,7 @@ class TransmitAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"TX-003", "TX-004"})
     void shouldTakeOverTheCapabilitiesThatApply(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -83,7 +83,7 @@ class TransmitAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"TX-006", "TX-007", "TX-008"})
     void shouldHaveNoModeThatTheEndpointHasNot(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -110,7 +110,7 @@ class TransmitAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("TX-009")
     void shouldGiveSendsWithoutFlagsTheFlagsOfTheContext(Setup setup) {
         setup.assumeMatchLevel();
@@ -139,7 +139,7 @@ class TransmitAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("TX-009")
     void shouldCopyAtOnceWhereTheFlagsOfTheContextSaySo(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -160,7 +160,7 @@ class TransmitAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("TX-040")
     void shouldInjectUpToTheSizeReturnedAndNotMore(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -198,7 +198,7 @@ class TransmitAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("TX-015")
     void shouldReturnTheOrderThatTheLinkKeepsWhenNoneIsAskedFor(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
