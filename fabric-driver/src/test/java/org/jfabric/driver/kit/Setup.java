@@ -39,6 +39,11 @@ public enum Setup {
         return (!Network.IS_CHOSEN || isForeign()) && (!Network.IS_EMBEDDED || !daemon);
     }
 
+    /** Whether a test of what calls take and answer needs it, see {@link SetupSource#calls()}. */
+    public boolean isForCalls() {
+        return !daemon || this == SHM_DAEMON || Network.IS_CHOSEN;
+    }
+
     /** Skips what other runs show, if this one is for a certain link or for embedded drivers. */
     public void assumeWanted() {
         assumeTrue(isWanted(), () -> "this run is for link " + Network.LINK

@@ -1,15 +1,36 @@
 package org.jfabric.driver.kit;
 
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.params.provider.AnnotationBasedArgumentsProvider;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.ArgumentsSource;
+import org.junit.jupiter.params.support.ParameterDeclarations;
 
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.util.stream.Stream;
 
 /** The test is repeated for each {@link Setup} that this run is for; in a run for one link there are few of them. */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
-@MethodSource("org.jfabric.driver.kit.Setup#wanted")
+@ArgumentsSource(SetupSource.Setups.class)
 public @interface SetupSource {
+    /**
+     * Whether the test is about what calls take and answer. It then has each link once with embedded drivers, and the
+     * way of calls to a daemon with two of them over shared memory; the other daemons only if everything is run.
+     */
+    boolean calls() default false;
+
+    /** The setups that the annotation asks for. */
+    final class Setups extends AnnotationBasedArgumentsProvider<SetupSource> {
+        @Override
+        protected Stream<? extends Arguments> provideArguments(
+            ParameterDeclarations parameters, ExtensionContext context, SetupSource source) {
+            return Setup.wanted()
+                .filter(setup -> !source.calls() || Effort.ALL || setup.isForCalls())
+                .map(Arguments::of);
+        }
+    }
 }

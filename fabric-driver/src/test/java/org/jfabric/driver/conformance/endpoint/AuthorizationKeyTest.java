@@ -40,7 +40,7 @@ class AuthorizationKeyTest {
     private static final byte[] NONE = {};
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("EP-156")
     void shouldLetMessagesCrossOnlyBetweenEqualKeys(Setup setup) {
         setup.assumeKeys();
@@ -60,7 +60,7 @@ class AuthorizationKeyTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("EP-157")
     void shouldUseTheKeyOfTheDomainWhereTheEndpointHasNone(Setup setup) {
         setup.assumeKeys();
@@ -83,7 +83,7 @@ class AuthorizationKeyTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldKeepAKeyThroughDiscoveryAndRefuseOneThatIsTooLong(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             Info hints = pair.a.info.copy();

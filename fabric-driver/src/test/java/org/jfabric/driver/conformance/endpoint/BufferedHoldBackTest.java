@@ -126,7 +126,9 @@ class BufferedHoldBackTest {
         try (FabricPair pair = new FabricPair(setup, BufferedReceiveTest.hints(), 512)) {
             long to = pair.a.av.insert(open(pair).name());
             List<Long> places = new ArrayList<>();
-            for (int i = 0; i < 100 * CELLS; i++) {
+            // a cell that is not given back is missed in the second turn, one in a hundred of them in all of these
+            int rounds = (setup.daemon ? 20 : 100) * CELLS;
+            for (int i = 0; i < rounds; i++) {
                 pair.a.fill(0, 8, i);
                 assertEquals(0, pair.a.endpoint.send(pair.a.memory.address(0), 8, to, i));
                 FabricNode.Entry entry = pair.b.await();

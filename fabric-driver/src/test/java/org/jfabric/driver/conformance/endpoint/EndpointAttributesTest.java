@@ -67,7 +67,7 @@ class EndpointAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"EP-128", "SOCK-002"})
     void shouldKnowProtocolsAndTypesThatNoLinkHas(Setup setup) {
         setup.assumeNoDevice();
@@ -93,7 +93,7 @@ class EndpointAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("EP-131")
     void shouldOfferItsVersionOfTheProtocolAndNoNewerOne(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -118,7 +118,7 @@ class EndpointAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("EP-132")
     void shouldSendUpToTheLongestMessageAndNothingLonger(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -154,7 +154,7 @@ class EndpointAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("EP-142")
     void shouldPromiseNoDataOrderAndUnderstandUnlimitedAsMore(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -189,7 +189,7 @@ class EndpointAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"EP-114", "EP-117"})
     void shouldTellHowManyOperationsFitAndTakeAtLeastThose(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); Endpoint endpoint = pair.a.domain.openEndpoint(pair.a.info)) {

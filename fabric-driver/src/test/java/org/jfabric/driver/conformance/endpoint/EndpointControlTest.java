@@ -28,7 +28,7 @@ class EndpointControlTest {
 
     /** Calls on an endpoint exclude each other; here by handing over from thread to thread. */
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("EP-077")
     void shouldFollowDefaultsThatAnotherThreadChangesBetweenCalls(Setup setup) throws Exception {
         setup.assumeDeliveryLevel();

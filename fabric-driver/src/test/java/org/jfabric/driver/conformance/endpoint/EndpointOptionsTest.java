@@ -45,7 +45,7 @@ class EndpointOptionsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"EP-083", "EP-084", "EP-085", "ERR-016"})
     void shouldAddressOptionsByLevelNameAndLength(Setup setup) {
         try (FabricPair pair = open(setup)) {
@@ -82,7 +82,7 @@ class EndpointOptionsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("EP-084")
     void shouldRefuseWhatTheEndpointDoesNotHave(Setup setup) {
         try (FabricPair pair = new FabricPair(setup, new Info().caps(Flags.MSG), 64)) {
@@ -97,7 +97,7 @@ class EndpointOptionsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldMakeQueuesOfTheSizesThatWereSet(Setup setup) {
         try (FabricPair pair = open(setup)) {
             Endpoint endpoint = pair.a.domain.openEndpoint(pair.a.info);
@@ -118,7 +118,7 @@ class EndpointOptionsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"EP-098", "EP-099", "EP-100", "EP-101", "EP-102", "ERR-017"})
     void shouldKeepThePolicyForDeviceMemory(Setup setup) {
         try (FabricPair pair = open(setup)) {
@@ -141,7 +141,7 @@ class EndpointOptionsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"EP-104", "EP-105", "EP-106", "EP-107", "ERR-017"})
     void shouldTellThatNoDeviceTriggersOperations(Setup setup) {
         try (FabricPair pair = open(setup)) {
@@ -156,7 +156,7 @@ class EndpointOptionsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"EP-108", "EP-109", "EP-110", "EP-111"})
     void shouldRefuseThePermissionForADeviceLibraryThatIsNotThere(Setup setup) {
         try (FabricPair pair = open(setup)) {
@@ -174,7 +174,7 @@ class EndpointOptionsTest {
 
     /** Options and default flags change how a buffer is used, not what arrives. */
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("EP-015")
     void shouldTransferTheSameBeforeAndAfterOptionsAreSet(Setup setup) {
         try (FabricPair pair = open(setup)) {

@@ -8,6 +8,7 @@ import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
 import org.jfabric.driver.conformance.transmit.TransmitAttributesTest;
+import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.InputCheck.Call;
@@ -67,7 +68,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldRefuseImpossibleLengthsAndDestinationsAtOnce(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -86,7 +87,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldRefuseEveryFlagThatACallDoesNotOffer(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -122,7 +123,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldRefuseInjectsOutsideOfTheirBufferOrTooLong(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -143,7 +144,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldEndWithAnEntryWhatNamesMemoryThatIsNotRegistered(Setup setup) {
         setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup)) {
@@ -169,7 +170,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldEndWithAnEntryWhatNamesAPeerThatIsNotInTheVector(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -197,7 +198,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldRefuseEveryCallInTheWrongStateWhateverItsArguments(Setup setup) {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);
@@ -231,7 +232,7 @@ class BadInputTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldRefuseTheDirectionThatAnEndpointHasNot(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -258,7 +259,7 @@ class BadInputTest {
 
     /** No mode asks for contexts of the driver's own, so the application may use one for several operations. */
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldReportEachOperationOfAContextThatIsReused(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -285,13 +286,14 @@ class BadInputTest {
 
     /** Whatever is passed: a known code and nothing posted, or one entry. */
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldAnswerAnyMixtureOfBadArgumentsOnce(Setup setup) {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
-            for (int i = 0; i < 2000; i++) {
+            int rounds = setup.daemon ? Effort.rounds(400, 2000) : 2000;
+            for (int i = 0; i < rounds; i++) {
                 boolean send = random.nextBoolean();
                 Object[] entries = (send ? sends() : receives()).entrySet().toArray();
                 @SuppressWarnings("unchecked")

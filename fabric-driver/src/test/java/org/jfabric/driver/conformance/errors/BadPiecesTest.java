@@ -67,7 +67,7 @@ class BadPiecesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldRefusePiecesThatCannotBe(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -109,7 +109,7 @@ class BadPiecesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldEndWithOneEntryWhereAnyPieceIsNotRegistered(Setup setup) {
         setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup)) {
@@ -142,7 +142,7 @@ class BadPiecesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldEndEachClaimOfRoomOnce(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
@@ -202,7 +202,7 @@ class BadPiecesTest {
 
     /** Whatever is asked of whichever context: each message is taken once, and each claim belongs to one endpoint. */
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldLoseNoMessageByLooksThatAreWrong(Setup setup) {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);
@@ -323,7 +323,7 @@ class BadPiecesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldKeepCountersAndOptionsThroughImpossibleValues(Setup setup) {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);

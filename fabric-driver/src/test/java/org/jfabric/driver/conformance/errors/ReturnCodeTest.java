@@ -45,7 +45,7 @@ class ReturnCodeTest {
     private final CompletionError error = new CompletionError();
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-151", "ERR-001"})
     void shouldReturnCountsOrKnownNegativeCodesInEveryState(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -67,7 +67,7 @@ class ReturnCodeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"ERR-009", "ERR-019"})
     void shouldSubmitCancelsAndEndWhatIsStillPosted(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -89,7 +89,7 @@ class ReturnCodeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"ERR-011", "TAG-072", "TAG-074"})
     void shouldRefuseBadArgumentsAndStartNothing(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -125,7 +125,7 @@ class ReturnCodeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"ERR-014", "EP-037", "EP-038"})
     void shouldNotEnableWithoutAQueueForEachDirection(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -152,7 +152,7 @@ class ReturnCodeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"ERR-015", "EP-007", "EP-036"})
     void shouldRefuseWhatTheStateOfTheEndpointForbids(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

@@ -28,7 +28,7 @@ class OperationFlagsTest {
     private static final int RECEIVE = FabricNode.MEMORY / 2;
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"TAG-038", "TAG-040"})
     void shouldCarryDataOnlyWithItsFlag(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -58,7 +58,7 @@ class OperationFlagsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"TAG-047", "TAG-048", "CL-032"})
     void shouldRefuseFlagsThatACallDoesNotOffer(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -82,7 +82,7 @@ class OperationFlagsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"TAG-037", "TAG-039", "OPF-002", "OPF-005", "EP-080"})
     void shouldReplaceTheDefaultsByTheFlagsOfTheCall(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -114,7 +114,7 @@ class OperationFlagsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"EP-079", "EP-082"})
     void shouldGetAndSetTheDefaultsOfOneDirection(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

@@ -33,7 +33,7 @@ class AddressVectorTest {
     private static final int COUNT = 10;
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("REF-017")
     void shouldInsertLookUpAndRemoveInVectorsOfEveryType(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -66,7 +66,7 @@ class AddressVectorTest {
 
     /** As destination, as source of a directed receive, as reported source, and after its removal. */
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("REF-017")
     void shouldReachPeersThroughVectorsOfEveryType(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

@@ -7,6 +7,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.PassiveEndpoint;
 import org.jfabric.driver.kit.ConnectionSide;
+import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
@@ -405,8 +406,8 @@ class ConnectionRaceTest {
     @ParameterizedTest(name = "{0}")
     @SetupSource
     void shouldMakeVeryManyConnectionsWithoutKeepingThem(Setup setup) {
-        // a daemon makes files for each endpoint; the requests themselves are as many
-        int rounds = setup.daemon ? 500 : 10_000;
+        // a daemon makes files for each endpoint: there it is a kilobyte of each only if everything is run
+        int rounds = setup.daemon ? Effort.rounds(150, 500) : Effort.rounds(2_000, 10_000);
         try (FabricPair pair = new FabricPair(setup)) {
             ConnectionSide a = new ConnectionSide(pair, pair.a);
             ConnectionSide b = new ConnectionSide(pair, pair.b);
@@ -419,14 +420,17 @@ class ConnectionRaceTest {
                 }
             }
             long kept = usedBytes() - before;
-            assertTrue(kept < 8L << 20, rounds * 4 / 5 + " connections left " + kept + " bytes behind");
+            // a kilobyte of each, and what the heap varies by
+            assertTrue(kept < rounds * 4L / 5 * 1024 + (1 << 20),
+                rounds * 4 / 5 + " connections left " + kept + " bytes behind");
         }
     }
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
     void shouldRefuseVeryManyRequestsOfOneEndpoint(Setup setup) {
-        int rounds = 10_000;
+        // more than an event queue has entries: a place in it, or in the backlog, is missed if it is not given back
+        int rounds = Effort.rounds(1_200, 10_000);
         try (FabricPair pair = new FabricPair(setup)) {
             ConnectionSide a = new ConnectionSide(pair, pair.a);
             ConnectionSide b = new ConnectionSide(pair, pair.b);

@@ -45,7 +45,7 @@ class DiscoveryTest {
     private static final long ANY = -1L;
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"EP-124", "EP-130", "EP-163"})
     void shouldOfferConcreteValuesThatMeetTheHints(Setup setup) {
         setup.assumeNoDevice();
@@ -72,7 +72,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"REF-002", "EP-164"})
     void shouldOpenWithAnEditedCopyAndLeaveTheOriginalAlone(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -98,7 +98,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("REF-004")
     void shouldMeanBothDirectionsUnlessOneIsNamed(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -126,7 +126,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"REF-006", "REF-045", "REF-053"})
     void shouldNotOfferWhatIsNotThere(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -138,7 +138,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"REF-054", "REF-056"})
     void shouldNotOfferMemoryOfDevicesAndPersistentMemory(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -149,7 +149,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"EP-127", "EP-129", "SOCK-016"})
     void shouldNotOfferProtocolsOfCardsNorSocketEndpoints(Setup setup) {
         setup.assumeNoDevice();
@@ -172,7 +172,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("REF-011")
     void shouldTellLimitsOfTheDomainThatHold(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -204,7 +204,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("REF-017")
     void shouldNumberAddressesAndTellThemAgain(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -228,7 +228,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldTakeThePlaceForTheSourceIfTheFlagSaysSo(Setup setup) {
         setup.assumeNames();
         try (FabricPair pair = new FabricPair(setup)) {
@@ -254,7 +254,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldTellOnlyWhoIsThereIfTheFlagSaysSo(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             Info impossible = new Info().caps(Flags.COLLECTIVE);
@@ -270,7 +270,7 @@ class DiscoveryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldRefuseFlagsThatAreNoneOfDiscovery(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             for (long flags : new long[] {1, Flags.SEND, Flags.SOURCE | Flags.EVENT, Long.MIN_VALUE}) {

@@ -32,7 +32,7 @@ class ModeBitsTest {
     private static final long LENGTH = 64;
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"REF-001", "REF-007", "EP-133"})
     void shouldClearTheModesThatAreNotNeeded(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -60,7 +60,7 @@ class ModeBitsTest {
 
     /** The one mode that an application wishes for: it changes what receives are. */
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldHaveBufferedReceivesOnlyWhereTheyAreAskedFor(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             Info hints = new Info().caps(Flags.TAGGED).mode(Mode.BUFFERED_RECV | Mode.CONTEXT);
@@ -89,7 +89,7 @@ class ModeBitsTest {
 
     /** The mode allows flags to be left out; they are complete all the same. */
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("CQ-143")
     void shouldKeepEveryFlagWhenAnApplicationCouldDoWithout(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

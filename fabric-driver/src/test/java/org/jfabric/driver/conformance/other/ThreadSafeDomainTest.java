@@ -14,6 +14,7 @@ import org.jfabric.Threading;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
@@ -45,7 +46,8 @@ class ThreadSafeDomainTest {
     private static final long ANY = -1L;
     private static final long DEADLINE_NS = Deadline.ns(90);
     private static final int THREADS = 3;
-    private static final int MESSAGES = 1000;
+    /** Of each thread. Without its lock a domain fails with them in each setup. */
+    private static final int MESSAGES = Effort.rounds(400, 1000);
     private static final int WINDOW = 8;
     private static final int SLOT = 32_768;
     /** Now and then one beyond the eager limit. */

@@ -37,7 +37,7 @@ class CompletionFieldsTest {
     private static final long DATA = 0x1122_3344_5566_7788L;
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-006", "CQ-114", "CQ-115"})
     void shouldDescribeTheSameTrafficAlikeOnEveryLink(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -67,7 +67,7 @@ class CompletionFieldsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-124", "CQ-125", "CQ-128", "CQ-129"})
     void shouldMarkSendsAndReceivesWithTheirKind(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -83,7 +83,7 @@ class CompletionFieldsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-118", "CQ-119", "CQ-135"})
     void shouldShowRemoteDataInTheHostsOrderAndOnlyWithTheirFlag(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -106,7 +106,7 @@ class CompletionFieldsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-091", "CQ-092"})
     void shouldReportAFailingInjectWithTheEndpointsContextAndZeros(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -134,7 +134,7 @@ class CompletionFieldsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-122", "CQ-123", "ERR-002"})
     void shouldGivePositiveCodesAndTextsForEveryError(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -157,7 +157,7 @@ class CompletionFieldsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-089", "CQ-104", "CQ-105", "CQ-106"})
     void shouldExplainWhatTheDriverReports(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

@@ -44,7 +44,7 @@ class CompletionReadTest {
     private final CompletionError error = new CompletionError();
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-054", "CQ-055", "CQ-056", "CQ-057"})
     void shouldReturnAtMostWhatWasAskedForAndNeverWait(Setup setup) {
         try (FabricPair pair = pair(setup)) {
@@ -73,7 +73,7 @@ class CompletionReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-059", "CQ-060", "ERR-005"})
     void shouldTellOfTheOneFailureAmongThreeOutOfBand(Setup setup) {
         try (FabricPair pair = pair(setup)) {
@@ -98,7 +98,7 @@ class CompletionReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-086", "CQ-087", "CQ-096"})
     void shouldHandOutErrorsOneByOneInTheirOrder(Setup setup) {
         try (FabricPair pair = pair(setup)) {
@@ -124,7 +124,7 @@ class CompletionReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-064", "CQ-065"})
     void shouldNameTheSenderOfEachEntryAndChangeNothingElse(Setup setup) {
         try (FabricPair pair = pair(setup)) {
@@ -165,7 +165,7 @@ class CompletionReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"CQ-071", "CQ-072"})
     void shouldReportAStrangerAsSuccessAndInsertNothing(Setup setup) {
         try (FabricPair pair = pair(setup)) {
@@ -188,7 +188,7 @@ class CompletionReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("CQ-070")
     void shouldReportAStrangerToAMapOnlyByANumberThatWorks(Setup setup) {
         try (FabricPair pair = pair(setup)) {
@@ -214,7 +214,7 @@ class CompletionReadTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("CQ-142")
     void shouldNotBeReadBeforeAnEndpointReportsToIt(Setup setup) {
         try (FabricPair pair = pair(setup)) {

@@ -5,6 +5,7 @@ import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
 import org.jfabric.driver.hostile.DriverView;
+import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
@@ -78,7 +79,9 @@ class CreditTest {
                 assertEquals(0, send(pair, sent++));
             }
             long deadlineNs = System.nanoTime() + STANDSTILL_NS;
-            for (int again = 0; again < 20_000;) {
+            // a record of a queue of 16 that is given back late is missed within some rounds of it
+            int rounds = setup.daemon ? Effort.rounds(3_000, 20_000) : 20_000;
+            for (int again = 0; again < rounds;) {
                 boolean quiet = true;
                 if (pair.b.poll() instanceof FabricNode.Entry entry) {
                     assertEquals(0, entry.err(), entry::toString);
@@ -94,6 +97,8 @@ class CreditTest {
                 }
                 if (quiet) {
                     pair.pump();
+                    // the daemons have two processors with this thread
+                    Thread.yield();
                     assertTrue(System.nanoTime() - deadlineNs < 0, again + " sends behind an entry");
                 }
             }

@@ -19,6 +19,7 @@ import org.jfabric.WaitObject;
 import org.jfabric.WaitObjectHandle;
 import org.jfabric.WaitSet;
 import org.jfabric.WaitSetAttr;
+import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
@@ -108,7 +109,7 @@ class WaitSetTest {
              Selector selector = Selector.open()) {
             selected.channel().register(selector, SelectionKey.OP_READ);
             EventEntry event = new EventEntry();
-            for (int round = 0; round < 100; round++) {
+            for (int round = 0; round < Effort.rounds(40, 100); round++) {
                 boolean sleeps = round % 2 == 0;
                 EventQueue chosen = sleeps ? first : second;
                 assertTrue(sleeps || selected.tryWait() == 0, () -> "something is left in " + selected);
@@ -140,7 +141,7 @@ class WaitSetTest {
              WaitSet set = place.owner().fabric.openWaitSet(new WaitSetAttr());
              WaitNode first = node(place.owner(), place.peer(), set);
              WaitNode second = node(place.owner(), place.peer(), set)) {
-            for (int round = 0; round < 200; round++) {
+            for (int round = 0; round < Effort.rounds(60, 200); round++) {
                 WaitNode chosen = round % 3 == 0 ? first : second;
                 long context = round;
                 chosen.post(context);

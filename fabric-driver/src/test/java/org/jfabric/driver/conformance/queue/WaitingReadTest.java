@@ -12,6 +12,7 @@ import org.jfabric.Info;
 import org.jfabric.Threading;
 import org.jfabric.WaitCondition;
 import org.jfabric.WaitObject;
+import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
@@ -72,7 +73,7 @@ class WaitingReadTest {
         for (WaitObject waitObject : List.of(WaitObject.UNSPEC, WaitObject.YIELD)) {
             open(new CompletionQueueAttr().size(16).waitObject(waitObject));
             assertEquals(waitObject, queue.waitObject());
-            int rounds = 300;
+            int rounds = Effort.rounds(100, 300);
             receives(8);
             if (sharesTheThread()) {
                 for (int i = 0; i < rounds; i++) {
@@ -118,7 +119,8 @@ class WaitingReadTest {
         }
         receives(1);
         FutureTask<Integer> reader = start(() -> queue.sread(entries, 0, 1, 0, FOR_EVER));
-        pauseNs(TimeUnit.MILLISECONDS.toNanos(300));
+        // several of the slices that a wait consists of
+        pauseNs(2 * LONG_ENOUGH_TO_SLEEP_NS);
         assertFalse(reader.isDone());
         send(1);
         assertEquals(1, reader.get(DEADLINE_S, TimeUnit.SECONDS));
@@ -262,7 +264,7 @@ class WaitingReadTest {
             FutureTask<Integer> second = startReader(begun);
             assertTrue(begun.await(DEADLINE_S, TimeUnit.SECONDS), "a reader does not begin");
             awaitWaiting(2);
-            pauseNs(10 * LONG_ENOUGH_TO_SLEEP_NS);
+            pauseNs(LONG_ENOUGH_TO_SLEEP_NS);
             assertFalse(first.isDone() || second.isDone());
             assertEquals(0, queue.signal());
             assertEquals(-FabricErrno.EAGAIN, first.get(DEADLINE_S, TimeUnit.SECONDS));

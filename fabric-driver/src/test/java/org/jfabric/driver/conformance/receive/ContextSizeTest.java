@@ -57,7 +57,7 @@ class ContextSizeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"TX-041", "TX-042", "TAG-071"})
     void shouldTakeAtLeastAsManySendsWithALargerContextAndSayWhenItIsFull(Setup setup) {
         setup.assumeDeliveryLevel();
@@ -93,7 +93,7 @@ class ContextSizeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"RX-019", "RX-020"})
     void shouldTakeAtLeastAsManyReceivesWithALargerContextAndSayWhenItIsFull(Setup setup) {
         int before = 0;
@@ -131,7 +131,7 @@ class ContextSizeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"RX-015", "RX-016"})
     void shouldKeepMessagesOfAnySizeWhateverRoomWasHintedAt(Setup setup) {
         for (long room : new long[] {0, 1 << 20}) {
@@ -158,7 +158,7 @@ class ContextSizeTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("RX-018")
     void shouldManageResourcesUnlessAskedNotTo(Setup setup) {
         try (FabricPair pair = new FabricPair(setup, hints(), CQ_SIZE)) {

@@ -33,7 +33,7 @@ class ReceiveAttributesTest {
         | Flags.XPU;
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("RX-002")
     void shouldRefuseCapabilitiesThatTheEndpointIsNotAskedFor(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -61,7 +61,7 @@ class ReceiveAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"RX-003", "RX-004"})
     void shouldTakeOverTheCapabilitiesThatApply(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -78,7 +78,7 @@ class ReceiveAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("RX-006")
     void shouldHaveNoModeThatTheEndpointHasNot(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

@@ -30,7 +30,7 @@ class TaggedCallTest {
     private static final int LONG = 1 << 20;
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("TAG-008")
     void shouldCompleteReceivesOfDifferentTagsInWhateverOrderTheirMessagesCome(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -55,7 +55,7 @@ class TaggedCallTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("TAG-010")
     void shouldReturnBeforeOperationsEnd(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -74,7 +74,7 @@ class TaggedCallTest {
 
     /** Addresses name the region, so operations take no descriptor, and no link asks for one. */
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("TAG-011")
     void shouldNeedNoDescriptorBesidesTheAddress(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -94,7 +94,7 @@ class TaggedCallTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("TAG-016")
     void shouldOwnAReceiveBufferUntilItsEntryAndNotLonger(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -130,7 +130,7 @@ class TaggedCallTest {
 
     /** What is forbidden, and why: the driver reads a long message when it is taken. */
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("TAG-017")
     void shouldSendWhatIsInTheBufferWhenTheMessageIsTaken(Setup setup) {
         setup.assumeAnnouncements();
@@ -159,7 +159,7 @@ class TaggedCallTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("TAG-031")
     void shouldCarryAsManyBytesOfDataAsTheDomainSays(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

@@ -29,7 +29,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class TrafficClassTest {
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"TX-047", "TX-048"})
     void shouldTakeOverTheClassOfTheDomain(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -58,7 +58,7 @@ class TrafficClassTest {
 
     /** Management traffic needs no privilege here: no link gives it any. */
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"TX-049", "TX-050", "TX-051", "TX-052", "TX-053", "TX-054"})
     void shouldKeepEveryLabelAndTransferWithIt(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -71,7 +71,7 @@ class TrafficClassTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"TX-047", "TX-054", "TX-055"})
     void shouldKeepCodePoints(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -91,7 +91,7 @@ class TrafficClassTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     void shouldRefuseClassesThatNoLinkHas(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             for (int tclass : new int[] {1, 46, 0xff, 0x206, 0x300, 0x400, -1, Integer.MIN_VALUE, Integer.MAX_VALUE}) {

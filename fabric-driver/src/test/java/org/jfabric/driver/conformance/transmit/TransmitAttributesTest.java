@@ -37,7 +37,7 @@ public class TransmitAttributesTest {
         | Flags.NAMED_RX_CTX | Flags.COLLECTIVE | Flags.XPU;
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("TX-002")
     void shouldRefuseCapabilitiesThatTheEndpointIsNotAskedFor(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -69,7 +69,7 @@ public class TransmitAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"TX-003", "TX-004"})
     void shouldTakeOverTheCapabilitiesThatApply(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -87,7 +87,7 @@ public class TransmitAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement({"TX-006", "TX-007", "TX-008"})
     void shouldHaveNoModeThatTheEndpointHasNot(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -114,7 +114,7 @@ public class TransmitAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("TX-009")
     void shouldGiveSendsWithoutFlagsTheFlagsOfTheContext(Setup setup) {
         setup.assumeMatchLevel();
@@ -143,7 +143,7 @@ public class TransmitAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("TX-009")
     void shouldCopyAtOnceWhereTheFlagsOfTheContextSaySo(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -164,7 +164,7 @@ public class TransmitAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("TX-040")
     void shouldInjectUpToTheSizeReturnedAndNotMore(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -202,7 +202,7 @@ public class TransmitAttributesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(calls = true)
     @Requirement("TX-015")
     void shouldReturnTheOrderThatTheLinkKeepsWhenNoneIsAskedFor(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
