@@ -60,7 +60,9 @@ class ClientSocketsTest {
             aligned(1 << 16), aligned(1 << 14), StandardCharsets.UTF_8);
         ConductorContext context = new ConductorContext(
             DriverConfig.builder().directory(folder.resolve("driver"))
-                .set(LivenessConfig.SILENT_LIMIT, LIMIT).set(LivenessConfig.HELLO_TIMEOUT_NS, TIMEOUT_NS).build(), folder, null, null, inbox, null, null,
+                .set(LivenessConfig.SILENT_LIMIT, LIMIT)
+                .set(LivenessConfig.HELLO_TIMEOUT_NS, TIMEOUT_NS)
+                .build(), folder, null, null, inbox, null, null,
             null, List.of(), new SystemCounters(counters), errors::add);
         sockets = new ClientSockets(context, null, watcher, listenFd, null, clock, this::accept);
         sockets.open();
