@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -14,11 +13,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jfabric.test.Deadline;
 
 /** The C program fi_pingpong, run against this project's own. */
 public final class LibfabricPingPong {
     private static final long TIMEOUT_S = Deadline.s(60);
+    private static final int FIRST_PORT = 12_000;
+    private static final int PORTS = 16_000;
+    /** Somewhere, for another run on the same machine. */
+    private static final AtomicInteger NEXT_PORT = new AtomicInteger((int) (ProcessHandle.current().pid() * 7 % PORTS));
     private static final Path PROGRAM = Path.of("/usr/bin/fi_pingpong");
 
     private LibfabricPingPong() {
@@ -161,9 +165,19 @@ public final class LibfabricPingPong {
         return lines;
     }
 
-    static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
+    /**
+     * A port at which nobody listens. It is none of those that the kernel gives to others meanwhile, and each of the
+     * test's virtual machines has a range of its own.
+     */
+    static int freePort() {
+        for (int tries = 0; tries < PORTS; tries++) {
+            int port = FIRST_PORT + NEXT_PORT.getAndIncrement() % PORTS;
+            try (ServerSocket socket = new ServerSocket(port)) {
+                return socket.getLocalPort();
+            } catch (IOException taken) {
+                continue;
+            }
         }
+        throw new AssertionError("no port from " + FIRST_PORT + " on is free");
     }
 }

@@ -24,6 +24,7 @@ import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -334,6 +335,7 @@ class RxmFaultTest {
         });
     }
 
+    @Tag("slow") // waits for the kernel's questions, a second apart at least
     @Test
     void shouldKeepThePlaceOfALivingPeerAndGiveThatOfADeadOneToItsSuccessor() throws IOException {
         Socket other = ask(5001, 8);
