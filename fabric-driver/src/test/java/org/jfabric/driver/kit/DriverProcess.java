@@ -15,10 +15,6 @@ import java.util.concurrent.TimeUnit;
 
 /** A driver in a process of its own, with Agrona's bounds checks off, as users run it. */
 public final class DriverProcess implements AutoCloseable {
-    /** A driver that lives for a second is slowed down by the second compiler more than it gains. */
-    private static final List<String> QUICK_START =
-        List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData");
-
     private final Process process;
     private final Path directory;
     private final StringBuffer output = new StringBuffer();
@@ -62,7 +58,7 @@ public final class DriverProcess implements AutoCloseable {
     public static DriverProcess launch(Path directory, String... properties) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(QUICK_START);
+        command.addAll(ChildClassPath.FLAGS);
         command.addAll(List.of(
             "-Xmx256m",
             "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
@@ -72,7 +68,8 @@ public final class DriverProcess implements AutoCloseable {
             "-Djfabric.dir.name=" + directory.getFileName()));
         // options of the virtual machine begin with a hyphen, everything else is a property
         Arrays.stream(properties).map(each -> each.startsWith("-") ? each : "-D" + each).forEach(command::add);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), FabricDriver.class.getName()));
+        command.addAll(ChildClassPath.options());
+        command.add(FabricDriver.class.getName());
         try {
             return new DriverProcess(new ProcessBuilder(command).redirectErrorStream(true).start(), directory);
         } catch (IOException e) {

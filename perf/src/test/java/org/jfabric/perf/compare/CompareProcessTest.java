@@ -37,8 +37,8 @@ class CompareProcessTest {
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             // its processes take the same flags, and none of them lives long enough for the second compiler
             "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
-            "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED",
-            "-cp", System.getProperty("java.class.path"),
+            "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
+            "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
             FabricTool.class.getName(), "compare"));
         command.addAll(List.of(arguments));
         Process process = new ProcessBuilder(command).start();
