@@ -18,6 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import jdk.net.ExtendedSocketOptions;
 
@@ -37,6 +38,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Two links in one thread: connections with private data, and reads of the peer's memory. */
+@Isolated("counts the descriptors and threads of the process")
 @Timeout(60)
 class TcpConnectionsTest {
     private static final byte[] HELLO = "hello".getBytes(StandardCharsets.US_ASCII);

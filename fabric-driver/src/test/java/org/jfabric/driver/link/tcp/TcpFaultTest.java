@@ -11,6 +11,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -37,6 +38,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * Peers that break rules, break off, or are no peers: each test has a bystander, a good peer whose messages must come
  * through before and after.
  */
+@Isolated("counts the descriptors of the process")
 @Timeout(60)
 class TcpFaultTest {
     private final TcpNode victim = new TcpNode("127.0.0.1", "jfabric.tcp.connectTimeoutNs", "300ms");

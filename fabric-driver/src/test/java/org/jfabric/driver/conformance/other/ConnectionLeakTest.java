@@ -1,0 +1,54 @@
+package org.jfabric.driver.conformance.other;
+
+import org.jfabric.PassiveEndpoint;
+import org.jfabric.driver.kit.ConnectionSide;
+import org.jfabric.driver.kit.Effort;
+import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.Setup;
+import org.jfabric.driver.kit.SetupSource;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.params.ParameterizedTest;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Connections that have ended leave nothing behind. */
+@Isolated("measures the heap")
+@Tag("conformance")
+@Tag("link")
+@Timeout(180)
+class ConnectionLeakTest {
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    void shouldMakeVeryManyConnectionsWithoutKeepingThem(Setup setup) {
+        // a daemon makes files for each endpoint: there it is a kilobyte of each only if everything is run
+        int rounds = setup.daemon ? Effort.rounds(150, 500) : Effort.rounds(2_000, 10_000);
+        try (FabricPair pair = new FabricPair(setup)) {
+            ConnectionSide a = new ConnectionSide(pair, pair.a);
+            ConnectionSide b = new ConnectionSide(pair, pair.b);
+            PassiveEndpoint passive = b.listen(-1);
+            long before = 0;
+            for (int i = 0; i < rounds; i++) {
+                ConnectionRaceTest.assertWorks(pair, a, b, passive);
+                if (i == rounds / 5) {
+                    before = usedBytes();
+                }
+            }
+            long kept = usedBytes() - before;
+            // a kilobyte of each, and what the heap varies by
+            assertTrue(kept < rounds * 4L / 5 * 1024 + (1 << 20),
+                rounds * 4 / 5 + " connections left " + kept + " bytes behind");
+        }
+    }
+
+    private static long usedBytes() {
+        Runtime runtime = Runtime.getRuntime();
+        long used = Long.MAX_VALUE;
+        for (int i = 0; i < 3; i++) {
+            System.gc();
+            used = Math.min(used, runtime.totalMemory() - runtime.freeMemory());
+        }
+        return used;
+    }
+}
