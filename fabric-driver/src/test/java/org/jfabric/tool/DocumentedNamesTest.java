@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 import picocli.CommandLine;
 
-/** Options and commands that README and docs name are there. */
+/** Options and commands that the pages of the root folder and docs name are there. */
 class DocumentedNamesTest {
     /** Commands with a parser of their own, outside of this module. */
     private static final Set<String> ELSEWHERE = Set.of("compare", "test-verbs");
@@ -31,9 +31,11 @@ class DocumentedNamesTest {
         while (!Files.exists(root.resolve("README.md"))) {
             root = root.getParent();
         }
-        List<Path> pages = new ArrayList<>(List.of(root.resolve("README.md")));
-        try (Stream<Path> docs = Files.list(root.resolve("docs"))) {
-            docs.filter(page -> page.toString().endsWith(".md")).sorted().forEach(pages::add);
+        List<Path> pages = new ArrayList<>();
+        for (Path folder : List.of(root, root.resolve("docs"))) {
+            try (Stream<Path> files = Files.list(folder)) {
+                files.filter(page -> page.toString().endsWith(".md")).sorted().forEach(pages::add);
+            }
         }
         return pages;
     }
