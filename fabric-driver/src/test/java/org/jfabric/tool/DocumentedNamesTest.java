@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 import org.jfabric.driver.config.DriverConfig;
 import org.junit.jupiter.api.Test;
 
-/** Options and commands that README and docs name are there. */
+/** Options and commands that the pages of the root folder and docs name are there. */
 class DocumentedNamesTest {
     /** Where commands outside of this module have their options, and what these look like there. */
     private static final Map<String, String> ELSEWHERE = Map.of(
@@ -44,9 +44,11 @@ class DocumentedNamesTest {
     }
 
     private static List<Path> pages() throws IOException {
-        List<Path> pages = new ArrayList<>(List.of(root().resolve("README.md")));
-        try (Stream<Path> docs = Files.list(root().resolve("docs"))) {
-            docs.filter(page -> page.toString().endsWith(".md")).sorted().forEach(pages::add);
+        List<Path> pages = new ArrayList<>();
+        for (Path folder : List.of(root(), root().resolve("docs"))) {
+            try (Stream<Path> files = Files.list(folder)) {
+                files.filter(page -> page.toString().endsWith(".md")).sorted().forEach(pages::add);
+            }
         }
         return pages;
     }
