@@ -414,7 +414,7 @@ class ConnectionRaceTest {
                 }
             }
             long kept = usedBytes() - before;
-            // the heap varies by some ten kilobytes, with daemons by a hundred: 655 bytes of each connection are seen
+            // the heap varies by some ten kilobytes, with daemons by a hundred: of a thousand, 655 bytes each are seen
             assertTrue(kept < (1 << 19) + Effort.rounds(0, rounds * 1024),
                 rounds * 4 / 5 + " connections left " + kept + " bytes behind");
         }
