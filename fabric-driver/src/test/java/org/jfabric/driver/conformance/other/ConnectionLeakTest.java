@@ -22,8 +22,8 @@ class ConnectionLeakTest {
     @ParameterizedTest(name = "{0}")
     @SetupSource
     void shouldMakeVeryManyConnectionsWithoutKeepingThem(Setup setup) {
-        // a daemon makes files for each endpoint: there it is a kilobyte of each only if everything is run
-        int rounds = setup.daemon ? Effort.rounds(150, 500) : Effort.rounds(2_000, 10_000);
+        // a daemon makes files for each endpoint, so that there they are fewer
+        int rounds = setup.daemon ? Effort.rounds(150, 500) : Effort.rounds(1_000, 10_000);
         try (FabricPair pair = new FabricPair(setup)) {
             ConnectionSide a = new ConnectionSide(pair, pair.a);
             ConnectionSide b = new ConnectionSide(pair, pair.b);
@@ -36,8 +36,8 @@ class ConnectionLeakTest {
                 }
             }
             long kept = usedBytes() - before;
-            // a kilobyte of each, and what the heap varies by
-            assertTrue(kept < rounds * 4L / 5 * 1024 + (1 << 20),
+            // the heap varies by some ten kilobytes, with daemons by a hundred: of a thousand, 655 bytes each are seen
+            assertTrue(kept < (1 << 19) + Effort.rounds(0, rounds * 1024),
                 rounds * 4 / 5 + " connections left " + kept + " bytes behind");
         }
     }

@@ -254,7 +254,7 @@ class ConnectionRaceTest {
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = Setup.class, names = ".*_DAEMON", mode = EnumSource.Mode.MATCH_ALL)
     void shouldTellOfAClientThatIsGoneAtEveryStep(Setup setup) {
-        try (FabricPair pair = FabricPair.withOwnDaemons(setup)) {
+        try (FabricPair pair = new FabricPair(setup)) {
             ConnectionSide a = new ConnectionSide(pair, pair.a);
             ConnectionSide b = new ConnectionSide(pair, pair.b);
             PassiveEndpoint passive = b.listen(-1);

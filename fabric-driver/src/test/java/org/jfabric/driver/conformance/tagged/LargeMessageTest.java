@@ -36,6 +36,7 @@ class LargeMessageTest {
         new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV);
     private static final int CQ_SIZE = 512;
     private static final int LARGE = 4 << 20;
+    private static final String COPIED = "shm: bytes taken by single copy";
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
@@ -43,7 +44,11 @@ class LargeMessageTest {
         int[] lengths = {
             8191, 8192, 8193, 16_383, 16_384, 16_385, 32_767, 32_769, 65_535, 65_536, 65_537, 262_143, 262_145,
             (1 << 20) - 1, (1 << 20) + 1, LARGE - 4095, LARGE + 4093, (8 << 20) - 7};
-        try (FabricPair pair = new FabricPair(setup, HINTS, CQ_SIZE)) {
+        try (FabricPair pair = new FabricPair(setup, HINTS, CQ_SIZE);
+            DriverView view = new DriverView(pair.directoryOf(pair.b))) {
+            boolean counts = setup.link.equals("shm");
+            // the driver may have served other tests
+            long before = counts ? view.counter(COPIED) : 0;
             MemoryRegion target = pair.b.domain.allocate(9 << 20);
             for (int length : lengths) {
                 // a region that the peer's driver has never seen: over shm its first message comes in segments
@@ -67,16 +72,12 @@ class LargeMessageTest {
                 }
                 source.close();
             }
-            if (setup.link.equals("shm")) {
-                long sent = 0;
-                for (int length : lengths) {
-                    sent += 4L * length;
-                }
-                try (DriverView view = new DriverView(pair.directoryOf(pair.b))) {
-                    long copied = view.counter("shm: bytes taken by single copy");
-                    assertTrue(copied > 0 && copied < sent, copied + " of " + sent + " in one copy");
-                }
+            long sent = 0;
+            for (int length : lengths) {
+                sent += 4L * length;
             }
+            long copied = counts ? view.counter(COPIED) - before : 1;
+            assertTrue(copied > 0 && copied < sent, copied + " of " + sent + " in one copy");
         }
     }
 
