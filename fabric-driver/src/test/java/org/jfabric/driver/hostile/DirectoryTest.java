@@ -4,11 +4,11 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.FabricException;
 import org.jfabric.driver.kit.DriverProcess;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -33,14 +33,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class DirectoryTest {
     @RegisterExtension
-    static final Rig RIG = new Rig();
+    static final WatchedDriver DRIVER = new WatchedDriver();
 
     private Path base;
     private Path directory;
 
     @BeforeEach
     void makeDirectory() throws IOException {
-        base = FabricPair.newBase();
+        base = TestDirectory.create();
         directory = base.resolve("driver");
         Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(
             PosixFilePermissions.fromString("rwx------")));
@@ -48,7 +48,7 @@ class DirectoryTest {
 
     @AfterEach
     void deleteBase() {
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
     }
 
     /** Says that the directory is a driver's. */
@@ -66,9 +66,9 @@ class DirectoryTest {
 
     @Test
     void shouldRefuseADirectoryWhereADriverRuns() {
-        assertContains(DriverProcess.refused(RIG.directory()), RIG.directory().toString(),
-            "process " + RIG.driver().process().pid(), "jfabric.dir.name");
-        RIG.assertUp();
+        assertContains(DriverProcess.refused(DRIVER.directory()), DRIVER.directory().toString(),
+            "process " + DRIVER.driver().process().pid(), "jfabric.dir.name");
+        DRIVER.assertUp();
     }
 
     @Test
@@ -115,7 +115,7 @@ class DirectoryTest {
             Files.createSymbolicLink(directory.resolve(name), victim);
         }
         mark();
-        try (DriverProcess driver = DriverProcess.start(directory);
+        try (DriverProcess driver = DriverProcess.startQuick(directory);
             Fabric fabric = Fabric.connect(new FabricConfig().directory(driver.directory()))) {
             assertTrue(fabric.isOpen());
         }
@@ -124,7 +124,7 @@ class DirectoryTest {
 
     @Test
     void shouldRefuseADriverOfAnotherLayoutVersionAndNameBoth() {
-        try (DriverProcess driver = DriverProcess.start(directory)) {
+        try (DriverProcess driver = DriverProcess.startQuick(directory)) {
             int fd = Libc.openDirectory(directory);
             try (MappedFile cnc = MappedFile.open(fd, "cnc", false, 1)) {
                 cnc.buffer(0, 4096).putShort(FileHeaderDescriptor.MAJOR_OFFSET, (short) 5);
@@ -141,7 +141,7 @@ class DirectoryTest {
 
     @Test
     void shouldCleanADeadDirectoryOfAnotherLayoutVersion() throws IOException {
-        DriverProcess driver = DriverProcess.start(directory);
+        DriverProcess driver = DriverProcess.startQuick(directory);
         driver.kill();
         int fd = Libc.openDirectory(directory);
         try (MappedFile cnc = MappedFile.open(fd, "cnc", false, 1)) {
@@ -150,7 +150,7 @@ class DirectoryTest {
             Libc.close(fd);
         }
         Files.write(directory.resolve("9.future"), new byte[100]);
-        try (DriverProcess again = DriverProcess.start(directory);
+        try (DriverProcess again = DriverProcess.startQuick(directory);
             Fabric fabric = Fabric.connect(new FabricConfig().directory(again.directory()))) {
             assertTrue(fabric.isOpen());
         }
@@ -158,11 +158,11 @@ class DirectoryTest {
 
     @Test
     void shouldEndAndSaySoWhenItsDirectoryIsDeleted() throws Exception {
-        try (DriverProcess driver = DriverProcess.start(directory)) {
+        try (DriverProcess driver = DriverProcess.startQuick(directory)) {
             Files.move(directory, base.resolve("aside"));
             assertTrue(driver.process().waitFor(Deadline.s(20), TimeUnit.SECONDS), driver::output);
             assertEquals(1, driver.process().exitValue());
-            Await.until(() -> "the reason, seen " + driver.output(),
+            Deadline.awaitParked(() -> "the reason, seen " + driver.output(),
                 () -> driver.output().contains(directory + " was deleted"));
         }
     }

@@ -7,8 +7,10 @@ import org.jfabric.FabricException;
 import org.jfabric.MemoryRegion;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.ffi.Libc;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
@@ -32,24 +34,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class RoomTest {
     private final List<Path> mounted = new ArrayList<>();
-    private final Path base = FabricPair.newBase();
+    private final Path base = TestDirectory.create();
 
     @AfterEach
     void unmount() throws Exception {
         for (Path mount : mounted) {
-            new ProcessBuilder("umount", "-l", mount.toString()).inheritIO().start().waitFor();
+            TestProcess.run("umount", "-l", mount.toString());
         }
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
     }
 
     private Path mount(String size) throws Exception {
         Assumptions.assumeTrue(Libc.geteuid() == 0, "only root can mount a file system");
         Path point = Files.createDirectory(base.resolve("tmpfs-" + size));
-        Process mount = new ProcessBuilder(
-            "mount", "-t", "tmpfs", "-o", "mode=0700,size=" + size, "tmpfs", point.toString())
-            .redirectErrorStream(true).start();
-        String said = new String(mount.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
-        Assumptions.assumeTrue(mount.waitFor() == 0, "this system lets nobody mount: " + said);
+        TestProcess mount = TestProcess.run(
+            "mount", "-t", "tmpfs", "-o", "mode=0700,size=" + size, "tmpfs", point.toString());
+        Assumptions.assumeTrue(mount.status() == 0, "this system lets nobody mount: " + mount.output());
         mounted.add(point);
         return point;
     }
@@ -67,7 +67,7 @@ class RoomTest {
         Path small = mount(Long.toString(needed - 4096)).resolve("driver");
         assertTrue(DriverProcess.refused(small).contains("this configuration needs"));
         // the file system itself takes a little for directories and the lock
-        try (DriverProcess driver = DriverProcess.start(
+        try (DriverProcess driver = DriverProcess.startQuick(
             mount(Long.toString(needed + 16 * 4096)).resolve("driver"));
             Fabric fabric = Fabric.connect(new FabricConfig().directory(driver.directory()))) {
             assertTrue(fabric.isOpen());
@@ -77,7 +77,7 @@ class RoomTest {
     @Test
     void shouldFitDriverAndClientsInto64MiBAndRefuseARegionThatDoesNot() throws Exception {
         Path directory = mount("64m").resolve("driver");
-        try (DriverProcess driver = DriverProcess.start(directory);
+        try (DriverProcess driver = DriverProcess.startQuick(directory);
             DriverView view = new DriverView(directory);
             Bystanders bystanders = new Bystanders("loopback", directory, directory);
             FabricNode node = Bystanders.node("loopback", directory)) {
@@ -91,7 +91,7 @@ class RoomTest {
             fill(node, bystanders, directory);
             assertTrue(driver.process().isAlive());
             assertEquals(1 + 2, view.counter("memory regions"));
-            Rig.assertExplained(view);
+            WatchedDriver.assertExplained(view);
         }
     }
 
@@ -120,7 +120,7 @@ class RoomTest {
             regions.forEach(MemoryRegion::close);
             regions.clear();
             // the pages are free when the last view of them is gone
-            Await.until(() -> "room again, now " + directory.toFile().getUsableSpace() + " bytes", () -> {
+            Deadline.awaitParked(() -> "room again, now " + directory.toFile().getUsableSpace() + " bytes", () -> {
                 System.gc();
                 return directory.toFile().getUsableSpace() >= free;
             });
@@ -131,7 +131,7 @@ class RoomTest {
     @Test
     void shouldAllocateInTheRoomThatClosedRegionsGaveBack() throws Exception {
         Path directory = mount("64m").resolve("driver");
-        try (DriverProcess driver = DriverProcess.start(directory);
+        try (DriverProcess driver = DriverProcess.startQuick(directory);
             FabricNode node = Bystanders.node("loopback", directory)) {
             long length = directory.toFile().getUsableSpace() / 2 + (1 << 20);
             for (int round = 0; round < 10; round++) {
@@ -151,7 +151,7 @@ class RoomTest {
     @Test
     void shouldRefuseARegionLargerThanTheMachine() throws IOException {
         Path directory = base.resolve("driver");
-        try (DriverProcess driver = DriverProcess.start(directory);
+        try (DriverProcess driver = DriverProcess.startQuick(directory);
             FabricNode node = Bystanders.node("loopback", directory)) {
             for (long length : new long[] {0, -1, Long.MAX_VALUE, 1L << 41, 1L << 39}) {
                 FabricException refused =

@@ -6,6 +6,8 @@ import org.jfabric.FabricException;
 import org.jfabric.FabricListener;
 import org.jfabric.Flags;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,7 +25,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class StoppedTest {
     @RegisterExtension
-    static final Rig RIG = new Rig();
+    static final WatchedDriver DRIVER = new WatchedDriver();
 
     private static final long STOP_NS = TimeUnit.SECONDS.toNanos(3);
 
@@ -83,7 +85,7 @@ class StoppedTest {
         }
 
         void runUntilAnswered(long count) {
-            long deadline = System.nanoTime() + Await.DEADLINE_NS;
+            long deadline = System.nanoTime() + Deadline.ns(15);
             while (answered < count || sentEnded < sent) {
                 assertTrue(System.nanoTime() < deadline, this::toString);
                 step(sent < count);
@@ -98,67 +100,67 @@ class StoppedTest {
 
     @Test
     void shouldGoOnWhereItWasWhenAClientWasStopped() {
-        FabricNode node = RIG.opened(Bystanders.node("loopback", RIG.directory()));
-        ChildClient child = RIG.opened(new ChildClient("serve", RIG.directory()));
-        Conversation conversation = new Conversation(node, node.av.insert(child.await("ready")));
+        FabricNode node = DRIVER.opened(Bystanders.node("loopback", DRIVER.directory()));
+        TestProcess child = DRIVER.opened(ChildMain.start("serve", DRIVER.directory()));
+        Conversation conversation = new Conversation(node, node.av.insert(child.hear("ready")));
         child.say(node.endpoint.name());
         conversation.runUntilAnswered(200);
         long stopped = System.nanoTime();
-        ChildClient.signal(child.process(), "STOP");
+        TestProcess.signal(child.process(), "STOP");
         long resume = System.nanoTime() + STOP_NS;
         while (System.nanoTime() < resume) {
             conversation.step(true);
         }
         assertTrue(conversation.backpressure > 0 && conversation.sent - conversation.answered > 0,
             conversation::toString);
-        ChildClient.signal(child.process(), "CONT");
+        TestProcess.signal(child.process(), "CONT");
         conversation.runUntilAnswered(conversation.sent + 200);
-        long pauseNs = Long.parseLong(child.await("paused"));
+        long pauseNs = Long.parseLong(child.hear("paused"));
         assertTrue(pauseNs > STOP_NS / 2 && pauseNs < System.nanoTime() - stopped,
             "told of a pause of " + pauseNs + " ns");
         conversation.runUntilAnswered(conversation.sent + 200);
-        assertEquals(1, child.said().stream().filter(line -> line.startsWith("paused")).count(),
-            () -> child.said().toString());
-        assertTrue(child.said().stream().noneMatch(line -> line.matches("(lost|failed|gone) .*")),
-            () -> child.said().toString());
+        assertEquals(1, child.lines().stream().filter(line -> line.startsWith("paused")).count(),
+            () -> child.lines().toString());
+        assertTrue(child.lines().stream().noneMatch(line -> line.matches("(lost|failed|gone) .*")),
+            () -> child.lines().toString());
         child.close();
         node.close();
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     @Test
     void shouldOnlySeeBackpressureWhenTheDriverIsStopped() {
         AtomicInteger gone = new AtomicInteger();
-        FabricNode node = RIG.opened(Bystanders.node("loopback", new FabricConfig().directory(RIG.directory())
+        FabricNode node = DRIVER.opened(Bystanders.node("loopback", new FabricConfig().directory(DRIVER.directory())
             .listener(new FabricListener() {
                 @Override
                 public void onDriverGone(FabricException why) {
                     gone.incrementAndGet();
                 }
             })));
-        ChildClient child = RIG.opened(new ChildClient("serve", RIG.directory()));
-        Conversation conversation = new Conversation(node, node.av.insert(child.await("ready")));
+        TestProcess child = DRIVER.opened(ChildMain.start("serve", DRIVER.directory()));
+        Conversation conversation = new Conversation(node, node.av.insert(child.hear("ready")));
         child.say(node.endpoint.name());
         conversation.runUntilAnswered(100);
-        ChildClient.signal(RIG.driver().process(), "STOP");
+        TestProcess.signal(DRIVER.driver().process(), "STOP");
         try {
             long resume = System.nanoTime() + STOP_NS;
             while (System.nanoTime() < resume) {
                 conversation.step(true);
             }
         } finally {
-            ChildClient.signal(RIG.driver().process(), "CONT");
+            TestProcess.signal(DRIVER.driver().process(), "CONT");
         }
         conversation.runUntilAnswered(conversation.sent + 200);
         assertEquals(0, gone.get());
-        assertTrue(child.said().stream().noneMatch(line -> line.matches("(lost|failed|gone|paused) .*")),
-            () -> child.said().toString());
+        assertTrue(child.lines().stream().noneMatch(line -> line.matches("(lost|failed|gone|paused) .*")),
+            () -> child.lines().toString());
     }
 
     @Test
     void shouldHoldBackTheSendersOfASilentClientWithoutErrors() {
-        FabricNode silent = RIG.opened(Bystanders.node("loopback", RIG.directory()));
-        FabricNode sender = RIG.opened(Bystanders.node("loopback", RIG.directory()));
+        FabricNode silent = DRIVER.opened(Bystanders.node("loopback", DRIVER.directory()));
+        FabricNode sender = DRIVER.opened(Bystanders.node("loopback", DRIVER.directory()));
         long toSilent = sender.av.insert(silent.endpoint.name());
         int sent = 0;
         long end = System.nanoTime() + STOP_NS;
@@ -179,11 +181,11 @@ class StoppedTest {
             assertTrue(entry == null || entry.err() == 0, () -> "an error for the sender: " + entry);
         }
         assertTrue(refused > 100, refused + " times refused after " + sent + " messages");
-        RIG.bystanders().assertGoOn(50);
+        DRIVER.bystanders().assertGoOn(50);
         // it wakes up and takes everything
         for (int i = 0; i < sent; i++) {
             assertEquals(0, silent.endpoint.trecv(silent.memory.address(0), 100_000, -1L, i, 0, i));
-            FabricNode.Entry entry = Await.value("message " + i + " of " + sent, silent::poll);
+            FabricNode.Entry entry = Deadline.awaitValue("message " + i + " of " + sent, silent::poll);
             assertEquals(0, entry.err(), entry.toString());
             assertEquals(i, entry.context());
             assertEquals(i % 3 == 0 ? 100_000 : 8000, entry.len());
@@ -192,6 +194,6 @@ class StoppedTest {
         }
         silent.close();
         sender.close();
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 }

@@ -21,6 +21,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -93,7 +94,7 @@ class BufferedAllocationTest implements CompletionHandler {
 
     @Test
     void shouldAllocateNothingOnTheThreadOfASharedDriver() {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         try (FabricDriver driver = FabricDriver.launch(DriverConfig.builder()
                 .directory(base.resolve("shared")).threadingMode(ThreadingMode.SHARED).build());
             FabricNode node = new FabricNode(Fabric.connect(new FabricConfig().directory(driver.directory())),
@@ -107,7 +108,7 @@ class BufferedAllocationTest implements CompletionHandler {
             assertEquals(0, leastAllocated(
                 () -> threads.getThreadAllocatedBytes(thread), () -> exchange(node, node, self, ROUNDS)));
         } finally {
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 

@@ -11,10 +11,10 @@ import org.jfabric.Info;
 import org.jfabric.WaitObject;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.WaitNode;
 import org.jfabric.driver.kit.WaitSetup;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -124,7 +124,7 @@ class DescriptorWaitRaceTest {
     // closed early on purpose
     @SuppressWarnings("try")
     void shouldWakeWhenTheDriverDies() throws IOException {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         long before = 0;
         for (int round = 0; round < 4; round++) {
             try (DriverProcess driver = DriverProcess.startQuick(base.resolve("alpha"),
@@ -160,7 +160,7 @@ class DescriptorWaitRaceTest {
             assertTrue(round == 0 || now <= before, "descriptors: " + before + " before, " + now + " now");
             before = now;
         }
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
     }
 
     private static void send(WaitNode node, AtomicLong received, long seed) {
