@@ -12,8 +12,9 @@ import org.jfabric.WaitObject;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.WaitNode;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,7 +34,7 @@ class DescriptorWaitDriverEndTest {
     // closed early on purpose
     @SuppressWarnings("try")
     void shouldWakeWhenTheDriverDies() throws IOException {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         long before = 0;
         // each mode once, and what was written read before the end and behind it; or each of one with each of the other
         for (int round = 0; round < 4; round += Effort.rounds(3, 1)) {
@@ -62,7 +63,7 @@ class DescriptorWaitDriverEndTest {
                 if (!late) {
                     assertEquals(2, node.take(), "what was written stays readable");
                 }
-                DescriptorWaitTest.await("the end of the driver", () -> node.take() == -FabricErrno.ENODEV);
+                Deadline.awaitParked("the end of the driver", () -> node.take() == -FabricErrno.ENODEV);
                 assertEquals(-FabricErrno.EAGAIN, node.queue.tryWait());
                 fabric.close();
                 selector.selectNow();
@@ -71,6 +72,6 @@ class DescriptorWaitDriverEndTest {
             assertTrue(round == 0 || now <= before, "descriptors: " + before + " before, " + now + " now");
             before = now;
         }
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
     }
 }

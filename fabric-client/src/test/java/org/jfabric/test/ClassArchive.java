@@ -1,10 +1,4 @@
-package org.jfabric.driver.kit;
-
-import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.driver.FabricDriver;
+package org.jfabric.test;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -18,24 +12,21 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.Deflater;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /**
- * How a virtual machine that a test starts finds its classes: the test's own class path, and where possible an archive
- * of them that is loaded and linked already, so that a driver is ready after half of the processor time.
+ * How a JVM that a test starts finds its classes: the test's own class path, and where possible an archive of them that
+ * is loaded and linked already, so that a driver is ready after half of the processor time.
  *
  * <p>Such an archive takes jars only, so the folders of classes are packed first. It is made once for each state of the
- * class path, beside the classes, by the first that needs it; who comes meanwhile does without.
+ * class path, in the module's target folder, by the first that needs it. Nobody waits for it.
  */
-public final class ChildClassPath {
-    /** Flags of virtual machines that live for seconds; an archive fits those with the same collector only. */
-    public static final List<String> FLAGS =
-        List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData");
-
+final class ClassArchive {
+    /** What is run to see which classes are used; on the class path of the modules that start processes. */
+    private static final String TRAINING = "org.jfabric.driver.kit.ArchiveTraining";
     private static final long TRAINING_S = 60;
     private static final String CLASS_PATH = System.getProperty("java.class.path");
     private static final List<Path> ENTRIES =
@@ -43,32 +34,49 @@ public final class ChildClassPath {
     /** Where the archive is, or will be; null if there can be none. */
     private static final Path FOLDER = prepare();
 
-    private ChildClassPath() {
+    private ClassArchive() {
     }
 
     /** What names the class path on a command line. */
-    public static List<String> options() {
+    static List<String> options() {
+        // a JVM whose other options do not fit goes on without the archive, and need not say so in its output
         return FOLDER == null || !Files.exists(done(FOLDER)) ? List.of("-cp", CLASS_PATH)
-            : List.of("-XX:AOTCache=" + FOLDER.resolve("classes.aot"), "-cp", jars(FOLDER));
+            : List.of("-XX:AOTCache=" + FOLDER.resolve("classes.aot"), "-Xlog:aot=off", "-Xlog:cds=off",
+                "-cp", jars(FOLDER));
     }
 
     private static Path prepare() {
+        Path target = Path.of("target").toAbsolutePath();
         try {
-            Path home = Path.of(ChildClassPath.class.getProtectionDomain().getCodeSource().getLocation().getPath())
-                .resolveSibling("children");
-            Path folder = Files.createDirectories(home.resolve(state()));
-            try (FileChannel file = FileChannel.open(
-                folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-                FileLock lock = file.tryLock()) {
-                if (lock != null && !Files.exists(done(folder))) {
-                    make(folder);
-                }
+            Class.forName(TRAINING, false, ClassArchive.class.getClassLoader());
+            if (!Files.isDirectory(target)) {
+                return null;
+            }
+            Path folder = Files.createDirectories(target.resolve("class-archive").resolve(state()));
+            if (!Files.exists(done(folder))) {
+                Thread maker = new Thread(() -> makeOnce(folder), "archive of classes");
+                maker.setDaemon(true);
+                maker.start();
             }
             return folder;
-        } catch (IOException | InterruptedException e) {
-            // as without
-            System.err.println("no archive of classes for child processes: " + e);
+        } catch (ClassNotFoundException e) {
             return null;
+        } catch (IOException e) {
+            System.err.println("no archive of classes for the processes of tests: " + e);
+            return null;
+        }
+    }
+
+    private static void makeOnce(Path folder) {
+        try (FileChannel file = FileChannel.open(
+            folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            FileLock lock = file.tryLock()) {
+            if (lock != null && !Files.exists(done(folder))) {
+                make(folder);
+            }
+        } catch (IOException | InterruptedException e) {
+            // everything goes on without
+            System.err.println("no archive of classes for the processes of tests: " + e);
         }
     }
 
@@ -106,26 +114,33 @@ public final class ChildClassPath {
     }
 
     private static void make(Path folder) throws IOException, InterruptedException {
+        try (Stream<Path> earlier = Files.list(folder.getParent())) {
+            earlier.filter(each -> !each.equals(folder)).toList().forEach(TestDirectory::delete);
+        }
         for (int i = 0; i < ENTRIES.size(); i++) {
             if (Files.isDirectory(ENTRIES.get(i))) {
                 pack(ENTRIES.get(i), jar(folder, i));
             }
         }
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(FLAGS);
-        command.addAll(List.of("--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
-            "--enable-native-access=ALL-UNNAMED", "-XX:AOTCacheOutput=" + folder.resolve("classes.aot"),
-            "-Djfabric.dir.base=" + folder.resolve("driver"), "-cp", jars(folder),
-            Training.class.getName()));
+        List<String> command = new ArrayList<>(List.of(TestJvm.java().toString()));
+        command.addAll(TestJvm.OPTIONS);
+        command.addAll(List.of("-Xmx256m", "-XX:AOTCacheOutput=" + folder.resolve("classes.aot"),
+            "-Djfabric.dir.base=" + folder.resolve("driver"), "-cp", jars(folder), TRAINING));
         Path said = folder.resolve("said");
         Process training = new ProcessBuilder(command)
             .redirectErrorStream(true).redirectOutput(said.toFile()).start();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> end(training)));
         if (!training.waitFor(TRAINING_S, TimeUnit.SECONDS) || !Files.exists(folder.resolve("classes.aot"))) {
-            training.destroyForcibly();
+            end(training);
             throw new IOException("it was not made, see " + said);
         }
         Files.createFile(done(folder));
+    }
+
+    /** With the process that it has started to write the archive. */
+    private static void end(Process training) {
+        training.descendants().forEach(ProcessHandle::destroyForcibly);
+        training.destroyForcibly();
     }
 
     private static void pack(Path classes, Path jar) throws IOException {
@@ -136,29 +151,6 @@ public final class ChildClassPath {
                 Files.copy(each, out);
                 out.closeEntry();
             }
-        }
-    }
-
-    /** A driver and a client that sends to itself: what most children load. */
-    static final class Training {
-        private Training() {
-        }
-
-        public static void main(String[] arguments) {
-            Thread driver = new Thread(() -> FabricDriver.main(new String[0]));
-            driver.setDaemon(true);
-            driver.start();
-            Path directory = Path.of(System.getProperty("jfabric.dir.base"), "default");
-            Fabric fabric = Fabric.connect(new FabricConfig().directory(directory));
-            Info hints = new Info().caps(Flags.TAGGED);
-            try (FabricNode node = new FabricNode(fabric, "loopback", hints, 64, 0, () -> { })) {
-                long self = node.av.insert(node.endpoint.name());
-                node.endpoint.trecv(node.memory.address(64), 8, -1L, 1, 0, 1);
-                node.endpoint.tsend(node.memory.address(0), 8, self, 1, 2);
-                System.out.println(Stream.of(node.await(), node.await()).map(FabricNode.Entry::toString)
-                    .collect(Collectors.joining(" ")));
-            }
-            System.exit(0);
         }
     }
 }
