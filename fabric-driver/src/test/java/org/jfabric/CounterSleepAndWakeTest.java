@@ -7,17 +7,18 @@ import org.jfabric.driver.engine.complete.WaitPoint;
 import org.jfabric.layout.CounterDescriptor;
 import org.jfabric.layout.WaitDescriptor;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestJvm;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
@@ -48,18 +49,13 @@ class CounterSleepAndWakeTest {
         }
         MemorySegment memory = SleepingReaderMain.map(file);
         UnsafeApi.putLong(memory.address() + SleepingCounterMain.ROUND_OFFSET, -1);
-        Process sleeper = start(file);
-        try {
+        try (TestProcess sleeper = start(file)) {
             count(memory, sleeper);
-            assertTrue(sleeper.waitFor(Deadline.s(60), TimeUnit.SECONDS), "the sleeper did not end");
-            String said = new String(sleeper.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            assertEquals("waited " + ROUNDS + "\n", said);
-        } finally {
-            sleeper.destroyForcibly();
+            assertEquals("waited " + ROUNDS + "\n", sleeper.ended(60).output());
         }
     }
 
-    private static void count(MemorySegment memory, Process sleeper) {
+    private static void count(MemorySegment memory, TestProcess sleeper) {
         SplittableRandom random = new SplittableRandom(SEED);
         long line = memory.address() + CounterDescriptor.WAIT_OFFSET;
         CounterWriter writer = new CounterWriter(memory.address(), new WaitPoint(line));
@@ -126,14 +122,8 @@ class CounterSleepAndWakeTest {
         return UnsafeApi.getLongVolatile(null, memory.address() + SleepingCounterMain.ROUND_OFFSET);
     }
 
-    private static Process start(Path file) throws IOException {
-        return new ProcessBuilder(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xmx128m",
-            "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
-            "--enable-native-access=ALL-UNNAMED",
-            "-cp", System.getProperty("java.class.path"),
-            SleepingCounterMain.class.getName(), file.toString(), Long.toString(ROUNDS))
-            .redirectErrorStream(true).start();
+    private static TestProcess start(Path file) {
+        return TestJvm.start(
+            List.of(TestJvm.COMPILED), SleepingCounterMain.class, file.toString(), Long.toString(ROUNDS));
     }
 }

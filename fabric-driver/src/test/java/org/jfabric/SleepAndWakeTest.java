@@ -6,18 +6,18 @@ import org.jfabric.driver.engine.complete.WaitPoint;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.WaitDescriptor;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestJvm;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -47,19 +47,14 @@ class SleepAndWakeTest {
         }
         MemorySegment memory = SleepingReaderMain.map(file);
         long entries = SLEEPS + SLEEPS / 4;
-        Process reader = startReader(file, entries);
-        try {
+        try (TestProcess reader = startReader(file, entries)) {
             long sleeps = write(memory, entries, reader);
-            assertTrue(reader.waitFor(Deadline.s(60), TimeUnit.SECONDS), "the reader did not end");
-            String said = new String(reader.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            assertEquals("read " + entries + "\n", said);
+            assertEquals("read " + entries + "\n", reader.ended(60).output());
             assertTrue(sleeps >= SLEEPS, "only " + sleeps + " sleeps in " + entries + " entries");
-        } finally {
-            reader.destroyForcibly();
         }
     }
 
-    private static long write(MemorySegment memory, long entries, Process reader) {
+    private static long write(MemorySegment memory, long entries, TestProcess reader) {
         long seed = 20_260_701;
         SplittableRandom random = new SplittableRandom(seed);
         long line = memory.address() + CompletionQueueDescriptor.WAIT_OFFSET;
@@ -91,14 +86,8 @@ class SleepAndWakeTest {
         return UnsafeApi.getLongVolatile(null, memory.address() + CompletionQueueDescriptor.READ_POSITION_OFFSET);
     }
 
-    private static Process startReader(Path file, long entries) throws IOException {
-        return new ProcessBuilder(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xmx128m",
-            "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
-            "--enable-native-access=ALL-UNNAMED",
-            "-cp", System.getProperty("java.class.path"),
-            SleepingReaderMain.class.getName(), file.toString(), Integer.toString(CAPACITY), Long.toString(entries))
-            .redirectErrorStream(true).start();
+    private static TestProcess startReader(Path file, long entries) {
+        return TestJvm.start(List.of(TestJvm.COMPILED), SleepingReaderMain.class,
+            file.toString(), Integer.toString(CAPACITY), Long.toString(entries));
     }
 }

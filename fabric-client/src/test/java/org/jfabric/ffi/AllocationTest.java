@@ -20,7 +20,7 @@ class AllocationTest {
     private static final long WARM_UP_LIMIT_NS = Deadline.ns(30);
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    private final TestDirectory dir = new TestDirectory();
+    private final OpenDirectory dir = new OpenDirectory();
     private final MappedFile file = MappedFile.create(dir.fd, "f", 4096);
     private final Epoll epoll = new Epoll(4);
     private final int eventFd = EventFd.create();

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class FutexTest {
-    private final TestDirectory dir = new TestDirectory();
+    private final OpenDirectory dir = new OpenDirectory();
     private final MappedFile file = MappedFile.create(dir.fd, "1.wait", 4096);
     private final UnsafeBuffer words = file.buffer();
 

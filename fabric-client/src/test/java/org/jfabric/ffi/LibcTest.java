@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -17,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 class LibcTest {
     private static final int CREATE = Libc.O_RDWR | Libc.O_CREAT | Libc.O_EXCL | Libc.O_CLOEXEC;
 
-    private final TestDirectory dir = new TestDirectory();
+    private final OpenDirectory dir = new OpenDirectory();
 
     @AfterEach
     void after() {
@@ -280,10 +280,8 @@ class LibcTest {
         assertEquals("openat", exception.call());
     }
 
-    static int run(String... command) throws IOException {
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        process.getInputStream().readAllBytes();
-        return process.onExit().join().exitValue();
+    static int run(String... command) {
+        return TestProcess.run(command).status();
     }
 
     @SuppressWarnings("restricted")
@@ -292,11 +290,6 @@ class LibcTest {
     }
 
     static long allocatedBytes(Path file) {
-        try {
-            Process process = new ProcessBuilder("stat", "-c", "%b", file.toString()).start();
-            return Long.parseLong(new String(process.getInputStream().readAllBytes()).strip()) * 512;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Long.parseLong(TestProcess.run("stat", "-c", "%b", file.toString()).succeeded().strip()) * 512;
     }
 }

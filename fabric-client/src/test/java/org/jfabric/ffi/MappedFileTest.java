@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 class MappedFileTest {
     private static final long GIB = 1L << 30;
 
-    private final TestDirectory dir = new TestDirectory();
+    private final OpenDirectory dir = new OpenDirectory();
 
     @AfterEach
     void after() {

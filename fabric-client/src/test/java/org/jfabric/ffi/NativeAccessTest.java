@@ -4,13 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.agrona.UnsafeApi;
-import org.jfabric.test.Deadline;
+import org.jfabric.test.TestJvm;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,7 +41,7 @@ class NativeAccessTest {
 
     private static String check(String... flags) throws Exception {
         List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add(TestJvm.java().toString());
         command.add("-Xshare:auto");
         command.add("-XX:TieredStopAtLevel=1");
         command.addAll(List.of(flags));
@@ -50,10 +49,7 @@ class NativeAccessTest {
         command.add(location(Check.class) + File.pathSeparator + location(NativeAccess.class) + File.pathSeparator +
             location(UnsafeApi.class));
         command.add(Check.class.getName());
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-        assertTrue(process.waitFor(Deadline.s(30), TimeUnit.SECONDS));
-        return output;
+        return TestProcess.start(command).ended().output().strip();
     }
 
     private static Path location(Class<?> type) throws Exception {

@@ -21,7 +21,7 @@ class UnixSocketTest {
     private static final long LISTENER = 1;
     private static final long PEER = 2;
 
-    private final TestDirectory dir = new TestDirectory();
+    private final OpenDirectory dir = new OpenDirectory();
     private final Path path = dir.path("driver.sock");
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment bytes = arena.allocate(1 << 16, 8);

@@ -1,6 +1,7 @@
 package org.jfabric.test;
 
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -65,8 +66,23 @@ public final class Deadline {
     }
 
     /** As {@link #await}, for what other processes do: sleeps a little between two questions. */
-    public static void awaitParked(String what, BooleanSupplier condition, Supplier<?> state) {
-        usual().until(what, condition, () -> LockSupport.parkNanos(PAUSE_NS), state);
+    public static void awaitParked(Supplier<String> whatAndState, BooleanSupplier condition) {
+        usual().until("this", condition, () -> LockSupport.parkNanos(PAUSE_NS), whatAndState);
+    }
+
+    /** The same where there is no state to tell. */
+    public static void awaitParked(String what, BooleanSupplier condition) {
+        awaitParked(() -> what, condition);
+    }
+
+    /** The first thing that is not null; sleeps a little between two questions. */
+    public static <T> T awaitValue(String what, Supplier<T> supplier) {
+        AtomicReference<T> value = new AtomicReference<>();
+        awaitParked(what, () -> {
+            value.set(supplier.get());
+            return value.get() != null;
+        });
+        return value.get();
     }
 
     /** Awaits a condition; what is done between two questions may be what makes it true. */

@@ -15,6 +15,7 @@ import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.conductor.command.CloseObjectCommand;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.layout.FileType;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -140,7 +141,7 @@ class CommandRaceTest {
     void shouldNotWaitForAPipeInPlaceOfAServiceFile() throws IOException, InterruptedException {
         launch(ThreadingMode.SHARED);
         Path sibling = Files.createDirectory(driver.directory().resolveSibling("sibling"));
-        assertEquals(0, new ProcessBuilder("mkfifo", sibling.resolve("pipe.svc").toString()).start().waitFor());
+        TestProcess.run("mkfifo", sibling.resolve("pipe.svc").toString()).succeeded();
         Files.createSymbolicLink(sibling.resolve("link.svc"), Files.writeString(
             sibling.resolve("target"), "jfabric://sibling/ep-9"));
         Files.writeString(sibling.resolve("good.svc"), "jfabric://sibling/ep-7");

@@ -15,6 +15,7 @@ import org.jfabric.ffi.MappedFile;
 import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.OwnerId;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -335,9 +336,8 @@ class DriverDirectoryTest {
         }
     }
 
-    private static int run(String... command) throws IOException, InterruptedException {
-        return new ProcessBuilder(command).redirectErrorStream(true)
-            .redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor();
+    private static int run(String... command) {
+        return TestProcess.run(command).status();
     }
 
     /** Room for a driver, and too little for the text of the old log: the driver starts and says so. */

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -15,10 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -131,26 +129,9 @@ class DriverProcessTest {
         });
     }
 
-    private Process start() throws IOException {
-        Process process = new ProcessBuilder(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
-            "--enable-native-access=ALL-UNNAMED",
-            "-Xmx128m",
-            "-cp", System.getProperty("java.class.path"),
-            "-Djfabric.dir.base=" + path().getParent(),
-            "-Djfabric.dir.name=" + path().getFileName(),
-            FabricDriver.class.getName()).redirectErrorStream(true).start();
-        processes.add(process);
-        BufferedReader output =
-            new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-        StringBuilder seen = new StringBuilder();
-        for (String line = output.readLine(); line != null; line = output.readLine()) {
-            seen.append(line).append('\n');
-            if (line.startsWith("jfabric driver ready")) {
-                return process;
-            }
-        }
-        throw new AssertionError("the daemon ended: " + seen);
+    private Process start() {
+        DriverProcess driver = DriverProcess.start(path());
+        processes.add(driver.process());
+        return driver.process();
     }
 }

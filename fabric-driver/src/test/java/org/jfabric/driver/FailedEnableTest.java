@@ -19,7 +19,6 @@ import org.jfabric.Verdict;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.hostile.DriverView;
 import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Link;
@@ -28,6 +27,7 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -51,7 +51,7 @@ class FailedEnableTest {
     private static final String NAME = "wanted";
 
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
-    private final Path base = FabricPair.newBase();
+    private final Path base = TestDirectory.create();
     private final RefusingProvider refusing = new RefusingProvider();
 
     /** Comes after loopback and offers the same; its link takes endpoints only while it is told to. */
@@ -137,7 +137,7 @@ class FailedEnableTest {
         while (!opened.isEmpty()) {
             opened.pop().close();
         }
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
     }
 
     private Path directory() {

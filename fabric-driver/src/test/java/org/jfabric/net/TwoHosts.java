@@ -2,13 +2,13 @@ package org.jfabric.net;
 
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestJvm;
+import org.jfabric.test.TestProcess;
 
 /**
  * Two network namespaces with a cable between them: nothing that one says to itself, or through the loopback interface,
@@ -33,7 +33,7 @@ public final class TwoHosts implements AutoCloseable {
     }
 
     /** Makes them, or aborts the test. */
-    public static synchronized TwoHosts make() throws IOException, InterruptedException {
+    public static synchronized TwoHosts make() {
         if (!Files.isExecutable(Path.of("/usr/sbin/ip")) && !Files.isExecutable(Path.of("/sbin/ip"))) {
             abort("network namespaces need the program ip: install the package iproute2");
         }
@@ -63,14 +63,11 @@ public final class TwoHosts implements AutoCloseable {
     }
 
     /** An interface is up a moment after it was told to be. */
-    private void awaitCable(String namespace) throws IOException, InterruptedException {
+    private void awaitCable(String namespace) {
         long deadlineNs = System.nanoTime() + Deadline.ns(10);
         String said;
         do {
-            Process process =
-                new ProcessBuilder("ip", "-n", namespace, "-br", "link", "show", "dev", INTERFACE).start();
-            said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            process.waitFor();
+            said = TestProcess.run("ip", "-n", namespace, "-br", "link", "show", "dev", INTERFACE).output();
             if (System.nanoTime() - deadlineNs > 0) {
                 close();
                 throw new AssertionError("the cable is not up: " + said);
@@ -89,7 +86,7 @@ public final class TwoHosts implements AutoCloseable {
     }
 
     /** The cable's end at the second is pulled out. */
-    public void pullOut() throws IOException, InterruptedException {
+    public void pullOut() {
         String failure = ip(List.of("-n", second, "link", "set", INTERFACE, "down"));
         if (failure != null) {
             throw new AssertionError(failure);
@@ -97,10 +94,8 @@ public final class TwoHosts implements AutoCloseable {
     }
 
     /** Packets that have come to the first. */
-    public long packets() throws IOException, InterruptedException {
-        Process process = new ProcessBuilder("ip", "netns", "exec", first, "cat", "/proc/net/dev").start();
-        String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        process.waitFor();
+    public long packets() {
+        String text = TestProcess.run("ip", "netns", "exec", first, "cat", "/proc/net/dev").succeeded();
         for (String line : text.lines().toList()) {
             if (line.strip().startsWith(INTERFACE + ':')) {
                 return Long.parseLong(line.substring(line.indexOf(':') + 1).strip().split("\\s+")[1]);
@@ -110,34 +105,23 @@ public final class TwoHosts implements AutoCloseable {
     }
 
     /** Starts a Java program of the test's class path there. */
-    public static Process java(String namespace, Class<?> main, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of("ip", "netns", "exec", namespace,
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
-            "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED",
-            "-cp", System.getProperty("java.class.path"), main.getName()));
-        command.addAll(List.of(arguments));
-        return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    public static TestProcess java(String namespace, Class<?> main, String... arguments) {
+        List<String> command = new ArrayList<>(List.of("ip", "netns", "exec", namespace));
+        command.addAll(TestJvm.command(List.of(), main, arguments));
+        return TestProcess.start(command);
     }
 
     /** Null, or why it failed. */
-    private static String ip(List<String> arguments) throws IOException, InterruptedException {
+    private static String ip(List<String> arguments) {
         List<String> command = new ArrayList<>(List.of("ip"));
         command.addAll(arguments);
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-        return process.waitFor() == 0 ? null : said;
+        TestProcess process = TestProcess.start(command).ended();
+        return process.status() == 0 ? null : process.output().strip();
     }
 
     @Override
     public void close() {
-        try {
-            ip(List.of("netns", "del", first));
-            ip(List.of("netns", "del", second));
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        ip(List.of("netns", "del", first));
+        ip(List.of("netns", "del", second));
     }
 }

@@ -1,5 +1,6 @@
 package org.jfabric.tool;
 
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -8,7 +9,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -84,10 +84,8 @@ class LauncherTest {
         builder.environment().clear();
         builder.environment().putAll(Map.of("PATH", bin.toString(), "HOME", folder.toString()));
         builder.environment().putAll(variables);
-        Process process = builder.start();
-        process.getOutputStream().close();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        return new Run(process.waitFor(), output);
+        TestProcess process = TestProcess.start(builder).ended();
+        return new Run(process.status(), process.output());
     }
 
     private void assertSaysWhatToInstall(Run run, Path java) {
@@ -156,12 +154,10 @@ class LauncherTest {
         builder.environment().clear();
         builder.environment().putAll(Map.of("PATH", bin.toString(), "HOME", folder.toString(),
             "JFABRIC_JAVA", java.toString(), "JFABRIC_JAVA_OPTS", " -Da=1  * -Db='x\n@file"));
-        Process process = builder.start();
-        process.getOutputStream().close();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String output = TestProcess.start(builder).ended().output();
 
         assertTrue(output.contains("<-Da=1><*><-Db='x><@file><-jar>"), output);
-        assertTrue(output.endsWith("<help><stat>"), output);
+        assertTrue(output.strip().endsWith("<help><stat>"), output);
     }
 
     @Test

@@ -11,45 +11,16 @@ import org.jfabric.FabricConfig;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.test.TestJvm;
+import org.jfabric.test.TestProcess;
 
 /** An application in a process of its own that posts something which waits, and then waits itself. */
-final class QueuesChild implements AutoCloseable {
-    private final Process process;
-    private final BufferedReader output;
-
-    private QueuesChild(Process process) {
-        this.process = process;
-        this.output = process.inputReader(StandardCharsets.UTF_8);
+final class QueuesChild {
+    private QueuesChild() {
     }
 
-    static QueuesChild start(String role, Path directory) throws IOException {
-        return new QueuesChild(new ProcessBuilder(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xmx128m",
-            "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
-            "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
-            "--enable-native-access=ALL-UNNAMED",
-            "-cp", System.getProperty("java.class.path"),
-            QueuesChild.class.getName(), role, directory.toString()).redirectErrorStream(true).start());
-    }
-
-    /** What it says in its next line. */
-    String hear() throws IOException {
-        String line = output.readLine();
-        if (line == null || !line.startsWith("says ")) {
-            throw new AssertionError(line + '\n' + String.join("\n", output.lines().toList()));
-        }
-        return line.substring("says ".length());
-    }
-
-    void say(String line) throws IOException {
-        process.outputWriter().write(line + '\n');
-        process.outputWriter().flush();
-    }
-
-    @Override
-    public void close() {
-        process.destroyForcibly().onExit().join();
+    static TestProcess start(String role, Path directory) {
+        return TestJvm.start(QueuesChild.class, role, directory.toString());
     }
 
     /**

@@ -14,6 +14,7 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -34,14 +35,14 @@ class QueuesCommandTest {
     @Test
     void shouldShowWhatWaitsInADaemonForPeopleAndForPrograms() throws Exception {
         try (DriverProcess driver = DriverProcess.start(path, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
-            QueuesChild receiver = QueuesChild.start("receiver", path);
-            QueuesChild sender = QueuesChild.start("sender", path)) {
-            String receiving = receiver.hear();
-            String sending = sender.hear();
+            TestProcess receiver = QueuesChild.start("receiver", path);
+            TestProcess sender = QueuesChild.start("sender", path)) {
+            String receiving = receiver.hear("says");
+            String sending = sender.hear("says");
             receiver.say(sending);
-            assertEquals("posted", receiver.hear());
+            assertEquals("posted", receiver.hear("says"));
             sender.say(receiving);
-            assertEquals("posted", sender.hear());
+            assertEquals("posted", sender.hear("says"));
 
             ToolRun text = ToolRun.of("queues", "--dir", path.toString());
 

@@ -17,6 +17,7 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -160,7 +161,7 @@ class RestartedPeerTest {
     }
 
     private static void signal(String signal, Process program) throws Exception {
-        assertEquals(0, new ProcessBuilder("kill", signal, Long.toString(program.pid())).start().waitFor());
+        TestProcess.run("kill", signal, Long.toString(program.pid())).succeeded();
     }
 
     @ParameterizedTest

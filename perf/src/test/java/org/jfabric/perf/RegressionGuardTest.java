@@ -1,16 +1,13 @@
 package org.jfabric.perf;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.jfabric.test.Deadline;
+import org.jfabric.test.TestJvm;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -45,17 +42,14 @@ class RegressionGuardTest {
         assertTrue(least <= GROSS_LOSS * RECORDED, said.toString());
     }
 
-    private static String measure() throws Exception {
+    private static String measure() {
         List<String> command = new ArrayList<>(
-            List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:+UseSerialGC"));
+            List.of(TestJvm.java().toString(), "-XX:+UseSerialGC"));
         command.addAll(Benchmarks.jvmArgs());
         command.addAll(
             List.of("-cp", System.getProperty("java.class.path"), RingRatio.class.getName()));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        process.getOutputStream().close();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertTrue(process.waitFor(Deadline.s(60), TimeUnit.SECONDS));
-        assertEquals(0, process.exitValue(), output);
-        return output;
+        try (TestProcess process = TestProcess.start(command)) {
+            return process.ended(60).succeeded();
+        }
     }
 }

@@ -1,23 +1,20 @@
 package org.jfabric.samples;
 
 import org.jfabric.driver.FabricDriver;
-import org.jfabric.test.Deadline;
+import org.jfabric.samples.pingpong.Ping;
+import org.jfabric.samples.pingpong.Pong;
+import org.jfabric.test.TestDirectory;
+import org.jfabric.test.TestJvm;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -25,102 +22,60 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Tag("slow")
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PingPongSampleTest {
-    private final List<Process> processes = new ArrayList<>();
-    private Path base;
-
-    @BeforeEach
-    void makeDirectory() throws IOException {
-        Path shm = Path.of("/dev/shm");
-        base = Files.isWritable(shm) ? Files.createTempDirectory(shm, "jfabric-samples-")
-            : Files.createTempDirectory("jfabric-samples-");
-    }
+    private final List<TestProcess> processes = new ArrayList<>();
+    private final Path base = TestDirectory.create();
 
     @AfterEach
-    void endProcesses() throws Exception {
+    void endProcesses() {
         Collections.reverse(processes);
-        for (Process process : processes) {
-            process.destroy();
-            if (!process.waitFor(Deadline.s(10), TimeUnit.SECONDS)) {
-                process.destroyForcibly().waitFor();
-            }
+        for (TestProcess process : processes) {
+            process.process().destroy();
+            process.ended();
         }
-        try (Stream<Path> paths = Files.walk(base)) {
-            for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(path);
-            }
-        }
+        TestDirectory.delete(base);
     }
 
     @Test
     void shouldAnswerEachMessageWhenPingFindsPongByItsService() throws Exception {
-        waitFor(start(FabricDriver.class.getName()), "jfabric driver ready");
-        BufferedReader pong = start("org.jfabric.samples.pingpong.Pong");
-        waitFor(pong, "pong waits as jfabric://default/");
+        start(FabricDriver.class).awaitLine("jfabric driver ready");
+        TestProcess pong = start(Pong.class);
+        pong.awaitLine("pong waits as jfabric://default/");
 
-        BufferedReader ping = start("org.jfabric.samples.pingpong.Ping", "5");
+        TestProcess ping = start(Ping.class, "5");
 
-        List<String> said = ping.lines().toList();
+        ping.succeeded();
         assertEquals(List.of(
             "answer: ping message 1",
             "answer: ping message 2",
             "answer: ping message 3",
             "answer: ping message 4",
             "answer: ping message 5",
-            "ping done"), said);
-        waitFor(pong, "pong answered 5 messages");
-        for (Process process : processes.subList(1, 3)) {
-            assertTrue(process.waitFor(Deadline.s(30), TimeUnit.SECONDS));
-            assertEquals(0, process.exitValue());
-        }
+            "ping done"), ping.lines());
+        pong.awaitLine("pong answered 5 messages");
+        pong.succeeded();
     }
 
     @Test
     void shouldSayWhatIsMissing() throws Exception {
         String usage = said("abc");
         assertTrue(usage.contains("ping takes one argument") && usage.endsWith("given: abc"), usage);
-        waitFor(start(FabricDriver.class.getName()), "jfabric driver ready");
+        start(FabricDriver.class).awaitLine("jfabric driver ready");
 
         String alone = said();
 
         assertTrue(alone.contains("FI_ECONNREFUSED") && alone.endsWith("start it first."), alone);
-        assertTrue(processes.get(2).waitFor(Deadline.s(30), TimeUnit.SECONDS));
-        assertEquals(1, processes.get(2).exitValue());
     }
 
     /** What ping says instead of its answers. */
-    private String said(String... arguments) throws IOException {
-        Process ping = start(ProcessBuilder.Redirect.PIPE, "org.jfabric.samples.pingpong.Ping", arguments);
-        return String.join(" ", ping.errorReader().lines().toList());
+    private String said(String... arguments) {
+        TestProcess ping = start(Ping.class, arguments).ended();
+        assertEquals(1, ping.status(), ping::toString);
+        return String.join(" ", ping.lines());
     }
 
-    private BufferedReader start(String mainClass, String... arguments) throws IOException {
-        return start(ProcessBuilder.Redirect.INHERIT, mainClass, arguments).inputReader();
-    }
-
-    private Process start(ProcessBuilder.Redirect errors, String mainClass, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
-            "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
-            "--enable-native-access=ALL-UNNAMED",
-            "-Djfabric.dir.base=" + base,
-            "-cp", System.getProperty("java.class.path"),
-            mainClass));
-        command.addAll(List.of(arguments));
-        Process process = new ProcessBuilder(command).redirectError(errors).start();
+    private TestProcess start(Class<?> main, String... arguments) {
+        TestProcess process = TestJvm.start(List.of("jfabric.dir.base=" + base), main, arguments);
         processes.add(process);
         return process;
-    }
-
-    private static void waitFor(BufferedReader output, String begin) throws IOException {
-        List<String> seen = new ArrayList<>();
-        String line;
-        while ((line = output.readLine()) != null) {
-            seen.add(line);
-            if (line.startsWith(begin)) {
-                return;
-            }
-        }
-        throw new AssertionError("ended without saying \"" + begin + "\": " + seen);
     }
 }

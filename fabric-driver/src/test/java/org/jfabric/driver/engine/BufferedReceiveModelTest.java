@@ -80,7 +80,7 @@ class BufferedReceiveModelTest {
         final long seed;
         final Mode mode;
         final Script script;
-        final Rig rig;
+        final Engines rig;
         final Random random;
         final List<Side> sides = new ArrayList<>();
         final Map<Long, Message> messages = new HashMap<>();
@@ -94,7 +94,7 @@ class BufferedReceiveModelTest {
             script = new Script(seed).randomize();
             script.observer = this;
             random = script.random();
-            rig = new Rig(script);
+            rig = new Engines(script);
             rig.driverShare = mode == Mode.FEW_SLOTS ? 1 + random.nextInt(4) : 512;
             rig.mayOverrun = mode == Mode.WHOLE && random.nextInt(4) == 0;
             rig.eagerLimitBytes = 64 << random.nextInt(6);
@@ -152,11 +152,12 @@ class BufferedReceiveModelTest {
             message.length = random.nextInt(3) == 0 ? random.nextInt(MAX_LENGTH + 1) : random.nextInt(200);
             message.tagged = random.nextBoolean();
             message.tag = message.tagged ? random.nextInt(TAGS) : 0;
-            Rig.Node node = rig.nodes.get(from);
+            Engines.Node node = rig.nodes.get(from);
             int offset = message.slot * MAX_LENGTH;
             node.fill(offset, message.length, (int) message.id);
             messages.put(message.id, message);
-            int result = node.send((message.tagged ? Rig.TAGGED : Rig.MSG) | Flags.REMOTE_CQ_DATA, node.buf(offset),
+            int result = node.send(
+                (message.tagged ? Engines.TAGGED : Engines.MSG) | Flags.REMOTE_CQ_DATA, node.buf(offset),
                 message.length, message.to, message.tag, message.id, OWN + message.id);
             if (result != 0) {
                 assertEquals(-FabricErrno.EAGAIN, result, where());
@@ -171,7 +172,7 @@ class BufferedReceiveModelTest {
             long context = OWN + nextId++;
             // the buffer is not looked at
             int result = rig.nodes.get(at).receive(
-                Rig.TAGGED, random.nextLong(), random.nextInt(100), -1, tag, ignore, context);
+                Engines.TAGGED, random.nextLong(), random.nextInt(100), -1, tag, ignore, context);
             if (result != 0) {
                 assertEquals(-FabricErrno.EAGAIN, result, where());
                 return false;
@@ -208,14 +209,15 @@ class BufferedReceiveModelTest {
                 return false;
             }
             boolean discards = random.nextInt(3) == 0;
-            long flags = (held.message.tagged ? Rig.TAGGED : Rig.MSG) | (discards ? Flags.DISCARD : Flags.CLAIM);
+            long flags = (held.message.tagged ? Engines.TAGGED : Engines.MSG)
+                | (discards ? Flags.DISCARD : Flags.CLAIM);
             long context = OWN + nextId++;
             boolean nowhere = !discards && random.nextInt(6) == 0;
             side.claims.put(context, new Held(held.context, discards ? DISCARDED : nowhere ? NOWHERE : held.place,
                 held.message, held.more, slot));
             side.held.remove(held);
-            Rig.Node node = rig.nodes.get(at);
-            long to = nowhere ? node.buf(Rig.MEMORY - 1) : node.buf(RECEIVE_AREA + slot * MAX_LENGTH);
+            Engines.Node node = rig.nodes.get(at);
+            long to = nowhere ? node.buf(Engines.MEMORY - 1) : node.buf(RECEIVE_AREA + slot * MAX_LENGTH);
             int result = nowhere && random.nextBoolean()
                 ? node.receiveAtNowhere(flags, held.context, context)
                 : node.receive(flags, to, MAX_LENGTH, -1, held.context, 0, context);
@@ -233,13 +235,13 @@ class BufferedReceiveModelTest {
         void assertShown(int at, Held held) {
             int length = held.more ? Math.min(held.message.length, rig.slabLeastBytes) : held.message.length;
             for (int i = 0; i < length; i++) {
-                assertEquals(Rig.pattern((int) held.message.id, i),
+                assertEquals(Engines.pattern((int) held.message.id, i),
                     UnsafeApi.getByte(rig.nodes.get(at).slab + held.place + i), () -> held + ", " + where());
             }
         }
 
         void kill() {
-            Rig.Node at = rig.nodes.get(random.nextInt(sides.size()));
+            Engines.Node at = rig.nodes.get(random.nextInt(sides.size()));
             ScriptedChannel channel = at.channel(rig.nodes.get(random.nextInt(sides.size())));
             if (channel != null) {
                 channel.kill(FabricErrno.ECONNRESET);

@@ -13,8 +13,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class BufferedRoomTest {
     private static final int MESSAGES = 8;
 
-    private static Rig rig(Script script, int cells) {
-        Rig rig = new Rig(script);
+    private static Engines rig(Script script, int cells) {
+        Engines rig = new Engines(script);
         rig.slabCells = cells;
         rig.slabLimitBytes = 128;
         rig.slabLeastBytes = 16;
@@ -23,9 +23,9 @@ class BufferedRoomTest {
 
     @Test
     void shouldServeTaggedAndUntaggedMessagesInTurnWhenCellsAreShort() {
-        Rig rig = rig(new Script(1), 1);
-        Rig.Node from = rig.add("from");
-        Rig.Node to = rig.add("to");
+        Engines rig = rig(new Script(1), 1);
+        Engines.Node from = rig.add("from");
+        Engines.Node to = rig.add("to");
         for (int i = 0; i < MESSAGES; i++) {
             assertEquals(0, to.trecv(0, 0, 5, i));
             assertEquals(0, from.send(to, 0, 100, i));
@@ -56,9 +56,9 @@ class BufferedRoomTest {
     void shouldNotTellTheClientOfMissingRoomWhileLongMessagesHaveIt() {
         int shown = 0;
         for (long seed = 0; seed < 100; seed++) {
-            Rig rig = rig(new Script(seed).randomize(), 2 * MESSAGES);
-            Rig.Node from = rig.add("from");
-            Rig.Node to = rig.add("to");
+            Engines rig = rig(new Script(seed).randomize(), 2 * MESSAGES);
+            Engines.Node from = rig.add("from");
+            Engines.Node to = rig.add("to");
             for (int i = 0; i < MESSAGES; i++) {
                 assertEquals(0, from.send(to, 0, 200 + i * 300, i));
             }
@@ -69,7 +69,7 @@ class BufferedRoomTest {
                     if ((entry.flags() & Flags.MORE) != 0) {
                         shown++;
                         // a peer announces only so many that nobody has decided on
-                        assertEquals(0, to.receive(Rig.MSG | Flags.DISCARD, 0, 0, -1, entry.context(), 0, i));
+                        assertEquals(0, to.receive(Engines.MSG | Flags.DISCARD, 0, 0, -1, entry.context(), 0, i));
                     }
                 }
             }

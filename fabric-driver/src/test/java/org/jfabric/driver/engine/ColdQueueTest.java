@@ -33,11 +33,11 @@ class ColdQueueTest {
     private static final long TAGGED = Flags.TAGGED | Flags.COMPLETION;
 
     private final Arena arena = Arena.ofShared();
-    private final Rig rig = new Rig(new Script(1));
+    private final Engines rig = new Engines(new Script(1));
     private final QueuePoller poller = new QueuePoller(16, ROTATION_CYCLES);
     private final ReceiveQueue[] receives = new ReceiveQueue[ENDPOINTS];
     private final TransmitQueue[] transmits = new TransmitQueue[ENDPOINTS];
-    private Rig.Node node;
+    private Engines.Node node;
     private long context;
 
     @BeforeEach

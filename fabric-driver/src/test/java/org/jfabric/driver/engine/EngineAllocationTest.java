@@ -18,10 +18,10 @@ class EngineAllocationTest {
     private static final int ATTEMPTS = 5;
 
     private final Script script = new Script(4);
-    private final Rig rig = new Rig(script);
-    private final Rig.Node a = rig.add("a");
+    private final Engines rig = new Engines(script);
+    private final Engines.Node a = rig.add("a");
     private long flags;
-    private final Rig.Node b = rig.add("b");
+    private final Engines.Node b = rig.add("b");
 
     @ParameterizedTest
     @CsvSource({"64, 0, true, 0", "1000, 0, false, 0", "200, 100, true, 0", "5000, 0, true, 0",
@@ -33,7 +33,7 @@ class EngineAllocationTest {
             && threads.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         script.streamPercent = streamPercent;
-        flags = Rig.TAGGED | levelAndFence;
+        flags = Engines.TAGGED | levelAndFence;
         long toB = a.fiAddr(b);
         long toA = b.fiAddr(a);
         for (int i = 0; i < 10; i++) {
@@ -74,7 +74,7 @@ class EngineAllocationTest {
     private void looks(int length, long toB) {
         for (int i = 0; i < ROUNDS; i++) {
             for (int tag = 0; tag < 3; tag++) {
-                assertEquals(0, a.endpoint.send(Rig.TAGGED, a.buf(0), length, toB, tag, 0, 1));
+                assertEquals(0, a.endpoint.send(Engines.TAGGED, a.buf(0), length, toB, tag, 0, 1));
             }
             while (b.endpoint.receiver().unexpectedMessages() != 3) {
                 poll();
@@ -105,9 +105,9 @@ class EngineAllocationTest {
         }
     }
 
-    private void transfer(Rig.Node from, Rig.Node to, long destination, int length, boolean expected) {
+    private void transfer(Engines.Node from, Engines.Node to, long destination, int length, boolean expected) {
         if (expected) {
-            assertEquals(0, to.endpoint.receive(Rig.TAGGED, to.buf(0), length, -1, 7, 0, 2));
+            assertEquals(0, to.endpoint.receive(Engines.TAGGED, to.buf(0), length, -1, 7, 0, 2));
         }
         assertEquals(0, from.endpoint.send(flags, from.buf(0), length, destination, 7, 0, 1));
         assertEquals(0, from.endpoint.inject(Flags.TAGGED, from.memory, 8, destination, 8, 0, 0));
@@ -115,15 +115,15 @@ class EngineAllocationTest {
             for (int i = 0; i < 3; i++) {
                 poll();
             }
-            assertEquals(0, to.endpoint.receive(Rig.TAGGED, to.buf(0), length, -1, 7, 0, 2));
+            assertEquals(0, to.endpoint.receive(Engines.TAGGED, to.buf(0), length, -1, 7, 0, 2));
         }
-        assertEquals(0, to.endpoint.receive(Rig.TAGGED, to.buf(0), 8, -1, 8, 0, 3));
+        assertEquals(0, to.endpoint.receive(Engines.TAGGED, to.buf(0), 8, -1, 8, 0, 3));
         take(to);
         take(to);
         take(from);
     }
 
-    private void take(Rig.Node node) {
+    private void take(Engines.Node node) {
         boolean taken = node.completions.skip();
         for (int i = 0; i < 1000 && !taken; i++) {
             poll();

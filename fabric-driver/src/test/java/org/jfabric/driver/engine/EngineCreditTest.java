@@ -20,9 +20,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** Byte credit: what a receiver that does not post costs, and that no credit is ever lost or made up. */
 class EngineCreditTest {
     private final Script script = new Script(2);
-    private final Rig rig = new Rig(script);
+    private final Engines rig = new Engines(script);
 
-    private static long held(Rig.Node node) {
+    private static long held(Engines.Node node) {
         return node.endpoint.peers().all().stream().mapToLong(peer -> peer.held().heldBytes()).sum();
     }
 
@@ -30,9 +30,9 @@ class EngineCreditTest {
     void shouldHoldSendersWithinTheBudgetWhenNothingIsPosted() {
         rig.settings = new EngineSettings(1 << 16, 1 << 14, 4, 4);
         rig.txSize = 1000;
-        Rig.Node b = rig.add("b");
+        Engines.Node b = rig.add("b");
         for (int i = 0; i < 12; i++) {
-            Rig.Node sender = rig.add("s" + i);
+            Engines.Node sender = rig.add("s" + i);
             b.fiAddr(sender);
             for (int k = 0; k < 300; k++) {
                 sender.tsend(b, 0, k % 1024, 1, k + 1);
@@ -53,15 +53,15 @@ class EngineCreditTest {
             assertTrue(b.endpoint.receiver().outstanding() < 64);
         }
         rig.settle();
-        rig.nodes.forEach(Rig.Node::assertAtRest);
+        rig.nodes.forEach(Engines.Node::assertAtRest);
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldAnnounceNoShortMessageWhoseCreditIsOnItsWay(boolean tellsTaken) {
         script.tellsTaken = tellsTaken;
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         int messages = 3 * ((1 << 14) / (1024 + 64));
         for (int i = 0; i < messages; i++) {
             assertEquals(0, b.trecv(0, 1024, 1, 200 + i));
@@ -80,8 +80,8 @@ class EngineCreditTest {
 
     @Test
     void shouldAnnounceToAPeerThatTakesNothingAndRestThen() {
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         assertEquals(0, a.tsend(b, 0, 8, 1, 99));
         rig.settle();
         b.channel(a).hold(true);
@@ -109,8 +109,8 @@ class EngineCreditTest {
     @Test
     void shouldMakeRoomForAnotherReceiveBeforeTheSenderCanBeTold() {
         rig.settings = new EngineSettings(1 << 20, 1 << 14, 64, 4);
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         int messages = 20;
         for (int i = 0; i < messages; i++) {
             assertEquals(0, a.tsend(b, 0, 5000, 1, 100 + i));
@@ -146,8 +146,8 @@ class EngineCreditTest {
 
     @Test
     void shouldStillMatchOtherTagsWhenCreditIsUsedUp() {
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         b.trecv(0, 1024, 2, 200);
         for (int i = 0; i < 1 << 14; i += 1024) {
             a.tsend(b, 0, 1000, 1, 100);
@@ -167,8 +167,8 @@ class EngineCreditTest {
         script.pendingSendPercent = pendingPercent;
         script.maxDelaySteps = delay;
         script.wouldBlockPercent = delay * 10;
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         int window = (1 << 14) / (1024 + 64);
         for (int round = 0; round < 300; round++) {
             for (int i = 0; i < window; i++) {
@@ -193,8 +193,8 @@ class EngineCreditTest {
         rig.settings = new EngineSettings(1 << 21, 1 << 20, 4, 4);
         rig.eagerLimitBytes = 1 << 16;
         script.eagerLimitBytes = 1 << 16;
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         long spent = 0;
         while (spent < (1L << 32) + (1L << 24)) {
             for (int i = 0; i < 4; i++) {
@@ -214,8 +214,8 @@ class EngineCreditTest {
 
     @Test
     void shouldKeepGrantWhenTheCallThatCarriedItIsCancelled() {
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         int window = (1 << 14) / (1024 + 64);
         a.tsend(b, 0, 0, 99, 1);
         b.tsend(a, 0, 0, 99, 1);
@@ -244,9 +244,9 @@ class EngineCreditTest {
     @Test
     void shouldGiveTheWindowsOfGonePeersToNewOnes() {
         rig.settings = new EngineSettings(1 << 16, 1 << 14, 4, 4);
-        Rig.Node b = rig.add("b");
+        Engines.Node b = rig.add("b");
         for (int i = 0; i < 40; i++) {
-            Rig.Node sender = rig.add("s" + i);
+            Engines.Node sender = rig.add("s" + i);
             sender.tsend(b, 0, 1000, 1, 1);
             rig.settle();
             assertEquals(1, b.endpoint.receiver().scan().storedBlocks());
@@ -262,8 +262,8 @@ class EngineCreditTest {
 
     @Test
     void shouldCountMessagesOfEarlierChannelsOnceWhenPeerReconnectsOften() {
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         for (int i = 0; i < 30; i++) {
             a.tsend(b, 0, 1000, i, 1);
             rig.settle();
@@ -298,8 +298,8 @@ class EngineCreditTest {
         rig.settings = new EngineSettings(1 << 17, 1 << 17, 4, 4);
         rig.txSize = 2000;
         rig.rxSize = 2000;
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         b.fiAddr(a);
         for (int i = 0; i < 500; i++) {
             a.tsend(b, 0, 64, i, 1);
@@ -324,9 +324,9 @@ class EngineCreditTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
     void shouldCloseOnlyThePeerThatBreaksTheProtocol(int kind) {
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
-        Rig.Node c = rig.add("c");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
+        Engines.Node c = rig.add("c");
         b.fiAddr(a);
         b.fiAddr(c);
         a.tsend(b, 0, 8, 50, 1);
@@ -357,7 +357,7 @@ class EngineCreditTest {
         assertEquals(301, b.next().context());
     }
 
-    private void breakProtocol(Rig.Node b, Peer peer, int kind) {
+    private void breakProtocol(Engines.Node b, Peer peer, int kind) {
         long announcedId = b.endpoint.sender().find(0) == null ? 1 : 0;
         switch (kind) {
             case 0 -> {

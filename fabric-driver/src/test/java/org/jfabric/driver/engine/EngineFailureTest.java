@@ -17,10 +17,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** Death of peers, and ends of endpoints, in every state of an operation. */
 class EngineFailureTest {
     private final Script script = new Script(3);
-    private final Rig rig = new Rig(script);
-    private final Rig.Node a = rig.add("a");
-    private final Rig.Node b = rig.add("b");
-    private final Rig.Node c = rig.add("c");
+    private final Engines rig = new Engines(script);
+    private final Engines.Node a = rig.add("a");
+    private final Engines.Node b = rig.add("b");
+    private final Engines.Node c = rig.add("c");
 
     /** Where an operation between a (sender) and b (receiver) stands when the peer goes. */
     private enum State {
@@ -163,7 +163,7 @@ class EngineFailureTest {
             b.trecv(0, 1000, 80, 200);
         }
         rig.settle();
-        rig.nodes.forEach(Rig.Node::assertAtRest);
+        rig.nodes.forEach(Engines.Node::assertAtRest);
     }
 
     @Test
@@ -187,7 +187,7 @@ class EngineFailureTest {
     @Test
     void shouldFailSendsWhenNoLinkReachesTheAddress() {
         long nowhere = a.addresses.insert("other://b");
-        a.send(Rig.TAGGED, a.buf(0), 8, nowhere, 1, 0, 100);
+        a.send(Engines.TAGGED, a.buf(0), 8, nowhere, 1, 0, 100);
         CompletionReader.Entry entry = a.next();
         assertEquals(FabricErrno.EHOSTUNREACH, entry.errno());
         assertEquals(100, entry.context());
@@ -197,7 +197,7 @@ class EngineFailureTest {
     @Test
     void shouldForgetPeersThatCameAndWent() {
         for (int i = 0; i < 20; i++) {
-            Rig.Node guest = rig.add("g" + i);
+            Engines.Node guest = rig.add("g" + i);
             b.trecv(0, 64, 1, 200);
             guest.tsend(b, 0, 8, 1, 100);
             assertEquals(0, b.next().errno());
@@ -217,7 +217,7 @@ class EngineFailureTest {
 
     @Test
     void shouldForgetAPeerThatWentOnceItsLastMessageIsTaken() {
-        Rig.Node guest = rig.add("guest");
+        Engines.Node guest = rig.add("guest");
         guest.tsend(b, 0, 8, 1, 100);
         rig.settle();
         guest.engine.removeEndpoint(guest.endpoint);
@@ -232,18 +232,18 @@ class EngineFailureTest {
     @Test
     void shouldFailDirectedReceivesOfADeadPeerOnly() {
         Script own = new Script(5);
-        Rig directed = new Rig(own);
+        Engines directed = new Engines(own);
         directed.directed = true;
-        Rig.Node x = directed.add("x");
-        Rig.Node y = directed.add("y");
-        Rig.Node z = directed.add("z");
+        Engines.Node x = directed.add("x");
+        Engines.Node y = directed.add("y");
+        Engines.Node z = directed.add("z");
         long fromY = x.fiAddr(y);
         long fromZ = x.fiAddr(z);
         y.tsend(x, 0, 8, 1, 1);
         directed.settle();
-        x.receive(Rig.TAGGED, x.buf(0), 8, fromY, 2, 0, 201);
-        x.receive(Rig.TAGGED, x.buf(0), 8, fromZ, 2, 0, 202);
-        x.receive(Rig.TAGGED, x.buf(0), 8, -1, 2, 0, 203);
+        x.receive(Engines.TAGGED, x.buf(0), 8, fromY, 2, 0, 201);
+        x.receive(Engines.TAGGED, x.buf(0), 8, fromZ, 2, 0, 202);
+        x.receive(Engines.TAGGED, x.buf(0), 8, -1, 2, 0, 203);
         x.channel(y).kill(FabricErrno.ECONNRESET);
         CompletionReader.Entry entry = x.next();
         assertEquals(201, entry.context());
@@ -269,17 +269,17 @@ class EngineFailureTest {
 
     @Test
     void shouldKeepDirectedReceivesThatArePostedBehindTheDeathOfAPeerForItsReturn() {
-        Rig directed = new Rig(new Script(5));
+        Engines directed = new Engines(new Script(5));
         directed.directed = true;
-        Rig.Node x = directed.add("x");
-        Rig.Node y = directed.add("y");
+        Engines.Node x = directed.add("x");
+        Engines.Node y = directed.add("y");
         long fromY = x.fiAddr(y);
         y.tsend(x, 0, 8, 1, 1);
         directed.settle();
         x.channel(y).kill(FabricErrno.ECONNRESET);
         directed.settle();
-        x.receive(Rig.TAGGED, x.buf(0), 8, fromY, 2, 0, 201);
-        x.receive(Rig.TAGGED, x.buf(0), 8, fromY, 2, 0, 202);
+        x.receive(Engines.TAGGED, x.buf(0), 8, fromY, 2, 0, 201);
+        x.receive(Engines.TAGGED, x.buf(0), 8, fromY, 2, 0, 202);
         directed.settle();
         x.assertNoEntry();
         x.endpoint.cancel(201);
@@ -295,13 +295,13 @@ class EngineFailureTest {
 
     @Test
     void shouldFailDirectedReceivesOfAPeerThatASendDoesNotReach() {
-        Rig directed = new Rig(new Script(5));
+        Engines directed = new Engines(new Script(5));
         directed.directed = true;
-        Rig.Node x = directed.add("x");
-        Rig.Node y = directed.add("y");
+        Engines.Node x = directed.add("x");
+        Engines.Node y = directed.add("y");
         long fromY = x.fiAddr(y);
         y.engine.removeEndpoint(y.endpoint);
-        x.receive(Rig.TAGGED, x.buf(0), 8, fromY, 2, 0, 201);
+        x.receive(Engines.TAGGED, x.buf(0), 8, fromY, 2, 0, 201);
         directed.settle();
         x.assertNoEntry();
         x.tsend(y, 0, 8, 1, 101);
@@ -317,7 +317,7 @@ class EngineFailureTest {
     void shouldGiveBackCreditAndMemoryWhenEndpointCloses(State state) {
         for (int round = 0; round < 4; round++) {
             boolean sender = (round & 1) == 0;
-            Rig.Node closing = sender ? a : b;
+            Engines.Node closing = sender ? a : b;
             b.fiAddr(a);
             a.tsend(b, 0, 3, 70, 1);
             rig.settle();
@@ -332,10 +332,11 @@ class EngineFailureTest {
             assertEquals(0, closing.region.useCount());
             closing.completions.takeAll();
             assertEquals(closing.posted, closing.completions.taken() + closing.completions.retired());
-            assertEquals(-FabricErrno.EOPBADSTATE, closing.endpoint.send(Rig.TAGGED, closing.buf(0), 8, 0, 1, 0, 1));
+            assertEquals(-FabricErrno.EOPBADSTATE,
+                closing.endpoint.send(Engines.TAGGED, closing.buf(0), 8, 0, 1, 0, 1));
             assertEquals(
-                -FabricErrno.EOPBADSTATE, closing.endpoint.receive(Rig.TAGGED, closing.buf(0), 8, -1, 1, 0, 1));
-            Rig.Node other = sender ? b : a;
+                -FabricErrno.EOPBADSTATE, closing.endpoint.receive(Engines.TAGGED, closing.buf(0), 8, -1, 1, 0, 1));
+            Engines.Node other = sender ? b : a;
             assertEquals(0, other.endpoint.outstandingSends());
             drain(other);
             other.assertAtRest();
@@ -343,9 +344,9 @@ class EngineFailureTest {
         }
     }
 
-    private void drain(Rig.Node node) {
+    private void drain(Engines.Node node) {
         while (node.endpoint.receiver().unexpectedMessages() != 0) {
-            node.receive(Rig.TAGGED, node.buf(0), 100_000, -1, 0, -1L, 400);
+            node.receive(Engines.TAGGED, node.buf(0), 100_000, -1, 0, -1L, 400);
             rig.settle();
             node.completions.takeAll();
         }
@@ -381,9 +382,9 @@ class EngineFailureTest {
             Script own = new Script(seed);
             own.maxConnectSteps = 4;
             own.maxDelaySteps = 4;
-            Rig both = new Rig(own);
-            Rig.Node x = both.add("x");
-            Rig.Node y = both.add("y");
+            Engines both = new Engines(own);
+            Engines.Node x = both.add("x");
+            Engines.Node y = both.add("y");
             for (int i = 0; i < 20; i++) {
                 x.trecv(i * 64, 64, i, 200 + i);
                 y.trecv(i * 64, 64, i, 200 + i);

@@ -19,15 +19,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Completion levels and fences: what completes when, and what ends operations that wait for a peer's word. */
 class EngineLevelTest {
-    private static final long DELIVERY = Rig.TAGGED | Flags.DELIVERY_COMPLETE;
-    private static final long MATCH = Rig.TAGGED | Flags.MATCH_COMPLETE;
+    private static final long DELIVERY = Engines.TAGGED | Flags.DELIVERY_COMPLETE;
+    private static final long MATCH = Engines.TAGGED | Flags.MATCH_COMPLETE;
     private static final long FENCE = Flags.FENCE;
 
     private final Script script = new Script(5);
-    private final Rig rig = new Rig(script);
-    private final Rig.Node a = rig.add("a");
-    private final Rig.Node b = rig.add("b");
-    private final Rig.Node c = rig.add("c");
+    private final Engines rig = new Engines(script);
+    private final Engines.Node a = rig.add("a");
+    private final Engines.Node b = rig.add("b");
+    private final Engines.Node c = rig.add("c");
     private final long toB = a.fiAddr(b);
 
     private void send(long flags, int length, long tag, long context) {
@@ -35,20 +35,20 @@ class EngineLevelTest {
     }
 
     private void connect() {
-        send(Rig.TAGGED, 8, 999, 1);
+        send(Engines.TAGGED, 8, 999, 1);
         b.trecv(0, 8, 999, 1);
         a.next();
         b.next();
         rig.settle();
     }
 
-    private void assertSuccess(Rig.Node node, long context) {
+    private void assertSuccess(Engines.Node node, long context) {
         CompletionReader.Entry entry = node.next();
         assertEquals(0, entry.errno(), entry.toString());
         assertEquals(context, entry.context());
     }
 
-    private void assertFailure(Rig.Node node, long context, int errno) {
+    private void assertFailure(Engines.Node node, long context, int errno) {
         CompletionReader.Entry entry = node.next();
         assertEquals(errno, entry.errno(), entry.toString());
         assertEquals(context, entry.context());
@@ -88,7 +88,7 @@ class EngineLevelTest {
         thread.start();
         for (int i = 0; i < sends; i++) {
             assertEquals(0, b.trecv(0, 8, i, i));
-            send(Rig.TAGGED, 8, i, i);
+            send(Engines.TAGGED, 8, i, i);
             while (seen.getAcquire() <= i) {
                 rig.step();
             }
@@ -103,8 +103,8 @@ class EngineLevelTest {
     void shouldCompleteAtEachLevelNotBeforeItsEvent() {
         connect();
         b.channel(a).hold(true);
-        send(Rig.TAGGED | Flags.INJECT_COMPLETE, 100, 1, 10);
-        send(Rig.TAGGED | Flags.TRANSMIT_COMPLETE, 100, 1, 11);
+        send(Engines.TAGGED | Flags.INJECT_COMPLETE, 100, 1, 10);
+        send(Engines.TAGGED | Flags.TRANSMIT_COMPLETE, 100, 1, 11);
         send(DELIVERY, 100, 1, 12);
         send(MATCH | Flags.INJECT_COMPLETE | Flags.DELIVERY_COMPLETE, 100, 1, 13);
         assertSuccess(a, 10);
@@ -196,7 +196,7 @@ class EngineLevelTest {
         rig.settle();
         // what was stored is the receiver's, and its sender is not told any more
         script.pendingSendPercent = 0;
-        send(Rig.TAGGED, 8, 6, 30);
+        send(Engines.TAGGED, 8, 6, 30);
         assertSuccess(a, 30);
         for (int i = 0; i < b.endpoint.receiver().unexpectedMessages() - 1; i++) {
             b.trecv(0, 8, 5, 40);
@@ -213,11 +213,11 @@ class EngineLevelTest {
     void shouldNotBeginAFencedSendOrALaterOneBeforeEarlierOnesToThatPeerHaveEnded() {
         connect();
         long toC = a.fiAddr(c);
-        send(Rig.TAGGED, 5000, 1, 10);
-        send(Rig.TAGGED | FENCE, 8, 2, 11);
-        send(Rig.TAGGED, 8, 3, 12);
+        send(Engines.TAGGED, 5000, 1, 10);
+        send(Engines.TAGGED | FENCE, 8, 2, 11);
+        send(Engines.TAGGED, 8, 3, 12);
         assertEquals(0, a.inject(Flags.TAGGED, 0, 8, toB, 4, 0));
-        assertEquals(0, a.send(Rig.TAGGED | FENCE, a.buf(0), 8, toC, 5, 0, 13));
+        assertEquals(0, a.send(Engines.TAGGED | FENCE, a.buf(0), 8, toC, 5, 0, 13));
         assertSuccess(a, 13);
         rig.settle();
         a.assertNoEntry();
@@ -238,9 +238,9 @@ class EngineLevelTest {
     @Test
     void shouldBeginTheOthersWhenAFencedSendIsCancelled() {
         connect();
-        send(Rig.TAGGED, 5000, 1, 10);
-        send(Rig.TAGGED | FENCE, 8, 2, 11);
-        send(Rig.TAGGED, 8, 3, 12);
+        send(Engines.TAGGED, 5000, 1, 10);
+        send(Engines.TAGGED | FENCE, 8, 2, 11);
+        send(Engines.TAGGED, 8, 3, 12);
         rig.settle();
         a.endpoint.cancel(11);
         assertFailure(a, 11, FabricErrno.ECANCELED);
@@ -256,11 +256,11 @@ class EngineLevelTest {
     void shouldCompleteAFencedSendOnlyWhenEarlierOnesHaveReachedItsLevel(int length) {
         connect();
         for (int i = 0; i < 3; i++) {
-            send(Rig.TAGGED, 8, 1, 10 + i);
+            send(Engines.TAGGED, 8, 1, 10 + i);
             assertSuccess(a, 10 + i);
         }
         send(MATCH | FENCE, length, 2, 20);
-        send(Rig.TAGGED, 8, 3, 21);
+        send(Engines.TAGGED, 8, 3, 21);
         assertSuccess(a, 21);
         b.trecv(10_000, 5000, 2, 30);
         b.trecv(0, 8, 3, 31);
@@ -281,7 +281,7 @@ class EngineLevelTest {
         connect();
         b.channel(a).hold(true);
         for (int i = 0; i < 5; i++) {
-            send(Rig.TAGGED | Flags.INJECT_COMPLETE, 8, 1, 10 + i);
+            send(Engines.TAGGED | Flags.INJECT_COMPLETE, 8, 1, 10 + i);
             assertSuccess(a, 10 + i);
         }
         send(DELIVERY | FENCE, 8, 2, 20);
@@ -300,11 +300,11 @@ class EngineLevelTest {
     @Test
     void shouldRefuseALevelThatTheChannelDoesNotGive() {
         script.levels = Flags.DELIVERY_COMPLETE;
-        Rig.Node d = rig.add("d");
+        Engines.Node d = rig.add("d");
         long toD = a.fiAddr(d);
         for (long level : new long[] {Flags.MATCH_COMPLETE, Flags.COMMIT_COMPLETE,
             Flags.COMMIT_COMPLETE | Flags.DELIVERY_COMPLETE}) {
-            assertEquals(0, a.send(Rig.TAGGED | level, a.buf(0), 8, toD, 1, 0, 9));
+            assertEquals(0, a.send(Engines.TAGGED | level, a.buf(0), 8, toD, 1, 0, 9));
             assertFailure(a, 9, FabricErrno.EBADFLAGS);
         }
         assertEquals(0, a.send(DELIVERY, a.buf(0), 8, toD, 1, 0, 10));
@@ -385,7 +385,7 @@ class EngineLevelTest {
     @Test
     void shouldEndOnlyThePeerThatFencesTwice() {
         connect();
-        send(Rig.TAGGED, 8, 1, 10);
+        send(Engines.TAGGED, 8, 1, 10);
         assertSuccess(a, 10);
         rig.settle();
         ChannelHandler handler = b.channel(a).handler();

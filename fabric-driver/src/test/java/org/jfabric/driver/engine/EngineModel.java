@@ -24,7 +24,7 @@ abstract class EngineModel {
     final Events events;
     final Script script;
     final Random random;
-    final Rig rig;
+    final Engines rig;
     final List<Model> models = new ArrayList<>();
     long nextId = 1;
 
@@ -33,7 +33,7 @@ abstract class EngineModel {
         this.events = events;
         script = new Script(seed).randomize();
         random = script.random();
-        rig = new Rig(script);
+        rig = new Engines(script);
     }
 
     /** What one run may contain. */
@@ -44,7 +44,7 @@ abstract class EngineModel {
     /** A message as its sender posted it; its id travels as remote CQ data. */
     static final class Message extends org.jfabric.driver.model.Message {
         int slot;
-        Pieces pieces;
+        ScatteredPieces pieces;
         long level;
         boolean fenced;
         boolean arrived;
@@ -61,7 +61,7 @@ abstract class EngineModel {
     /** A receive as it was posted. */
     static final class Receive extends org.jfabric.driver.model.Receive {
         int slot;
-        Pieces pieces;
+        ScatteredPieces pieces;
         Message message;
         boolean cancelled;
         boolean failed;
@@ -148,7 +148,7 @@ abstract class EngineModel {
             : claims && model.claimed.size() == rig.rxSize ? FabricErrno.ENOSPC : 0;
         int slot = discards || random.nextBoolean() ? -1 : slot(model.receiveSlots);
         int room = slot < 0 ? 0 : 1 + random.nextInt(MAX_LENGTH);
-        Rig.Node node = rig.nodes.get(at);
+        Engines.Node node = rig.nodes.get(at);
         Look look = new Look(flags, found, errno, slot, room);
         if (!submit(at, look, context, slot < 0 ? discards ? -1 : 0 : node.buf(SEND_AREA + slot * MAX_LENGTH),
             discards ? -1 : room, source, wanted)) {
@@ -187,7 +187,7 @@ abstract class EngineModel {
         if (receive.slot < 0) {
             return;
         }
-        Rig.Node node = rig.nodes.get(at);
+        Engines.Node node = rig.nodes.get(at);
         int result = node.receive(Flags.CLAIM | Flags.COMPLETION | (tagged ? Flags.TAGGED : Flags.MSG),
             node.buf(SEND_AREA + receive.slot * MAX_LENGTH), receive.length, 77, 77, 0, context);
         if (result != 0) {
@@ -221,7 +221,7 @@ abstract class EngineModel {
         assertEquals(rig.rxSize, rig.nodes.get(at).endpoint.receiver().outstanding(), where());
     }
 
-    void looked(Rig.Node node, Model model, Look look, CompletionReader.Entry entry) {
+    void looked(Engines.Node node, Model model, Look look, CompletionReader.Entry entry) {
         if (look.slot >= 0) {
             model.receiveSlots[look.slot] = false;
         }

@@ -58,7 +58,7 @@ class EngineModelTest {
                 rig.add("e" + i);
                 models.add(new Model());
             }
-            for (Rig.Node node : rig.nodes) {
+            for (Engines.Node node : rig.nodes) {
                 rig.nodes.forEach(node::fiAddr);
             }
         }
@@ -121,11 +121,11 @@ class EngineModelTest {
             }
             message.tagged = random.nextInt(4) != 0;
             message.tag = message.tagged ? random.nextInt(4) : 0;
-            message.length = inject ? random.nextInt(Rig.INJECT_SIZE + 1) : length();
-            Rig.Node node = rig.nodes.get(from);
+            message.length = inject ? random.nextInt(Engines.INJECT_SIZE + 1) : length();
+            Engines.Node node = rig.nodes.get(from);
             int offset = message.slot * MAX_LENGTH;
             if (!inject && random.nextInt(3) == 0) {
-                message.pieces = Pieces.of(random, offset, message.length);
+                message.pieces = ScatteredPieces.of(random, offset, message.length);
                 message.pieces.fill(node, (int) message.id);
             } else {
                 node.fill(offset, message.length, (int) message.id);
@@ -177,7 +177,7 @@ class EngineModelTest {
         /** Removes an address from a vector, or inserts the one that was removed. */
         void changeStranger(int at) {
             Model model = models.get(at);
-            Rig.Node node = rig.nodes.get(at);
+            Engines.Node node = rig.nodes.get(at);
             takeEntries();
             if (model.stranger >= 0) {
                 assertEquals(model.stranger, node.addresses.insert(rig.nodes.get(model.stranger).address), where());
@@ -201,14 +201,14 @@ class EngineModelTest {
             if (receive.slot < 0) {
                 return false;
             }
-            Rig.Node node = rig.nodes.get(at);
+            Engines.Node node = rig.nodes.get(at);
             receive.context = nextId++;
             // the model takes its match first: the engine's call may take it further at once
             Message match = model.matcher.find(receive);
             long flags = (receive.tagged ? Flags.TAGGED : Flags.MSG) | Flags.COMPLETION;
             int offset = SEND_AREA + receive.slot * MAX_LENGTH;
             if (random.nextInt(3) == 0) {
-                receive.pieces = Pieces.of(random, offset, receive.length);
+                receive.pieces = ScatteredPieces.of(random, offset, receive.length);
             }
             int result = receive.pieces != null
                 ? node.receiveVector(flags, receive.pieces, source, receive.tag, receive.ignore, receive.context)
@@ -366,7 +366,7 @@ class EngineModelTest {
             }
         }
 
-        void received(Rig.Node node, Model model, CompletionReader.Entry entry) {
+        void received(Engines.Node node, Model model, CompletionReader.Entry entry) {
             Look look = model.looks.remove(entry.context());
             if (look != null) {
                 looked(node, model, look, entry);

@@ -37,13 +37,13 @@ class EngineOrderTest {
         Script script = new Script(seed).randomize();
         script.acknowledges = new Random(seed).nextBoolean();
         script.maxDelaySteps = script.random().nextInt(8);
-        Rig rig = new Rig(script);
+        Engines rig = new Engines(script);
         rig.eagerLimitBytes = 64 << script.random().nextInt(6);
         int window = 2048 << script.random().nextInt(4);
         rig.strict = script.random().nextBoolean();
         rig.settings = new EngineSettings(2 * window, window, 1 + script.random().nextInt(4), 4);
-        Rig.Node receiver = rig.add("receiver");
-        Rig.Node[] senders = {rig.add("a"), rig.add("b")};
+        Engines.Node receiver = rig.add("receiver");
+        Engines.Node[] senders = {rig.add("a"), rig.add("b")};
         Random random = script.random();
         int posted = 0;
         int[] sent = new int[2];
@@ -55,7 +55,7 @@ class EngineOrderTest {
             assertTrue(step < 100_000, () -> entries.size() + " messages came, seed " + seed);
             if (posted < total && random.nextInt(3) == 0) {
                 // one kind for each sender, so that both orders can be told from the entries
-                long flags = posted % 2 == 0 ? Rig.TAGGED : Rig.MSG;
+                long flags = posted % 2 == 0 ? Engines.TAGGED : Engines.MSG;
                 if (receiver.receive(flags, receiver.buf((long) posted * SLOT), SLOT, -1, 0, -1L, posted) == 0) {
                     posted++;
                 }
@@ -83,7 +83,7 @@ class EngineOrderTest {
         assertNoneOvertakes(reported[1], lengths[1], limit, seed);
         rig.settle();
         if (rig.strict) {
-            for (Rig.Node sender : senders) {
+            for (Engines.Node sender : senders) {
                 List<CompletionReader.Entry> sends = sender.completions.takeAll();
                 for (int i = 0; i < COUNT; i++) {
                     assertEquals(i, sends.get(i).context(), () -> "entries of sends " + sends + ", seed " + seed);
@@ -107,8 +107,8 @@ class EngineOrderTest {
         }
     }
 
-    private static int send(Rig.Node sender, Rig.Node receiver, int which, int number, int length) {
-        long flags = (which == 0 ? Rig.TAGGED : Rig.MSG) | Flags.REMOTE_CQ_DATA;
+    private static int send(Engines.Node sender, Engines.Node receiver, int which, int number, int length) {
+        long flags = (which == 0 ? Engines.TAGGED : Engines.MSG) | Flags.REMOTE_CQ_DATA;
         return sender.send(flags, sender.buf(0), length, sender.fiAddr(receiver), number * 31L, number, number) == 0
             ? 1 : 0;
     }
@@ -120,9 +120,9 @@ class EngineOrderTest {
         assertEquals(256, FabricErrno.EOTHER);
         assertEquals("FI_EOTHER", FabricErrno.name(FabricErrno.EOTHER));
         Script script = new Script(1);
-        Rig rig = new Rig(script);
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines rig = new Engines(script);
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         a.tsend(b, 0, 8, 1, 1);
         b.trecv(0, 8, 1, 2);
         assertEquals(0, a.next().errno());

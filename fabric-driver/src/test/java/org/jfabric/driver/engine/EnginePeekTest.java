@@ -18,9 +18,9 @@ class EnginePeekTest {
     private static final int PLACE = 1 << 18;
 
     private final Script script = new Script(11);
-    private final Rig rig = new Rig(script);
-    private Rig.Node a;
-    private Rig.Node b;
+    private final Engines rig = new Engines(script);
+    private Engines.Node a;
+    private Engines.Node b;
 
     /** Where the payload of a message is when somebody looks at it. */
     private enum Payload {
@@ -191,12 +191,12 @@ class EnginePeekTest {
         assertEquals(source, found.source());
         // a removed place makes them strangers' again, another one theirs
         assertEquals(0, b.addresses.remove(source));
-        assertEquals(0, b.receive(Rig.TAGGED, b.buf(PLACE), 8000, source, 1, 0, 3));
+        assertEquals(0, b.receive(Engines.TAGGED, b.buf(PLACE), 8000, source, 1, 0, 3));
         assertEquals(FabricErrno.EINVAL, b.next().errno());
         b.addresses.insert("jfabric://rig/other");
         long again = b.fiAddr(a);
         for (int tag = 1; tag <= 2; tag++) {
-            assertEquals(0, b.receive(Rig.TAGGED, b.buf(PLACE), 8000, again, tag, 0, 4));
+            assertEquals(0, b.receive(Engines.TAGGED, b.buf(PLACE), 8000, again, tag, 0, 4));
             CompletionReader.Entry received = b.next();
             assertEquals(0, received.errno());
             assertEquals(again, received.source());

@@ -18,11 +18,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 /** Each way that a message can take, one at a time. */
 class EngineProtocolTest {
     private final Script script = new Script(1);
-    private final Rig rig = new Rig(script);
-    private Rig.Node a;
-    private Rig.Node b;
+    private final Engines rig = new Engines(script);
+    private Engines.Node a;
+    private Engines.Node b;
 
-    private void open(Consumer<Rig> change) {
+    private void open(Consumer<Engines> change) {
         change.accept(rig);
         a = rig.add("a");
         b = rig.add("b");
@@ -186,8 +186,8 @@ class EngineProtocolTest {
         open(r -> { });
         b.trecv(0, 64, 1, 201);
         b.trecv(0, 64, 2, 202);
-        a.send(Rig.TAGGED | Flags.REMOTE_CQ_DATA, a.buf(0), 10, a.fiAddr(b), 1, 0xABCD_EF01_2345_6789L, 101);
-        a.send(Rig.TAGGED, a.buf(0), 10, a.fiAddr(b), 2, 77, 102);
+        a.send(Engines.TAGGED | Flags.REMOTE_CQ_DATA, a.buf(0), 10, a.fiAddr(b), 1, 0xABCD_EF01_2345_6789L, 101);
+        a.send(Engines.TAGGED, a.buf(0), 10, a.fiAddr(b), 2, 77, 102);
         CompletionReader.Entry first = b.next();
         assertEquals(Flags.RECV | Flags.TAGGED | Flags.REMOTE_CQ_DATA, first.flags());
         assertEquals(0xABCD_EF01_2345_6789L, first.data());
@@ -201,10 +201,10 @@ class EngineProtocolTest {
     @Test
     void shouldKeepTaggedAndUntaggedApartWhenBothArePosted() {
         open(r -> { });
-        b.receive(Rig.MSG, b.buf(0), 64, -1, 0, 0, 201);
-        b.receive(Rig.TAGGED, b.buf(64), 64, -1, 0, -1L, 202);
-        a.send(Rig.TAGGED, a.buf(0), 8, a.fiAddr(b), 5, 0, 101);
-        a.send(Rig.MSG, a.buf(0), 9, a.fiAddr(b), 0, 0, 102);
+        b.receive(Engines.MSG, b.buf(0), 64, -1, 0, 0, 201);
+        b.receive(Engines.TAGGED, b.buf(64), 64, -1, 0, -1L, 202);
+        a.send(Engines.TAGGED, a.buf(0), 8, a.fiAddr(b), 5, 0, 101);
+        a.send(Engines.MSG, a.buf(0), 9, a.fiAddr(b), 0, 0, 102);
         CompletionReader.Entry tagged = b.next();
         assertEquals(202, tagged.context());
         assertEquals(5, tagged.tag());
@@ -218,11 +218,11 @@ class EngineProtocolTest {
     @Test
     void shouldTakeOnlyTheNamedSourceWhenReceiveIsDirected() {
         open(r -> r.directed = true);
-        Rig.Node c = rig.add("c");
+        Engines.Node c = rig.add("c");
         long fromA = b.fiAddr(a);
         long fromC = b.fiAddr(c);
-        b.receive(Rig.TAGGED, b.buf(0), 64, fromC, 1, 0, 201);
-        b.receive(Rig.TAGGED, b.buf(64), 64, -1, 1, 0, 202);
+        b.receive(Engines.TAGGED, b.buf(0), 64, fromC, 1, 0, 201);
+        b.receive(Engines.TAGGED, b.buf(64), 64, -1, 1, 0, 202);
         a.tsend(b, 0, 8, 1, 101);
         CompletionReader.Entry entry = b.next();
         assertEquals(202, entry.context());
@@ -231,14 +231,14 @@ class EngineProtocolTest {
         entry = b.next();
         assertEquals(201, entry.context());
         assertEquals(fromC, entry.source());
-        b.receive(Rig.TAGGED, b.buf(0), 64, 99, 1, 0, 203);
+        b.receive(Engines.TAGGED, b.buf(0), 64, 99, 1, 0, 203);
         assertEquals(FabricErrno.EINVAL, b.next().errno());
     }
 
     @Test
     void shouldReportNoSourceWhenSenderIsNotInTheAddressVector() {
         open(r -> { });
-        Rig.Node c = rig.add("c");
+        Engines.Node c = rig.add("c");
         b.trecv(0, 64, 1, 201);
         c.tsend(b, 0, 8, 1, 103);
         assertEquals(-1, b.next().source());
@@ -258,14 +258,14 @@ class EngineProtocolTest {
         long fromA = b.fiAddr(a);
         a.tsend(b, 0, 8, 1, 101);
         rig.settle();
-        b.receive(Rig.TAGGED, b.buf(0), 64, fromA, 2, 0, 200);
+        b.receive(Engines.TAGGED, b.buf(0), 64, fromA, 2, 0, 200);
         b.addresses.remove(fromA);
         assertEquals(FabricErrno.ECANCELED, b.next().errno());
-        Rig.Node c = rig.add("c");
+        Engines.Node c = rig.add("c");
         assertEquals(fromA, b.fiAddr(c), "place is used again");
-        b.receive(Rig.TAGGED, b.buf(0), 64, fromA, 1, 0, 201);
+        b.receive(Engines.TAGGED, b.buf(0), 64, fromA, 1, 0, 201);
         b.assertNoEntry();
-        b.receive(Rig.TAGGED, b.buf(0), 64, -1, 1, 0, 202);
+        b.receive(Engines.TAGGED, b.buf(0), 64, -1, 1, 0, 202);
         CompletionReader.Entry entry = b.next();
         assertEquals(202, entry.context());
         assertEquals(-1, entry.source());
@@ -275,9 +275,9 @@ class EngineProtocolTest {
     void shouldKeepTheOrderOfOnePeerWhenSizesAreMixed() {
         for (int seed = 0; seed < 50; seed++) {
             Script random = new Script(seed).randomize();
-            Rig mixed = new Rig(random);
-            Rig.Node from = mixed.add("a");
-            Rig.Node to = mixed.add("b");
+            Engines mixed = new Engines(random);
+            Engines.Node from = mixed.add("a");
+            Engines.Node to = mixed.add("b");
             int[] lengths = new int[40];
             for (int i = 0; i < 40; i++) {
                 int length = random.random().nextInt(4) == 0 ? random.random().nextInt(20_000) : i;
@@ -309,26 +309,27 @@ class EngineProtocolTest {
         long to = a.fiAddr(b);
         long[] buffers = {
             0, MemoryRegionDescriptor.address(9, 0x42, 0), MemoryRegionDescriptor.address(0xFFFF, 0x42, 0),
-            MemoryRegionDescriptor.address(a.regionIndex, 0x43, 0), a.buf(Rig.MEMORY - 7), a.buf(Rig.MEMORY + 100)};
+            MemoryRegionDescriptor.address(a.regionIndex, 0x43, 0), a.buf(Engines.MEMORY - 7),
+            a.buf(Engines.MEMORY + 100)};
         if (errno == FabricErrno.EFAULT) {
             for (long buffer : buffers) {
-                a.send(Rig.TAGGED, buffer, 8, to, 1, 0, 55);
+                a.send(Engines.TAGGED, buffer, 8, to, 1, 0, 55);
                 assertFailed(a, Flags.SEND, errno);
-                a.receive(Rig.TAGGED, buffer, 8, -1, 1, 0, 55);
+                a.receive(Engines.TAGGED, buffer, 8, -1, 1, 0, 55);
                 assertFailed(a, Flags.RECV, errno);
             }
-            a.send(Rig.TAGGED, a.buf(0), -1, to, 1, 0, 55);
+            a.send(Engines.TAGGED, a.buf(0), -1, to, 1, 0, 55);
             assertFailed(a, Flags.SEND, errno);
-            a.receive(Rig.TAGGED, a.buf(0), Long.MIN_VALUE, -1, 1, 0, 55);
+            a.receive(Engines.TAGGED, a.buf(0), Long.MIN_VALUE, -1, 1, 0, 55);
             assertFailed(a, Flags.RECV, errno);
         } else {
             for (long address : new long[] {1, -1, -2, Long.MAX_VALUE, Long.MIN_VALUE}) {
-                a.send(Rig.TAGGED, a.buf(0), 8, address, 1, 0, 55);
+                a.send(Engines.TAGGED, a.buf(0), 8, address, 1, 0, 55);
                 assertFailed(a, Flags.SEND, errno);
                 a.inject(Flags.TAGGED, 0, 8, address, 1, 0);
                 assertEquals(errno, a.next().errno());
             }
-            a.inject(Flags.TAGGED, 0, Rig.INJECT_SIZE + 1, to, 1, 0);
+            a.inject(Flags.TAGGED, 0, Engines.INJECT_SIZE + 1, to, 1, 0);
             assertEquals(errno, a.next().errno());
             a.inject(Flags.TAGGED, 0, -1, to, 1, 0);
             assertEquals(errno, a.next().errno());
@@ -340,7 +341,7 @@ class EngineProtocolTest {
         assertAtRest();
     }
 
-    private void assertFailed(Rig.Node node, long kind, int errno) {
+    private void assertFailed(Engines.Node node, long kind, int errno) {
         CompletionReader.Entry entry = node.next();
         assertEquals(errno, entry.errno());
         assertEquals(55, entry.context());
@@ -413,9 +414,9 @@ class EngineProtocolTest {
         long self = a.addresses.insert(a.address);
         a.fill(0, 3000, 8);
         a.trecv(10_000, 3000, 1, 200);
-        a.send(Rig.TAGGED, a.buf(0), 100, self, 1, 0, 100);
+        a.send(Engines.TAGGED, a.buf(0), 100, self, 1, 0, 100);
         a.trecv(20_000, 3000, 1, 201);
-        a.send(Rig.TAGGED, a.buf(0), 3000, self, 1, 0, 101);
+        a.send(Engines.TAGGED, a.buf(0), 3000, self, 1, 0, 101);
         for (int i = 0; i < 4; i++) {
             assertEquals(0, a.next().errno());
         }

@@ -14,7 +14,7 @@ class EngineStrangerTest {
     private static final int ANNOUNCEMENTS = 4;
 
     private final Script script = new Script(1);
-    private final Rig rig = new Rig(script);
+    private final Engines rig = new Engines(script);
 
     EngineStrangerTest() {
         rig.settings = new EngineSettings(BUDGET, WINDOW, ANNOUNCEMENTS, 4);
@@ -27,7 +27,7 @@ class EngineStrangerTest {
         rig.close();
     }
 
-    private void crowd(Rig.Node receiver, String name) {
+    private void crowd(Engines.Node receiver, String name) {
         for (int i = 0; i < 100; i++) {
             rig.add(name + i).tsend(receiver, 0, 1000, 1, 1);
             rig.settle();
@@ -36,11 +36,11 @@ class EngineStrangerTest {
 
     @Test
     void shouldKeepAWindowForAKnownPeerWhenManyStrangersCameFirst() {
-        Rig.Node receiver = rig.add("b");
+        Engines.Node receiver = rig.add("b");
         crowd(receiver, "s");
         assertTrue(script.announcements > 0, "strangers have used up their part");
         assertTrue(receiver.endpoint.receiver().scan().unreservedBytes() >= BUDGET / 2);
-        Rig.Node known = rig.add("k");
+        Engines.Node known = rig.add("k");
         receiver.fiAddr(known);
         int before = script.announcements;
         for (int i = 0; i < WINDOW / (1024 + 64); i++) {
@@ -52,7 +52,7 @@ class EngineStrangerTest {
 
     @Test
     void shouldCountAPeerByWhatItIsNow() {
-        Rig.Node receiver = rig.add("b");
+        Engines.Node receiver = rig.add("b");
         crowd(receiver, "s");
         long unreserved = receiver.endpoint.receiver().scan().unreservedBytes();
         // the first ones become known: their part is free for other strangers
@@ -65,7 +65,7 @@ class EngineStrangerTest {
         assertEquals(before, script.announcements);
         assertTrue(receiver.endpoint.receiver().scan().unreservedBytes() < unreserved);
         // and all of it comes back, whoever held it
-        for (Rig.Node node : rig.nodes) {
+        for (Engines.Node node : rig.nodes) {
             if (node != receiver) {
                 node.engine.removeEndpoint(node.endpoint);
             }
@@ -85,11 +85,11 @@ class EngineStrangerTest {
     /** A peer of our own keeps to its limit; one that does not is ended before its announcements fill the memory. */
     @Test
     void shouldEndAStrangerThatAnnouncesWithoutEnd() {
-        Rig.Node receiver = rig.add("b");
+        Engines.Node receiver = rig.add("b");
         rig.settings = new EngineSettings(BUDGET, WINDOW, 1000, 4);
-        Rig.Node known = rig.add("k");
+        Engines.Node known = rig.add("k");
         receiver.fiAddr(known);
-        Rig.Node stranger = rig.add("s");
+        Engines.Node stranger = rig.add("s");
         for (int i = 0; i < 500; i++) {
             known.tsend(receiver, 0, 60_000, 1, 1);
             stranger.tsend(receiver, 0, 60_000, 2, 1);

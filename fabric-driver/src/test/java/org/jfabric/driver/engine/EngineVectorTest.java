@@ -17,9 +17,9 @@ class EngineVectorTest {
     private static final int RECEIVE = 1 << 18;
 
     private final Script script = new Script(3);
-    private final Rig rig = new Rig(script);
-    private Rig.Node a;
-    private Rig.Node b;
+    private final Engines rig = new Engines(script);
+    private Engines.Node a;
+    private Engines.Node b;
 
     private void start() {
         rig.eagerLimitBytes = EAGER;
@@ -39,19 +39,19 @@ class EngineVectorTest {
         rig.close();
     }
 
-    private int send(Pieces pieces, int seed) {
+    private int send(ScatteredPieces pieces, int seed) {
         pieces.fill(a, seed);
-        return a.sendVector(Rig.TAGGED, pieces, a.fiAddr(b), 7, 0, 70);
+        return a.sendVector(Engines.TAGGED, pieces, a.fiAddr(b), 7, 0, 70);
     }
 
-    private int receive(Pieces pieces) {
-        return b.receiveVector(Rig.TAGGED, pieces, -1, 7, 0, 71);
+    private int receive(ScatteredPieces pieces) {
+        return b.receiveVector(Engines.TAGGED, pieces, -1, 7, 0, 71);
     }
 
     @Test
     void shouldHoldEachRegionOfASendUntilThePayloadIsTaken() {
         start();
-        assertEquals(0, send(Pieces.of(0, 1000, 2000, 0, 3000), 1));
+        assertEquals(0, send(ScatteredPieces.of(0, 1000, 2000, 0, 3000), 1));
         rig.settle();
         assertEquals(1, a.region.useCount());
         assertEquals(2, a.twin.useCount());
@@ -59,7 +59,7 @@ class EngineVectorTest {
         a.session.regions().close(a.regionIndex);
         rig.settle();
         assertEquals(0, a.regionReleases + a.twinReleases);
-        Pieces dest = Pieces.of(RECEIVE, 5999, 1);
+        ScatteredPieces dest = ScatteredPieces.of(RECEIVE, 5999, 1);
         assertEquals(0, receive(dest));
         assertEquals(0, b.next().errno());
         dest.assertFilled(b, 6000, 1);
@@ -74,14 +74,14 @@ class EngineVectorTest {
     @Test
     void shouldHoldEachRegionOfAReceiveUntilItEnds() {
         start();
-        assertEquals(0, receive(Pieces.of(RECEIVE, 10, 20, 30, 40)));
+        assertEquals(0, receive(ScatteredPieces.of(RECEIVE, 10, 20, 30, 40)));
         assertEquals(2, b.region.useCount());
         assertEquals(2, b.twin.useCount());
         b.endpoint.cancel(71);
         assertEquals(FabricErrno.ECANCELED, b.next().errno());
         assertEquals(0, b.region.useCount());
         assertEquals(0, b.twin.useCount());
-        assertEquals(0, receive(Pieces.of(RECEIVE, 10, 20)));
+        assertEquals(0, receive(ScatteredPieces.of(RECEIVE, 10, 20)));
         b.engine.closeSession(b.session);
         assertEquals(0, b.region.useCount());
         assertEquals(0, b.twin.useCount());
@@ -92,12 +92,12 @@ class EngineVectorTest {
         start();
         for (int bad = 0; bad < 4; bad++) {
             for (boolean isLength : new boolean[] {false, true}) {
-                long[] pieces = Pieces.of(0, 10, 20, 30, 40).requests(a);
+                long[] pieces = ScatteredPieces.of(0, 10, 20, 30, 40).requests(a);
                 pieces[2 * bad + (isLength ? 1 : 0)] = isLength ? Long.MAX_VALUE : 0x7777L << 48;
-                a.endpoint.sendVector(Rig.TAGGED, pieces, 4, a.fiAddr(b), 7, 0, 5);
+                a.endpoint.sendVector(Engines.TAGGED, pieces, 4, a.fiAddr(b), 7, 0, 5);
                 a.posted++;
                 assertEquals(FabricErrno.EFAULT, a.next().errno());
-                a.endpoint.receiveVector(Rig.TAGGED, pieces, 4, -1, 7, 0, 6);
+                a.endpoint.receiveVector(Engines.TAGGED, pieces, 4, -1, 7, 0, 6);
                 a.posted++;
                 assertEquals(FabricErrno.EFAULT, a.next().errno());
                 assertEquals(0, a.region.useCount());
@@ -120,8 +120,8 @@ class EngineVectorTest {
         int seed = 0;
         for (boolean isPosted : new boolean[] {true, false}) {
             for (int room : new int[] {length, length - 1, length / 2, 1, 0, length + 100}) {
-                Pieces source = Pieces.of(0, length / 3, 1, length - length / 3 - 2, 1);
-                Pieces dest = Pieces.of(RECEIVE, room / 2, room - room / 2);
+                ScatteredPieces source = ScatteredPieces.of(0, length / 3, 1, length - length / 3 - 2, 1);
+                ScatteredPieces dest = ScatteredPieces.of(RECEIVE, room / 2, room - room / 2);
                 if (isPosted) {
                     assertEquals(0, receive(dest));
                 }
@@ -149,8 +149,8 @@ class EngineVectorTest {
     void shouldRefuseAMessageThatIsTooLong() {
         start();
         // each of the pieces is inside of its region, all of them together are longer than a message may be
-        long[] pieces = {a.buf(0), Rig.MEMORY, a.twinBuf(0), 1};
-        a.endpoint.sendVector(Rig.TAGGED, pieces, 2, a.fiAddr(b), 7, 0, 5);
+        long[] pieces = {a.buf(0), Engines.MEMORY, a.twinBuf(0), 1};
+        a.endpoint.sendVector(Engines.TAGGED, pieces, 2, a.fiAddr(b), 7, 0, 5);
         a.posted++;
         assertEquals(FabricErrno.EINVAL, a.next().errno());
         a.assertAtRest();
@@ -161,8 +161,8 @@ class EngineVectorTest {
         start();
         script.pullPendingPercent = 100;
         script.maxDelaySteps = 1000;
-        assertEquals(0, receive(Pieces.of(RECEIVE, 5000, 5000)));
-        assertEquals(0, send(Pieces.of(0, 4000, 4000), 1));
+        assertEquals(0, receive(ScatteredPieces.of(RECEIVE, 5000, 5000)));
+        assertEquals(0, send(ScatteredPieces.of(0, 4000, 4000), 1));
         rig.steps(2);
         a.channel(b).kill(FabricErrno.ECONNRESET);
         assertEquals(FabricErrno.ECONNRESET, a.next().errno());
@@ -179,7 +179,7 @@ class EngineVectorTest {
         rig.caps |= Flags.MULTI_RECV;
         start();
         long flags = Flags.MSG | Flags.COMPLETION | Flags.MULTI_RECV;
-        assertEquals(0, b.receiveVector(flags, Pieces.of(RECEIVE, 100, 100), -1, 0, 8, 5));
+        assertEquals(0, b.receiveVector(flags, ScatteredPieces.of(RECEIVE, 100, 100), -1, 0, 8, 5));
         assertEquals(FabricErrno.EBADFLAGS, b.next().errno());
         assertEquals(0, b.region.useCount() + b.twin.useCount());
         b.assertAtRest();
@@ -188,9 +188,9 @@ class EngineVectorTest {
     @Test
     void shouldSendNoPiecesAsAnEmptyMessage() {
         start();
-        long flags = Rig.TAGGED | Flags.REMOTE_CQ_DATA;
-        assertEquals(0, receive(Pieces.of(RECEIVE, 0, 0)));
-        assertEquals(0, a.sendVector(flags, Pieces.of(0), a.fiAddr(b), 7, 9, 70));
+        long flags = Engines.TAGGED | Flags.REMOTE_CQ_DATA;
+        assertEquals(0, receive(ScatteredPieces.of(RECEIVE, 0, 0)));
+        assertEquals(0, a.sendVector(flags, ScatteredPieces.of(0), a.fiAddr(b), 7, 9, 70));
         CompletionReader.Entry entry = b.next();
         assertEquals(0, entry.length());
         assertEquals(9, entry.data());

@@ -77,7 +77,7 @@ class MultiReceiveModelTest {
         final long seed;
         final Mode mode;
         final Script script;
-        final Rig rig;
+        final Engines rig;
         final Random random;
         final List<Model> models = new ArrayList<>();
         final Map<Long, Message> messages = new HashMap<>();
@@ -91,7 +91,7 @@ class MultiReceiveModelTest {
             script = new Script(seed).randomize();
             script.observer = this;
             random = script.random();
-            rig = new Rig(script);
+            rig = new Engines(script);
             rig.caps = Flags.SOURCE | Flags.MULTI_RECV;
             // what is held back for a buffer of one peer lets another peer's message take a receive behind it: both
             // orders are right there, and the model knows one
@@ -154,12 +154,12 @@ class MultiReceiveModelTest {
             message.id = nextId++;
             message.from = from;
             message.length = random.nextInt(3) == 0 ? length() : random.nextInt(200);
-            Rig.Node node = rig.nodes.get(from);
+            Engines.Node node = rig.nodes.get(from);
             int offset = message.slot * MAX_LENGTH;
             node.fill(offset, message.length, (int) message.id);
             messages.put(message.id, message);
             // the context tells the slot
-            int result = node.send(Rig.MSG | Flags.REMOTE_CQ_DATA, node.buf(offset), message.length,
+            int result = node.send(Engines.MSG | Flags.REMOTE_CQ_DATA, node.buf(offset), message.length,
                 random.nextInt(models.size()), 0, message.id, message.id);
             if (result != 0) {
                 assertEquals(-FabricErrno.EAGAIN, result, where());
@@ -188,10 +188,11 @@ class MultiReceiveModelTest {
             receive.source = rig.directed ? source : TagMatcher.ANY_SOURCE;
             receive.length = length;
             receive.minFree = minFree;
-            Rig.Node node = rig.nodes.get(at);
+            Engines.Node node = rig.nodes.get(at);
             receive.base = node.buf(RECEIVE_AREA + receive.slot * MAX_LENGTH);
             int result = node.receive(
-                Rig.MSG | (isBuffer ? Flags.MULTI_RECV : 0), receive.base, length, source, 0, minFree, receive.context);
+                Engines.MSG | (isBuffer ? Flags.MULTI_RECV : 0), receive.base, length, source, 0, minFree,
+                receive.context);
             if (result != 0) {
                 assertEquals(-FabricErrno.EAGAIN, result, where());
                 model.receiveSlots[receive.slot] = false;
@@ -218,7 +219,7 @@ class MultiReceiveModelTest {
         }
 
         void kill() {
-            Rig.Node at = rig.nodes.get(random.nextInt(models.size()));
+            Engines.Node at = rig.nodes.get(random.nextInt(models.size()));
             ScriptedChannel channel = at.channel(rig.nodes.get(random.nextInt(models.size())));
             if (channel != null) {
                 channel.kill(FabricErrno.ECONNRESET);
@@ -292,7 +293,7 @@ class MultiReceiveModelTest {
             return taken;
         }
 
-        void received(Rig.Node node, Model model, CompletionReader.Entry entry) {
+        void received(Engines.Node node, Model model, CompletionReader.Entry entry) {
             Receive receive = model.receives.get(entry.context());
             assertNotNull(receive, () -> "ended twice " + entry + ", " + where());
             boolean release = entry.flags() == Flags.MULTI_RECV;

@@ -22,10 +22,10 @@ class MultiReceiveTest {
     private static final long RECEIVED = Flags.RECV | Flags.MSG;
 
     private final Script script = new Script(3);
-    private final Rig rig = new Rig(script);
-    private Rig.Node a;
-    private Rig.Node b;
-    private Rig.Node c;
+    private final Engines rig = new Engines(script);
+    private Engines.Node a;
+    private Engines.Node b;
+    private Engines.Node c;
 
     @BeforeEach
     void caps() {
@@ -67,15 +67,15 @@ class MultiReceiveTest {
 
     private void assertAtRest() {
         rig.settle();
-        for (Rig.Node node : rig.nodes) {
+        for (Engines.Node node : rig.nodes) {
             node.completions.takeAll();
         }
         rig.steps(2);
         b.assertNoEntry();
-        rig.nodes.forEach(Rig.Node::assertAtRest);
+        rig.nodes.forEach(Engines.Node::assertAtRest);
     }
 
-    private void send(Rig.Node from, int length, int seed) {
+    private void send(Engines.Node from, int length, int seed) {
         from.fill(seed * 8192, length, seed);
         assertEquals(0, from.send(b, seed * 8192, length, 1000 + seed));
     }
@@ -107,7 +107,7 @@ class MultiReceiveTest {
         }
         assertReleased(7, 0);
         while (b.endpoint.receiver().unexpectedMessages() > 0) {
-            b.receive(Rig.MSG, 0, 0, -1, 0, 0, 9);
+            b.receive(Engines.MSG, 0, 0, -1, 0, 0, 9);
             b.next();
         }
         assertAtRest();
@@ -213,7 +213,7 @@ class MultiReceiveTest {
         b.assertNoEntry();
         send(a, 1, 2);
         assertReleased(7, 0);
-        b.receive(Rig.MSG, b.buf(0), 1, -1, 0, 0, 9);
+        b.receive(Engines.MSG, b.buf(0), 1, -1, 0, 0, 9);
         assertEquals(9, b.next().context());
         assertAtRest();
     }
@@ -252,11 +252,11 @@ class MultiReceiveTest {
         for (int seed = 0; seed < 50; seed++) {
             Script own = new Script(seed);
             own.streamPercent = 100;
-            Rig two = new Rig(own);
+            Engines two = new Engines(own);
             two.caps = rig.caps;
-            Rig.Node x = two.add("x");
-            Rig.Node y = two.add("y");
-            Rig.Node z = two.add("z");
+            Engines.Node x = two.add("x");
+            Engines.Node y = two.add("y");
+            Engines.Node z = two.add("z");
             y.fiAddr(x);
             y.fiAddr(z);
             y.mrecv(4096, 1400, 200, 7);
@@ -329,7 +329,7 @@ class MultiReceiveTest {
         int read = 0;
         for (int i = 0; i < count; i++) {
             a.fill(i * 64, 64, i + 1);
-            assertEquals(0, a.send(Rig.MSG | levels[i % 3], a.buf(i * 64), 64, a.fiAddr(b), 0, 0, 1000 + i));
+            assertEquals(0, a.send(Engines.MSG | levels[i % 3], a.buf(i * 64), 64, a.fiAddr(b), 0, 0, 1000 + i));
             if (i % 4 != 0) {
                 rig.step();
                 read += b.completions.take() == null ? 0 : 1;
@@ -358,7 +358,7 @@ class MultiReceiveTest {
         send(a, 101, 2);
         send(a, 102, 3);
         rig.settle();
-        assertEquals(0, b.receive(Rig.MSG, b.buf(0), 1000, -1, 0, 0, 9));
+        assertEquals(0, b.receive(Engines.MSG, b.buf(0), 1000, -1, 0, 0, 9));
         rig.settle();
         assertMessage(7, 4096, 100, 1);
         assertMessage(7, 4096 + 104, 101, 2);
@@ -380,7 +380,7 @@ class MultiReceiveTest {
         send(a, 100, 1);
         send(a, 101, 2);
         rig.settle();
-        b.receive(Rig.MSG, b.buf(0), 1000, -1, 0, 0, 9);
+        b.receive(Engines.MSG, b.buf(0), 1000, -1, 0, 0, 9);
         rig.settle();
         b.endpoint.cancel(7);
         rig.steps(2);
@@ -475,7 +475,7 @@ class MultiReceiveTest {
         rig.directed = true;
         open();
         long fromA = b.fiAddr(a);
-        assertEquals(0, b.receive(Rig.MSG | Flags.MULTI_RECV, b.buf(4096), 4096, fromA, 0, 100, 7));
+        assertEquals(0, b.receive(Engines.MSG | Flags.MULTI_RECV, b.buf(4096), 4096, fromA, 0, 100, 7));
         send(a, 100, 1);
         assertMessage(7, 4096, 100, 1);
         b.channel(a).kill(FabricErrno.ECONNRESET);
@@ -523,7 +523,7 @@ class MultiReceiveTest {
     void shouldSurviveAnyLeastRoom(long minFree) {
         open();
         assertEquals(0, b.mrecv(4096, 300, minFree, 7));
-        assertEquals(0, b.receive(Rig.TAGGED | Flags.MULTI_RECV, b.buf(0), 10, -1, 5, 0, 8));
+        assertEquals(0, b.receive(Engines.TAGGED | Flags.MULTI_RECV, b.buf(0), 10, -1, 5, 0, 8));
         CompletionReader.Entry refused = b.next();
         assertEquals(FabricErrno.EBADFLAGS, refused.errno());
         assertEquals(8, refused.context());
@@ -535,7 +535,7 @@ class MultiReceiveTest {
         } else {
             assertReleased(7, 0);
         }
-        assertEquals(0, b.receive(Rig.MSG | Flags.MULTI_RECV, 0x7FFF_0000_0000_0000L, 8, -1, 0, 0, 9));
+        assertEquals(0, b.receive(Engines.MSG | Flags.MULTI_RECV, 0x7FFF_0000_0000_0000L, 8, -1, 0, 0, 9));
         assertReleased(9, FabricErrno.EFAULT);
         assertAtRest();
     }

@@ -26,7 +26,7 @@ class QueueViewTest {
     private static final long INTERVAL_NS = 100_000_000L;
 
     private final Script script = new Script(11);
-    private final Rig rig = new Rig(script);
+    private final Engines rig = new Engines(script);
     private final QueueViews views = new QueueViews();
     private final long memory = UnsafeApi.allocateMemory(ViewDescriptor.FILE_LENGTH);
     private long nowNs = 1;
@@ -37,7 +37,7 @@ class QueueViewTest {
         UnsafeApi.freeMemory(memory);
     }
 
-    private void open(Rig.Node node) {
+    private void open(Engines.Node node) {
         UnsafeApi.setMemory(memory, ViewDescriptor.FILE_LENGTH, (byte) 0);
         views.add(new QueueView(node.endpoint, node.session, rig.settings.unexpectedBudgetBytes(), memory));
     }
@@ -66,16 +66,16 @@ class QueueViewTest {
     @Test
     void shouldShowReceivesAndMessagesByTagAndPeer() {
         rig.directed = true;
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         open(b);
         long toA = b.fiAddr(a);
         b.trecv(0, 100, 5, 1);
         long firstNs = b.engine.clock().nowNs();
         b.engine.clock().update();
         b.trecv(0, 200, 5, 2);
-        b.receive(Rig.TAGGED, b.buf(0), 64, toA, 0x600, 0xFF, 3);
-        b.receive(Rig.MSG, b.buf(0), 32, -1, 0, 0, 4);
+        b.receive(Engines.TAGGED, b.buf(0), 64, toA, 0x600, 0xFF, 3);
+        b.receive(Engines.MSG, b.buf(0), 32, -1, 0, 0, 4);
         for (int i = 0; i < 3; i++) {
             a.tsend(b, 0, 1000, 7, 10 + i);
         }
@@ -117,9 +117,9 @@ class QueueViewTest {
     @Test
     void shouldShowAtTheSenderWhoHoldsItBackAndForHowLong() {
         rig.txSize = 200;
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
-        Rig.Node c = rig.add("c");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
+        Engines.Node c = rig.add("c");
         open(a);
         long beforeNs = a.engine.clock().nowNs();
         for (int i = 0; i < 100; i++) {
@@ -154,14 +154,14 @@ class QueueViewTest {
         assertEquals(0, slow.waiting() + slow.untaken());
     }
 
-    private static QueueSnapshot.PeerRow peer(QueueSnapshot seen, Rig.Node node) {
+    private static QueueSnapshot.PeerRow peer(QueueSnapshot seen, Engines.Node node) {
         return seen.peers().stream().filter(row -> row.address().equals(node.address)).findFirst().orElseThrow();
     }
 
     @Test
     void shouldKeepTheOldestRowsAndAddUpTheRest() {
         rig.rxSize = 512;
-        Rig.Node b = rig.add("b");
+        Engines.Node b = rig.add("b");
         open(b);
         long[] sinceNs = new long[200];
         for (int i = 0; i < 200; i++) {
@@ -199,8 +199,8 @@ class QueueViewTest {
         SplittableRandom random = new SplittableRandom(seed);
         rig.rxSize = 200;
         rig.txSize = 200;
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         open(b);
         for (int i = 0; i < 3000; i++) {
             switch (random.nextInt(6)) {
@@ -230,7 +230,7 @@ class QueueViewTest {
     @Test
     void shouldLookAtABoundedNumberOfRecordsInEachCycle() {
         rig.rxSize = 1600;
-        Rig.Node b = rig.add("b");
+        Engines.Node b = rig.add("b");
         open(b);
         for (int i = 0; i < 1600; i++) {
             b.trecv(0, 10, i % 3, 1);
@@ -245,8 +245,8 @@ class QueueViewTest {
 
     @Test
     void shouldWriteNothingUnlessSomebodyAskedAndNothingAfterwards() {
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         UnsafeApi.setMemory(memory, ViewDescriptor.FILE_LENGTH, (byte) 0);
         b.trecv(0, 10, 1, 1);
         assertEquals(0, views.poll(nowNs));
@@ -267,7 +267,7 @@ class QueueViewTest {
 
     @Test
     void shouldSayThatTheEndpointHasEndedAndKeepWhatWasSeen() {
-        Rig.Node b = rig.add("b");
+        Engines.Node b = rig.add("b");
         open(b);
         b.trecv(0, 10, 1, 1);
         look();

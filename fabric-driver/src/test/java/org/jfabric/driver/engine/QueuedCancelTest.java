@@ -32,8 +32,8 @@ class QueuedCancelTest {
     private static final long TAGGED = Flags.TAGGED | Flags.COMPLETION;
 
     private final Arena arena = Arena.ofShared();
-    private final Rig rig = new Rig(new Script(1));
-    private final Rig.Node node = rig.add("a");
+    private final Engines rig = new Engines(new Script(1));
+    private final Engines.Node node = rig.add("a");
     private final long destination = node.fiAddr(rig.add("b"));
     private final MemorySegment transmitFile = file();
     private final MemorySegment receiveFile = file();

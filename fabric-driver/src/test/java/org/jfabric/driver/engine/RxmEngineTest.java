@@ -39,9 +39,9 @@ class RxmEngineTest {
 
     private Script script = new Script(1);
     private Links links = new Links(script);
-    private Rig rig = new Rig(script, links);
+    private Engines rig = new Engines(script, links);
 
-    private static final class Links extends Rig.LinkMaker {
+    private static final class Links extends Engines.LinkMaker {
         final ScriptedConnections.Network network;
         final Map<String, StepServices> services = new HashMap<>();
         private final List<RxmLink> all = new ArrayList<>();
@@ -102,21 +102,21 @@ class RxmEngineTest {
         rig.close();
     }
 
-    private String errorsOf(Rig.Node node) {
+    private String errorsOf(Engines.Node node) {
         return links.services.get(node.address).errors.toString();
     }
 
     private void begin(long seed) {
         script = new Script(seed);
         links = new Links(script);
-        rig = new Rig(script, links);
+        rig = new Engines(script, links);
     }
 
     @ParameterizedTest
     @CsvSource({"0", "1", "256", "257", "2048", "2049", "200000"})
     void messageOfEachWayArrivesPostedForOrNot(int length) {
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         b.fiAddr(a);
         for (boolean posted : new boolean[] {true, false}) {
             a.fill(0, length, 5);
@@ -145,10 +145,10 @@ class RxmEngineTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 100, 256, 1000, 30_000})
     void shortReceiveIsTruncatedAndTheSenderIsTold(int length) {
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         a.fill(0, length + 50, 3);
-        b.receive(Rig.MSG, b.buf(0), length, -1, 0, 0, 200);
+        b.receive(Engines.MSG, b.buf(0), length, -1, 0, 0, 200);
         a.send(b, 0, length + 50, 100);
         CompletionReader.Entry received = b.next();
         assertEquals(FabricErrno.ETRUNC, received.errno());
@@ -163,8 +163,8 @@ class RxmEngineTest {
     void oneConnectionIsLeftWhenBothSidesAskAtOnce() {
         script.maxConnectSteps = 5;
         script.maxDelaySteps = 3;
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         a.trecv(0, 10, 1, 1);
         b.trecv(0, 10, 1, 1);
         a.tsend(b, 100, 10, 1, 2);
@@ -181,8 +181,8 @@ class RxmEngineTest {
 
     @Test
     void peerThatWasStartedAnewTakesThePlaceOfTheOldOne() {
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         b.trecv(0, 10, 1, 1);
         a.tsend(b, 0, 10, 1, 2);
         a.next();
@@ -200,9 +200,9 @@ class RxmEngineTest {
 
     @Test
     void peerWithAnotherEagerLimitIsRefusedAndTheReasonSaysWhatToSet() {
-        Rig.Node a = rig.add("a");
+        Engines.Node a = rig.add("a");
         links.eagerLimit = 512;
-        Rig.Node b = rig.add("b");
+        Engines.Node b = rig.add("b");
         a.tsend(b, 0, 10, 1, 2);
 
         assertEquals(FabricErrno.ECONNREFUSED, a.next().errno());
@@ -215,12 +215,12 @@ class RxmEngineTest {
     @Test
     void strangersBeyondTheLimitAreRefusedAndWhoIsKnownIsNot() {
         links.strangers = 1;
-        Rig.Node b = rig.add("b");
-        Rig.Node first = rig.add("c");
-        Rig.Node second = rig.add("d");
-        Rig.Node known = rig.add("e");
+        Engines.Node b = rig.add("b");
+        Engines.Node first = rig.add("c");
+        Engines.Node second = rig.add("d");
+        Engines.Node known = rig.add("e");
         b.fiAddr(known);
-        for (Rig.Node from : List.of(first, second, known)) {
+        for (Engines.Node from : List.of(first, second, known)) {
             b.trecv(0, 10, 1, 1);
             from.tsend(b, 0, 10, 1, 2);
             assertEquals(from == second ? FabricErrno.ECONNREFUSED : 0, from.next().errno());
@@ -236,8 +236,8 @@ class RxmEngineTest {
 
     @Test
     void taggedMessageWithoutHeaderIsTaken() {
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         b.trecv(0, 10, 1, 1);
         a.tsend(b, 0, 10, 1, 2);
         a.next();
@@ -260,10 +260,10 @@ class RxmEngineTest {
     void garbageEndsThatConnectionOnly(long seed) {
         begin(seed);
         Random random = new Random(seed);
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
-        Rig.Node c = rig.add("c");
-        for (Rig.Node from : List.of(a, c)) {
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
+        Engines.Node c = rig.add("c");
+        for (Engines.Node from : List.of(a, c)) {
             b.trecv(0, 10, 1, 1);
             from.tsend(b, 0, 10, 1, 2);
             from.next();
@@ -298,9 +298,9 @@ class RxmEngineTest {
             "04030000 00000000 0100000000000000 0000000000000000" + "00".repeat(32) + "02000000" + "00".repeat(28));
         begin(seed);
         Random random = new Random(seed);
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
-        Rig.Node c = rig.add("c");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
+        Engines.Node c = rig.add("c");
         b.trecv(0, 10, 1, 1);
         c.tsend(b, 0, 10, 1, 2);
         assertEquals(0, b.next().errno());
@@ -343,8 +343,8 @@ class RxmEngineTest {
         begin(seed);
         script.randomize();
         Random random = new Random(seed);
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         run(random, a, b, 150);
         rig.settle();
         assertEquals(1, links.network.connectionsUp());
@@ -360,8 +360,8 @@ class RxmEngineTest {
         script.randomize();
         Random random = new Random(seed);
         links.network.receives = 4 + random.nextInt(12);
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         run(random, a, b, 150);
         rig.settle();
         assertEquals("[]", errorsOf(a));
@@ -370,8 +370,8 @@ class RxmEngineTest {
         b.assertAtRest();
     }
 
-    private void run(Random random, Rig.Node a, Rig.Node b, int count) {
-        List<Rig.Node> nodes = List.of(a, b);
+    private void run(Random random, Engines.Node a, Engines.Node b, int count) {
+        List<Engines.Node> nodes = List.of(a, b);
         int[] sent = new int[2];
         int[] posted = new int[2];
         int[] sendsDone = new int[2];
@@ -390,8 +390,8 @@ class RxmEngineTest {
                 + List.of(posted[0], posted[1]) + ", received " + List.of(receivesDone[0], receivesDone[1])
                 + ", seed " + script.seed());
             for (int side = 0; side < 2; side++) {
-                Rig.Node own = nodes.get(side);
-                Rig.Node other = nodes.get(1 - side);
+                Engines.Node own = nodes.get(side);
+                Engines.Node other = nodes.get(1 - side);
                 if (sent[side] < count && sent[side] < sends[side].nextClearBit(0) + SLOTS && random.nextInt(3) == 0) {
                     int i = sent[side];
                     int offset = slot(i);
@@ -402,7 +402,7 @@ class RxmEngineTest {
                     && random.nextInt(3) == 0) {
                     int i = posted[side];
                     posted[side] += own.trecv(
-                        Rig.MEMORY / 2 + slot(i), lengths[1 - side][i], i, 1000 + i) == 0 ? 1 : 0;
+                        Engines.MEMORY / 2 + slot(i), lengths[1 - side][i], i, 1000 + i) == 0 ? 1 : 0;
                 }
                 for (CompletionReader.Entry entry : own.completions.takeAll()) {
                     assertEquals(0, entry.errno());
@@ -414,7 +414,7 @@ class RxmEngineTest {
                         int i = (int) entry.context() - 1000;
                         receives[side].set(i);
                         assertEquals(lengths[1 - side][i], entry.length());
-                        own.assertFilled(Rig.MEMORY / 2 + slot(i), lengths[1 - side][i], i);
+                        own.assertFilled(Engines.MEMORY / 2 + slot(i), lengths[1 - side][i], i);
                     }
                 }
             }
@@ -433,11 +433,11 @@ class RxmEngineTest {
         begin(seed);
         script.randomize();
         Random random = new Random(seed);
-        Rig.Node a = rig.add("a");
-        Rig.Node b = rig.add("b");
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
         List<Integer> open = new ArrayList<>();
         for (int i = 0; i < 30; i++) {
-            b.trecv(Rig.MEMORY / 2 + slot(i), 6000, i, 1000 + i);
+            b.trecv(Engines.MEMORY / 2 + slot(i), 6000, i, 1000 + i);
             if (a.tsend(b, slot(i), random.nextInt(6000), i, i) == 0) {
                 open.add(i);
             }

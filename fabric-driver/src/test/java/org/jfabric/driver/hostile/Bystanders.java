@@ -55,7 +55,7 @@ final class Bystanders implements AutoCloseable {
     /** They must exchange some more messages now. */
     void assertGoOn(int messages) {
         long wanted = verified + messages;
-        Await.until(() -> "the bystanders stand at " + verified + " of " + wanted + " messages, " + failure,
+        Deadline.awaitParked(() -> "the bystanders stand at " + verified + " of " + wanted + " messages, " + failure,
             () -> verified >= wanted || failure != null);
         assertUnharmed();
     }
@@ -102,7 +102,7 @@ final class Bystanders implements AutoCloseable {
     }
 
     private static void completed(FabricNode node, long context, long length) {
-        FabricNode.Entry entry = Await.value("a completion at " + node.endpoint, node::poll);
+        FabricNode.Entry entry = Deadline.awaitValue("a completion at " + node.endpoint, node::poll);
         if (entry.err() != 0 || entry.context() != context || length >= 0 && entry.len() != length) {
             throw new AssertionError("expected context " + context + " and length " + length + ", got " + entry);
         }

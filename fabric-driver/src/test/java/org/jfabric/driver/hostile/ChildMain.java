@@ -7,7 +7,10 @@ import org.jfabric.FabricListener;
 import org.jfabric.Flags;
 import org.jfabric.SendClaim;
 import org.jfabric.driver.ControlClient;
+import org.jfabric.driver.kit.ChildClassPath;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.test.TestJvm;
+import org.jfabric.test.TestProcess;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -16,13 +19,22 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
-/** What a {@link ChildClient} does. It says one line for each thing that a test waits for. */
+/**
+ * A client in a process of its own, so that it can be stopped and killed. It says one line for each thing that a test
+ * waits for.
+ */
 final class ChildMain {
     static final int WINDOW = 16;
     static final int SLOT = 1 << 16;
 
     private ChildMain() {
+    }
+
+    static TestProcess start(String mode, Path directory, String... arguments) {
+        return TestJvm.start(ChildClassPath.options(), ChildMain.class,
+            Stream.concat(Stream.of(mode, directory.toString()), Stream.of(arguments)).toArray(String[]::new));
     }
 
     public static void main(String[] args) throws IOException {

@@ -5,7 +5,8 @@ import org.jfabric.FabricException;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -24,11 +25,11 @@ class CutCncTest {
     /** One for each kind of cut. */
     private static final int ROUNDS = 3;
 
-    private final Path base = FabricPair.newBase();
+    private final Path base = TestDirectory.create();
 
     @AfterEach
     void clean() {
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
     }
 
     @ParameterizedTest
@@ -57,8 +58,8 @@ class CutCncTest {
                 }
                 node.domain.allocate(4096).close();
                 try (DriverView view = new DriverView(directory)) {
-                    Rig.assertLogged(view, "own file cnc was cut", "it is whole again");
-                    Rig.assertExplained(view);
+                    WatchedDriver.assertLogged(view, "own file cnc was cut", "it is whole again");
+                    WatchedDriver.assertExplained(view);
                     assertTrue(view.counters().containsKey("clients"), () -> view.counters().toString());
                 }
             }
@@ -68,7 +69,7 @@ class CutCncTest {
 
     /** Until the driver has noticed: calls answer as documented, or throw what the virtual machine makes of it. */
     private static void survive(FabricNode node, long self, Path directory) {
-        Await.until("the driver makes its file whole", () -> {
+        Deadline.awaitParked("the driver makes its file whole", () -> {
             try {
                 int received = node.endpoint.trecv(node.memory.address(64), 8, -1L, 99, 0, 99);
                 assertTrue(received == 0 || received == -FabricErrno.EAGAIN, FabricErrno.name(received));
@@ -102,7 +103,7 @@ class CutCncTest {
             assertEquals(0, from.endpoint.tsend(from.memory.address(1 << 20), length, dest, length, 61));
             long left = 60 + 61;
             while (left != 0) {
-                FabricNode.Entry entry = Await.value("an entry", () -> {
+                FabricNode.Entry entry = Deadline.awaitValue("an entry", () -> {
                     FabricNode.Entry next = to.poll();
                     return next != null ? next : from.poll();
                 });

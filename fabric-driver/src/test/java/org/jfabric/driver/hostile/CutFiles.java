@@ -8,6 +8,7 @@ import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.CounterDescriptor;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -38,7 +39,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class CutFiles {
     @RegisterExtension
-    final Rig rig;
+    final WatchedDriver rig;
 
     private static final long KIND = Flags.TAGGED | Flags.COMPLETION;
     private static final int LENGTH = 1 << 20;
@@ -46,7 +47,7 @@ abstract class CutFiles {
     private int names;
 
     CutFiles(String... options) {
-        rig = new Rig(options);
+        rig = new WatchedDriver(options);
     }
 
     private String name() {
@@ -74,7 +75,7 @@ abstract class CutFiles {
             ControlClient.Region region = client.register(LENGTH);
             long self = client.insert(queues, queues.address);
             client.receive(queues, region.address(0), 64, 9, 1);
-            Await.until("the receive is taken", queues.receive::isDrained);
+            Deadline.awaitParked("the receive is taken", queues.receive::isDrained);
             var file = switch (type) {
                 case "tq" -> queues.tq;
                 case "rq" -> queues.rq;
@@ -86,7 +87,7 @@ abstract class CutFiles {
                 client.send(queues, KIND, region.address(0), 64, self, 9, 2);
             }
             cut(rig.directory(), nameOf(file), 0);
-            Await.until("the client's end", () -> {
+            Deadline.awaitParked("the client's end", () -> {
                 client.doorbell();
                 if (type.equals("cq") && !client.isEnded()) {
                     int offset = queues.transmit.claim(64);
@@ -114,12 +115,12 @@ abstract class CutFiles {
             ControlClient.Region region = client.register(LENGTH);
             long self = client.insert(queues, queues.address);
             client.send(queues, KIND, region.address(0), 64, self, 9, 1);
-            Await.until("the count", () -> count.counted() == 1);
+            Deadline.awaitParked("the count", () -> count.counted() == 1);
             // nothing happens before something is counted
             cut(rig.directory(), nameOf(count.file()), 0);
             rig.bystanders().assertUnharmed();
             client.send(queues, KIND, region.address(0), 64, self, 9, 2);
-            Await.until("the client's end", client::isEnded);
+            Deadline.awaitParked("the client's end", client::isEnded);
             rig.assertLogged("was ended", nameOf(count.file()), "was cut");
             rig.bystanders().assertUnharmed();
             client.close();
@@ -141,7 +142,7 @@ abstract class CutFiles {
                 CounterDescriptor.FILE_LENGTH - CounterDescriptor.ADDED_OFFSET, (byte) (i % 2 == 0 ? -1 : i));
             client.send(queues, KIND, region.address(0), 0, self, 9, i);
             int expected = i;
-            Await.until("the count", () -> count.counted() == expected);
+            Deadline.awaitParked("the count", () -> count.counted() == expected);
         }
         assertFalse(client.isEnded());
         rig.bystanders().assertUnharmed();
@@ -160,7 +161,7 @@ abstract class CutFiles {
             assertEquals(0, peer.endpoint.trecv(peer.memory.address(0), LENGTH, -1L, 5, 0, length));
             cut(rig.directory(), nameOf(region.file()), 4096);
             client.send(queues, KIND, region.address(0), length, toPeer, 5, 3);
-            Await.until("the client's end", client::isEnded);
+            Deadline.awaitParked("the client's end", client::isEnded);
             rig.assertLogged("was ended", nameOf(region.file()), "was cut");
             client.close();
             // whether the receive took part of it or not, it is the peer's to use again
@@ -176,7 +177,7 @@ abstract class CutFiles {
         FabricNode.Entry entry = peer.poll();
         if (entry == null) {
             assertEquals(0, peer.endpoint.cancel(context));
-            entry = Await.value("the receive's end", peer::poll);
+            entry = Deadline.awaitValue("the receive's end", peer::poll);
         }
         assertEquals(context, entry.context(), entry.toString());
     }
@@ -191,7 +192,7 @@ abstract class CutFiles {
             long toPeer = client.insert(queues, peer.endpoint.name());
             cut(rig.directory(), nameOf(region.file()), 4096);
             client.send(queues, KIND, region.address(0), length, toPeer, 5, 3);
-            Await.until("the client's end", client::isEnded);
+            Deadline.awaitParked("the client's end", client::isEnded);
             client.close();
             // a receive that is posted afterwards takes it or waits, but is not kept for what will never be whole
             assertEquals(0, peer.endpoint.trecv(peer.memory.address(0), LENGTH, -1L, 5, 0, length));
@@ -213,27 +214,27 @@ abstract class CutFiles {
             ControlClient.Region region = client.register(LENGTH);
             long toPeer = client.insert(queues, peer.endpoint.name());
             client.send(queues, KIND, region.address(0), length, toPeer, 5, 3);
-            Await.until("the claim", () -> {
+            Deadline.awaitParked("the claim", () -> {
                 assertEquals(0, peer.endpoint.trecvmsg(0, 0, -1L, 5, 0, length, Flags.PEEK | Flags.CLAIM));
-                FabricNode.Entry entry = Await.value("the look's end", peer::poll);
+                FabricNode.Entry entry = Deadline.awaitValue("the look's end", peer::poll);
                 assertTrue(entry.err() == 0 || entry.err() == FabricErrno.ENOMSG, entry.toString());
                 return entry.err() == 0;
             });
             cut(rig.directory(), nameOf(region.file()), 0);
             assertEquals(0, peer.endpoint.trecvmsg(
                 peer.memory.address(0), LENGTH, -1L, 0, 0, length, Flags.CLAIM));
-            FabricNode.Entry entry = Await.value("the claim's end", peer::poll);
+            FabricNode.Entry entry = Deadline.awaitValue("the claim's end", peer::poll);
             assertEquals(length, entry.context(), entry.toString());
             // a short message was stored before the file was cut
             assertEquals(length <= 4096, entry.err() == 0, entry.toString());
             if (length > 4096) {
-                Await.until("the client's end", client::isEnded);
+                Deadline.awaitParked("the client's end", client::isEnded);
                 rig.assertLogged("was ended", nameOf(region.file()), "was cut");
             }
             // the claim is gone, its context free
             assertEquals(0, peer.endpoint.trecvmsg(
                 peer.memory.address(0), LENGTH, -1L, 0, 0, length, Flags.CLAIM));
-            assertEquals(FabricErrno.EINVAL, Await.value("the answer", peer::poll).err());
+            assertEquals(FabricErrno.EINVAL, Deadline.awaitValue("the answer", peer::poll).err());
             rig.bystanders().assertUnharmed();
             client.close();
             assertSelf(peer);
@@ -255,7 +256,7 @@ abstract class CutFiles {
                 assertEquals(0, peer.endpoint.tsend(peer.memory.address(0), 64, toClient, 6, 6));
                 assertEquals(0, peer.endpoint.tsend(peer.memory.address(0), length, toClient, 5, length));
                 // the other message came before it
-                Await.until("the claim", () -> {
+                Deadline.awaitParked("the claim", () -> {
                     Entries.receive(client, queues, KIND | Flags.PEEK | Flags.CLAIM, region.address(0), 8, 5, 7);
                     long kind = client.awaitCompletion(queues)[0];
                     Entries.release(queues);
@@ -265,11 +266,11 @@ abstract class CutFiles {
                 cut(rig.directory(), nameOf(region.file()), 4096);
                 Entries.receive(client, queues, KIND | (fetches ? Flags.CLAIM : Flags.PEEK),
                     region.address(LENGTH), LENGTH, fetches ? 5 : 6, 7);
-                Await.until("the client's end", client::isEnded);
+                Deadline.awaitParked("the client's end", client::isEnded);
                 rig.assertLogged("was ended", nameOf(region.file()), "was cut");
                 BitSet ended = new BitSet();
                 for (int i = 0; i < 2; i++) {
-                    ended.set((int) Await.value("a send's end", peer::poll).context());
+                    ended.set((int) Deadline.awaitValue("a send's end", peer::poll).context());
                 }
                 assertTrue(ended.get(6) && ended.get(length), ended::toString);
                 rig.bystanders().assertUnharmed();
@@ -291,11 +292,11 @@ abstract class CutFiles {
             ControlClient.Region region = client.register(LENGTH);
             long toClosing = client.insert(queues, closing.endpoint.name());
             client.send(queues, KIND, region.address(0), LENGTH, toClosing, 5, 3);
-            Await.until("the announcement", queues.transmit::isDrained);
+            Deadline.awaitParked("the announcement", queues.transmit::isDrained);
             assertSelf(closing);
             cut(rig.directory(), nameOf(queues.cq), 0);
             closing.endpoint.close();
-            Await.until("the client's end", client::isEnded);
+            Deadline.awaitParked("the client's end", client::isEnded);
             rig.assertLogged("was ended", nameOf(queues.cq), "was cut");
             rig.bystanders().assertUnharmed();
             client.close();
@@ -312,14 +313,14 @@ abstract class CutFiles {
             ControlClient.Queues queues = client.open(name(), "");
             ControlClient.Region region = client.register(LENGTH);
             client.receive(queues, region.address(0), LENGTH, 5, 4);
-            Await.until("the receive is taken", queues.receive::isDrained);
+            Deadline.awaitParked("the receive is taken", queues.receive::isDrained);
             long toClient = peer.av.insert(queues.address);
             cut(rig.directory(), nameOf(region.file()), 4096);
             assertEquals(0, peer.endpoint.tsend(peer.memory.address(0), length, toClient, 5, length));
-            Await.until("the client's end", client::isEnded);
+            Deadline.awaitParked("the client's end", client::isEnded);
             rig.assertLogged("was ended", nameOf(region.file()), "was cut");
             // exactly one entry for the send, success or not
-            FabricNode.Entry entry = Await.value("the send's end", peer::poll);
+            FabricNode.Entry entry = Deadline.awaitValue("the send's end", peer::poll);
             assertEquals(length, entry.context(), entry.toString());
             client.close();
             assertSelf(peer);
@@ -339,20 +340,20 @@ abstract class CutFiles {
             for (int i = 0; i < 20; i++) {
                 client.receive(queues, region.address(0), LENGTH, 5, i);
             }
-            Await.until("the receives are taken", queues.receive::isDrained);
+            Deadline.awaitParked("the receives are taken", queues.receive::isDrained);
             long toClient = peer.av.insert(queues.address);
             assertEquals(0, peer.endpoint.tsend(peer.memory.address(0), 8, toClient, 5, 900));
-            assertEquals(900, Await.value("the send's end", peer::poll).context());
+            assertEquals(900, Deadline.awaitValue("the send's end", peer::poll).context());
             cut(rig.directory(), nameOf(queues.cq), 0);
             for (int i = 0; i < 10; i++) {
                 assertEquals(0, peer.endpoint.tsend(peer.memory.address(0), 8, toClient, 5, i));
             }
             BitSet ended = new BitSet();
             for (int i = 0; i < 10; i++) {
-                ended.set((int) Await.value("the send's end", peer::poll).context());
+                ended.set((int) Deadline.awaitValue("the send's end", peer::poll).context());
             }
             assertEquals(10, ended.cardinality(), ended.toString());
-            Await.until("the client's end", client::isEnded);
+            Deadline.awaitParked("the client's end", client::isEnded);
             client.close();
             assertSelf(peer);
             assertEquals(peer.info.txAttr().size(), peer.endpoint.txSizeLeft());
@@ -380,7 +381,7 @@ abstract class CutFiles {
             Files.deleteIfExists(path);
         }
         client.doorbell();
-        Await.until("the client's end", client::isEnded);
+        Deadline.awaitParked("the client's end", client::isEnded);
         client.close();
         rig.assertReclaimed();
     }
@@ -419,7 +420,7 @@ abstract class CutFiles {
         assertEquals(0, node.endpoint.trecv(node.memory.address(1 << 20), 5000, -1L, 8, 0, 71));
         assertEquals(0, node.endpoint.tsend(node.memory.address(0), 5000, self, 8, 72));
         for (int i = 0; i < 2; i++) {
-            FabricNode.Entry entry = Await.value("an entry", node::poll);
+            FabricNode.Entry entry = Deadline.awaitValue("an entry", node::poll);
             assertEquals(0, entry.err(), entry.toString());
             assertTrue(entry.context() == 71 || entry.context() == 72, entry.toString());
         }
@@ -437,10 +438,10 @@ abstract class CutFiles {
         assertTrue(posted == size || posted > 100, posted + " of " + size + " sends could be outstanding");
         for (int i = 0; i < posted; i++) {
             int receive = i;
-            Await.until("room for a receive", () -> node.endpoint.trecv(
+            Deadline.awaitParked("room for a receive", () -> node.endpoint.trecv(
                 node.memory.address(LENGTH), LENGTH, -1L, 1000 + receive, 0, 5000) == 0);
             for (int entries = 0; entries < 2; entries++) {
-                FabricNode.Entry entry = Await.value("an entry", node::poll);
+                FabricNode.Entry entry = Deadline.awaitValue("an entry", node::poll);
                 assertEquals(0, entry.err(), FabricErrno.name(entry.err()));
             }
         }

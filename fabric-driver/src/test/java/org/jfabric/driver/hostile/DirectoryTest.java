@@ -4,11 +4,11 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.FabricException;
 import org.jfabric.driver.kit.DriverProcess;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -33,14 +33,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class DirectoryTest {
     @RegisterExtension
-    static final Rig RIG = new Rig();
+    static final WatchedDriver DRIVER = new WatchedDriver();
 
     private Path base;
     private Path directory;
 
     @BeforeEach
     void makeDirectory() throws IOException {
-        base = FabricPair.newBase();
+        base = TestDirectory.create();
         directory = base.resolve("driver");
         Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(
             PosixFilePermissions.fromString("rwx------")));
@@ -48,7 +48,7 @@ class DirectoryTest {
 
     @AfterEach
     void deleteBase() {
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
     }
 
     /** Says that the directory is a driver's. */
@@ -66,9 +66,9 @@ class DirectoryTest {
 
     @Test
     void shouldRefuseADirectoryWhereADriverRuns() {
-        assertContains(DriverProcess.refused(RIG.directory()), RIG.directory().toString(),
-            "process " + RIG.driver().process().pid(), "jfabric.dir.name");
-        RIG.assertUp();
+        assertContains(DriverProcess.refused(DRIVER.directory()), DRIVER.directory().toString(),
+            "process " + DRIVER.driver().process().pid(), "jfabric.dir.name");
+        DRIVER.assertUp();
     }
 
     @Test
@@ -162,7 +162,7 @@ class DirectoryTest {
             Files.move(directory, base.resolve("aside"));
             assertTrue(driver.process().waitFor(Deadline.s(20), TimeUnit.SECONDS), driver::output);
             assertEquals(1, driver.process().exitValue());
-            Await.until(() -> "the reason, seen " + driver.output(),
+            Deadline.awaitParked(() -> "the reason, seen " + driver.output(),
                 () -> driver.output().contains(directory + " was deleted"));
         }
     }

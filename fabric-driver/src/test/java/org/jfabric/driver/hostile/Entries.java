@@ -6,6 +6,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.codec.queue.ReceiveRequestEncoder;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.layout.CompletionQueueDescriptor;
+import org.jfabric.test.Deadline;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -18,7 +19,7 @@ final class Entries {
     /** Posts a receive or a look with any flags. */
     static void receive(
         ControlClient client, ControlClient.Queues queues, long flags, long buf, long length, long tag, long context) {
-        int offset = Await.value("room", () -> {
+        int offset = Deadline.awaitValue("room", () -> {
             int claimed = queues.receive.claim(64);
             return claimed < 0 ? null : claimed;
         });

@@ -8,10 +8,10 @@ import org.jfabric.client.DriverState;
 import org.jfabric.client.QueueSnapshot;
 import org.jfabric.client.QueueWatch;
 import org.jfabric.driver.kit.DriverProcess;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.ViewDescriptor;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -36,12 +36,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class HostileWatcherTest {
     private static final long TIMEOUT_NS = Deadline.ns(10);
 
-    private final Path base = FabricPair.newBase();
+    private final Path base = TestDirectory.create();
     private final Path directory = base.resolve("alpha");
 
     @AfterEach
     void delete() {
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
     }
 
     /** A client that asks for views and keeps them. */
@@ -87,7 +87,7 @@ class HostileWatcherTest {
     }
 
     private void awaitNoViews() {
-        Await.until("the files of views are gone", () -> {
+        Deadline.awaitParked("the files of views are gone", () -> {
             try (var files = Files.list(directory)) {
                 return files.noneMatch(file -> file.toString().endsWith(".view"));
             } catch (IOException e) {
@@ -116,7 +116,7 @@ class HostileWatcherTest {
             try (RandomAccessFile cut = new RandomAccessFile(file.toFile(), "rw")) {
                 cut.setLength(0);
             }
-            Await.until(() -> "the watcher was ended, " + driver.output(), () -> !watcher.gone.isEmpty());
+            Deadline.awaitParked(() -> "the watcher was ended, " + driver.output(), () -> !watcher.gone.isEmpty());
             String reason = watcher.gone.getFirst().getMessage();
             assertTrue(reason.contains(file.getFileName().toString()) && reason.contains("cut"), reason);
             bystanders.assertGoOn(200);

@@ -4,6 +4,7 @@ import org.agrona.UnsafeApi;
 import org.jfabric.Flags;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.layout.CompletionQueueDescriptor;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -19,7 +20,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class IgnoredCreditTest {
     @RegisterExtension
-    static final Rig RIG = new Rig();
+    static final WatchedDriver DRIVER = new WatchedDriver();
 
     private static final long KIND = Flags.TAGGED | Flags.COMPLETION;
     private static final long NO_ADDRESS = 0;
@@ -28,22 +29,22 @@ class IgnoredCreditTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldOverrunOnlyTheQueueOfTheClientThatIgnoresItsCredit(boolean transmit) {
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         ControlClient.Queues bad = client.open("ignores-credit-" + transmit, "");
         ControlClient.Queues good = client.open("honest-" + transmit, "");
         ControlClient.Region region = client.register(4096);
         long toGood = client.insert(good, good.address);
         // each ends at once, with an error entry: the address does not exist
         for (int i = 0; i < bad.cqCapacity + BEYOND; i++) {
-            Await.until("the driver's reading", (transmit ? bad.transmit : bad.receive)::isDrained);
+            Deadline.awaitParked("the driver's reading", (transmit ? bad.transmit : bad.receive)::isDrained);
             if (transmit) {
                 client.send(bad, KIND, NO_ADDRESS, 8, 0, 0, i + 1);
             } else {
                 client.receive(bad, NO_ADDRESS, 8, 0, i + 1);
             }
         }
-        Await.until("no overrun", () -> state(bad) == CompletionQueueDescriptor.STATE_OVERRUN);
-        Await.until("the driver's reading", (transmit ? bad.transmit : bad.receive)::isDrained);
+        Deadline.awaitParked("no overrun", () -> state(bad) == CompletionQueueDescriptor.STATE_OVERRUN);
+        Deadline.awaitParked("the driver's reading", (transmit ? bad.transmit : bad.receive)::isDrained);
         for (int i = 0; i < bad.cqCapacity; i++) {
             long[] entry = client.awaitCompletion(bad);
             assertEquals(CompletionQueueDescriptor.KIND_ERROR, entry[0], "entry " + i);
@@ -53,7 +54,7 @@ class IgnoredCreditTest {
         UnsafeApi.putLongRelease(
             null, bad.cq.address() + CompletionQueueDescriptor.READ_POSITION_OFFSET, bad.read);
         client.receive(bad, NO_ADDRESS, 8, 0, -1);
-        Await.until("the driver's reading", bad.receive::isDrained);
+        Deadline.awaitParked("the driver's reading", bad.receive::isDrained);
         for (int i = 0; i < BEYOND; i++) {
             UnsafeApi.putLong(region.data(), i + 77L);
             client.receive(good, region.address(1024), 8, 7, 501);

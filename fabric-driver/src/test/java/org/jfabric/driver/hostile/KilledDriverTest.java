@@ -8,7 +8,8 @@ import org.jfabric.FabricListener;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -40,7 +41,7 @@ class KilledDriverTest {
 
     @BeforeEach
     void makeBase() {
-        base = FabricPair.newBase();
+        base = TestDirectory.create();
     }
 
     @AfterEach
@@ -48,7 +49,7 @@ class KilledDriverTest {
         while (!opened.isEmpty()) {
             opened.pop().close();
         }
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
     }
 
     private <T extends AutoCloseable> T opened(T resource) {
@@ -88,13 +89,13 @@ class KilledDriverTest {
         // garbage, so that there is an error to keep
         try (ControlClient bad = new ControlClient(driver.directory(), () -> { })) {
             bad.command(200, new UnsafeBuffer(new byte[64]), 64);
-            Await.until("the end of the bad client", bad::isEnded);
+            Deadline.awaitParked("the end of the bad client", bad::isEnded);
         }
         // the driver has worked off everything: it parks, or has taken the requests
         try (DriverView view = new DriverView(driver.directory())) {
-            Rig.assertLogged(view, "command ring is corrupt");
+            WatchedDriver.assertLogged(view, "command ring is corrupt");
         }
-        Await.until("messages", () -> {
+        Deadline.awaitParked("messages", () -> {
             for (int i = 0; i < 10; i++) {
                 if (node.memory.buffer().getByte((1 << 20) + i * 1000 + 99) != FabricNode.pattern(i, 99)) {
                     return false;
@@ -103,9 +104,9 @@ class KilledDriverTest {
             return true;
         });
         driver.kill();
-        Await.until("being told", () -> !told.isEmpty());
+        Deadline.awaitParked("being told", () -> !told.isEmpty());
         for (int i = 0; i < 20; i++) {
-            FabricNode.Entry entry = Await.value("an entry that was written", node::poll);
+            FabricNode.Entry entry = Deadline.awaitValue("an entry that was written", node::poll);
             assertEquals(0, entry.err(), entry.toString());
         }
         for (int i = 0; i < 10; i++) {
@@ -134,8 +135,8 @@ class KilledDriverTest {
         // one that ends and three that nobody takes
         node.endpoint.trecv(node.memory.address(0), 64, -1L, 1, 0, 1);
         node.endpoint.tsend(node.memory.address(64), 64, self, 1, 2);
-        Await.value("an entry", node::poll);
-        Await.value("an entry", node::poll);
+        Deadline.awaitValue("an entry", node::poll);
+        Deadline.awaitValue("an entry", node::poll);
         assertEquals(node.info.txAttr().size(), node.endpoint.txSizeLeft());
         for (int i = 0; i < 3; i++) {
             assertEquals(0, node.endpoint.tsend(node.memory.address(0), 1 << 20, self, 50 + i, 3 + i));
@@ -144,11 +145,12 @@ class KilledDriverTest {
         Thread closing = new Thread(() -> unfinished.set(node.fabric.close(TimeUnit.HOURS.toNanos(1))), "closing");
         closing.setDaemon(true);
         closing.start();
-        Await.until("the wait for the sends", () -> !node.fabric.isOpen() && closing.getState() != Thread.State.NEW
+        Deadline.awaitParked("the wait for the sends", () ->
+            !node.fabric.isOpen() && closing.getState() != Thread.State.NEW
             && closing.getState() != Thread.State.RUNNABLE);
         assertEquals(-1, unfinished.get());
         driver.kill();
-        Await.until(() -> "the return from close, it is in " + List.of(closing.getStackTrace()),
+        Deadline.awaitParked(() -> "the return from close, it is in " + List.of(closing.getStackTrace()),
             () -> unfinished.get() >= 0);
         assertEquals(3, unfinished.get());
         assertEquals(0, node.fabric.close(1));
@@ -170,8 +172,8 @@ class KilledDriverTest {
         long self = node.av.insert(node.endpoint.name());
         node.endpoint.trecv(node.memory.address(0), 8, -1L, 1, 0, 1);
         node.endpoint.tsend(node.memory.address(64), 8, self, 1, 2);
-        Await.value("an entry", node::poll);
-        Await.value("an entry", node::poll);
+        Deadline.awaitValue("an entry", node::poll);
+        Deadline.awaitValue("an entry", node::poll);
     }
 
     @Test
@@ -186,8 +188,8 @@ class KilledDriverTest {
         long toThere = here.av.insertService("beta", "there");
         there.endpoint.trecv(there.memory.address(0), 64, -1L, 1, 0, 1);
         here.endpoint.tsend(here.memory.address(0), 64, toThere, 1, 1);
-        assertEquals(0, Await.value("the first message", here::poll).err());
-        assertEquals(0, Await.value("the first message", there::poll).err());
+        assertEquals(0, Deadline.awaitValue("the first message", here::poll).err());
+        assertEquals(0, Deadline.awaitValue("the first message", there::poll).err());
         // a large one that nobody takes, and a receive that only the other can end
         here.endpoint.tsend(here.memory.address(0), 1 << 20, toThere, 2, 2);
         here.endpoint.trecv(here.memory.address(0), 64, toThere, 3, 0, 3);
@@ -195,7 +197,7 @@ class KilledDriverTest {
         beta.kill();
         int seen = 0;
         for (int i = 0; i < 2; i++) {
-            FabricNode.Entry entry = Await.value("an error entry", here::poll);
+            FabricNode.Entry entry = Deadline.awaitValue("an error entry", here::poll);
             assertTrue(entry.err() != 0, entry.toString());
             seen |= 1 << (int) entry.context();
         }
@@ -203,10 +205,10 @@ class KilledDriverTest {
         local.assertGoOn(10);
         // nobody is there
         here.endpoint.tsend(here.memory.address(0), 64, toThere, 1, 4);
-        assertTrue(Await.value("an error entry", here::poll).err() != 0);
+        assertTrue(Deadline.awaitValue("an error entry", here::poll).err() != 0);
         try (DriverView view = new DriverView(alpha.directory())) {
-            Rig.assertLogged(view, "beta");
-            Rig.assertExplained(view);
+            WatchedDriver.assertLogged(view, "beta");
+            WatchedDriver.assertExplained(view);
         }
         DriverProcess successor = driver("beta");
         FabricNode next = node("shm", successor, new CopyOnWriteArrayList<>());
@@ -215,8 +217,8 @@ class KilledDriverTest {
         next.endpoint.trecv(next.memory.address(0), 64, -1L, 1, 0, 1);
         here.fill(0, 64, 5);
         here.endpoint.tsend(here.memory.address(0), 64, toNext, 1, 6);
-        assertEquals(0, Await.value("the message to the successor", here::poll).err(), address);
-        assertEquals(0, Await.value("the message to the successor", next::poll).err());
+        assertEquals(0, Deadline.awaitValue("the message to the successor", here::poll).err(), address);
+        assertEquals(0, Deadline.awaitValue("the message to the successor", next::poll).err());
         next.assertFilled(0, 64, 5);
         local.assertGoOn(10);
     }

@@ -7,6 +7,7 @@ import org.jfabric.codec.queue.ReceiveRequestEncoder;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.MemoryRegionDescriptor;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,7 +25,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class MultiReceiveGarbageTest {
     @RegisterExtension
-    static final Rig RIG = new Rig();
+    static final WatchedDriver DRIVER = new WatchedDriver();
 
     private static final long REGION_LENGTH = 1 << 16;
     private static final long CAPS = Flags.MSG | Flags.TAGGED | Flags.MULTI_RECV;
@@ -39,7 +40,7 @@ class MultiReceiveGarbageTest {
     private static void post(
         ControlClient client, ControlClient.Queues queues, long flags, long buf, long length, long minFree,
         long context) {
-        int offset = Await.value("room", () -> {
+        int offset = Deadline.awaitValue("room", () -> {
             int claimed = queues.receive.claim(64);
             return claimed < 0 ? null : claimed;
         });
@@ -63,7 +64,7 @@ class MultiReceiveGarbageTest {
         long seed = System.nanoTime();
         System.out.println("seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         ControlClient.Queues queues = client.open("multi-garbage", "", CAPS, 1 << 12, null);
         ControlClient.Region region = client.register(REGION_LENGTH);
         long self = client.insert(queues, queues.address);
@@ -79,14 +80,15 @@ class MultiReceiveGarbageTest {
             post(client, queues, BUFFER | kind, where, Math.min(bytes, REGION_LENGTH / 4),
                 random.nextBoolean() ? random.nextLong() : BOUNDARIES[random.nextInt(BOUNDARIES.length)], 1);
             for (int i = 0; i < 4; i++) {
-                Await.until("the driver's reading", queues.transmit::isDrained);
+                Deadline.awaitParked("the driver's reading", queues.transmit::isDrained);
                 client.send(queues, SEND, region.address(0), random.nextInt(2000), self, 0, 2);
                 outstanding[0]++;
             }
-            Await.until("the driver's reading", () -> queues.transmit.isDrained() && queues.receive.isDrained());
+            Deadline.awaitParked("the driver's reading",
+                () -> queues.transmit.isDrained() && queues.receive.isDrained());
             outstanding[0] -= drain(queues);
             // by chance nothing was posted that takes messages: who submits more than it may is ended
-            Await.until(() -> outstanding[0] + " sends, seed " + seed, () -> {
+            Deadline.awaitParked(() -> outstanding[0] + " sends, seed " + seed, () -> {
                 if (outstanding[0] > MAX_OUTSTANDING && queues.receive.isDrained()) {
                     post(client, queues, BUFFER, region.address(REGION_LENGTH / 2), REGION_LENGTH / 4, 1, 1);
                 }
@@ -103,7 +105,7 @@ class MultiReceiveGarbageTest {
             assertEquals(0x11, UnsafeApi.getByte(region.data() + i), "byte " + i + ", seed " + seed);
         }
         client.close();
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     /** Takes what is there; how many of it were entries of sends. */
@@ -125,7 +127,7 @@ class MultiReceiveGarbageTest {
 
     @Test
     void shouldHoldBackOnlyTheEndpointOfAClientThatNeverReads() {
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         ControlClient.Queues lazy = client.open("multi-lazy", "", CAPS, CQ_SIZE, null);
         ControlClient.Queues sender = client.open("multi-sender", "", CAPS, 1 << 10, null);
         ControlClient.Region region = client.register(REGION_LENGTH);
@@ -133,7 +135,7 @@ class MultiReceiveGarbageTest {
         post(client, lazy, BUFFER, region.address(0), REGION_LENGTH, 64, 1);
         int sends = 200;
         for (int i = 0; i < sends; i++) {
-            Await.until("the driver's reading", sender.transmit::isDrained);
+            Deadline.awaitParked("the driver's reading", sender.transmit::isDrained);
             client.send(sender, SEND, region.address(0), 8, toLazy, 0, i);
         }
         for (int i = 0; i < sends; i++) {
@@ -153,13 +155,13 @@ class MultiReceiveGarbageTest {
         assertEquals(CompletionQueueDescriptor.STATE_OPEN, state(lazy));
         assertFalse(client.isEnded());
         client.close();
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     @Test
     void shouldOverrunOnlyTheQueueWhoseReadPositionIsImpossible() {
         for (long position : List.of(-1L, Long.MIN_VALUE, Long.MAX_VALUE, 1L << 40, 100_000L)) {
-            ControlClient client = new ControlClient(RIG.directory(), () -> { });
+            ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
             ControlClient.Queues bad = client.open("multi-bad", "", CAPS, CQ_SIZE, null);
             ControlClient.Queues good = client.open("multi-good", "", CAPS, 1 << 10, null);
             ControlClient.Region region = client.register(REGION_LENGTH);
@@ -168,10 +170,10 @@ class MultiReceiveGarbageTest {
             published(bad, position);
             post(client, bad, BUFFER, region.address(0), REGION_LENGTH, 64, 1);
             for (int i = 0; i < 100; i++) {
-                Await.until("the driver's reading", good.transmit::isDrained);
+                Deadline.awaitParked("the driver's reading", good.transmit::isDrained);
                 client.send(good, SEND, region.address(0), 8, toBad, 0, i);
             }
-            Await.until(() -> "no overrun with read position " + position,
+            Deadline.awaitParked(() -> "no overrun with read position " + position,
                 () -> state(bad) == CompletionQueueDescriptor.STATE_OVERRUN);
             for (int i = 0; i < 100; i++) {
                 assertEquals(CompletionQueueDescriptor.KIND_SUCCESS, client.awaitCompletion(good)[0]);
@@ -189,27 +191,27 @@ class MultiReceiveGarbageTest {
             assertFalse(client.isEnded());
             client.close();
         }
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     /** The driver finds out in the middle of a message; the buffer loses that message and nothing else. */
     @Test
     void shouldGoOnWithABufferWhoseSenderCutItsMemory() {
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         ControlClient.Queues queues = client.open("multi-survivor", "", CAPS, 1 << 8, null);
         ControlClient.Region region = client.register(1 << 20);
         long self = client.insert(queues, queues.address);
         post(client, queues, BUFFER, region.address(0), 1 << 20, 64, 1);
         int last = 0;
         for (int length : new int[] {64, 8192, 60_000}) {
-            ControlClient bad = new ControlClient(RIG.directory(), () -> { });
+            ControlClient bad = new ControlClient(DRIVER.directory(), () -> { });
             ControlClient.Queues sender = bad.open("multi-cut-" + length, "");
             ControlClient.Region memory = bad.register(1 << 16);
             long to = bad.insert(sender, queues.address);
-            CutFiles.cut(RIG.directory(), CutFiles.nameOf(memory.file()), 4096);
+            CutFiles.cut(DRIVER.directory(), CutFiles.nameOf(memory.file()), 4096);
             bad.send(sender, SEND, memory.address(0), length, to, 0, 3);
-            Await.until("the client's end", bad::isEnded);
-            RIG.assertLogged("was ended", CutFiles.nameOf(memory.file()), "was cut");
+            Deadline.awaitParked("the client's end", bad::isEnded);
+            DRIVER.assertLogged("was ended", CutFiles.nameOf(memory.file()), "was cut");
             bad.close();
             UnsafeApi.putLong(region.data() + (1 << 19), length * 77L);
             client.send(queues, SEND, region.address(1 << 19), 8, self, 0, 4);
@@ -232,6 +234,6 @@ class MultiReceiveGarbageTest {
         }
         assertFalse(client.isEnded());
         client.close();
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 }

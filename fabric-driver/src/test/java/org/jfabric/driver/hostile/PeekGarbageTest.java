@@ -20,7 +20,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class PeekGarbageTest {
     @RegisterExtension
-    static final Rig RIG = new Rig();
+    static final WatchedDriver DRIVER = new WatchedDriver();
 
     private static final long ANY_OF = Flags.PEEK | Flags.CLAIM | Flags.DISCARD;
     private static final long REGION_LENGTH = 1 << 16;
@@ -31,7 +31,7 @@ class PeekGarbageTest {
         long seed = System.nanoTime();
         System.out.println("seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         ControlClient.Queues queues = client.open("peeks-" + Long.toHexString(seed), "");
         ControlClient.Region region = client.register(REGION_LENGTH);
         long self = client.insert(queues, queues.address);
@@ -52,7 +52,7 @@ class PeekGarbageTest {
         }
         assertTrue(found > 0, "nothing was ever found, seed " + seed);
         client.close();
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     /** Takes the next entry; true for a success. */

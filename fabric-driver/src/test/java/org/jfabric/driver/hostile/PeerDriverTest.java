@@ -7,6 +7,7 @@ import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -27,7 +28,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class PeerDriverTest {
     @RegisterExtension
-    static final Rig RIG = new Rig();
+    static final WatchedDriver DRIVER = new WatchedDriver();
 
     private static final long KIND = Flags.TAGGED | Flags.COMPLETION;
     private static final int LENGTH = 1 << 20;
@@ -39,9 +40,9 @@ class PeerDriverTest {
 
     @BeforeEach
     void startBeta() {
-        beta = DriverProcess.start(RIG.base().resolve("beta"));
+        beta = DriverProcess.start(DRIVER.base().resolve("beta"));
         betaView = new DriverView(beta.directory());
-        across = new Bystanders("shm", RIG.directory(), beta.directory());
+        across = new Bystanders("shm", DRIVER.directory(), beta.directory());
         receiver = Bystanders.node("shm", beta.directory());
     }
 
@@ -49,7 +50,7 @@ class PeerDriverTest {
     void stopBeta() {
         try {
             across.assertGoOn(20);
-            Rig.assertExplained(betaView);
+            WatchedDriver.assertExplained(betaView);
         } catch (AssertionError e) {
             System.out.println("beta: " + beta.output().lines().filter(line -> !line.contains("jfabric.")).toList()
                 + betaView.errors() + betaView.counters());
@@ -69,7 +70,7 @@ class PeerDriverTest {
     private long toReceiver;
 
     private void open(String name) {
-        client = new ControlClient(RIG.directory(), () -> { });
+        client = new ControlClient(DRIVER.directory(), () -> { });
         queues = client.open(name, "");
         region = client.register(LENGTH);
         toReceiver = client.insert(queues, receiver.endpoint.name());
@@ -79,7 +80,7 @@ class PeerDriverTest {
     }
 
     private Path file() {
-        return RIG.directory().resolve(CutFiles.nameOf(region.file()));
+        return DRIVER.directory().resolve(CutFiles.nameOf(region.file()));
     }
 
     /** The first use maps the region, later ones copy from the mapping. */
@@ -88,7 +89,7 @@ class PeerDriverTest {
             receiver.endpoint.trecv(receiver.memory.address(0), LENGTH, -1L, 1, 0, 1);
             receiver.memory.buffer().setMemory(0, LENGTH, (byte) -1);
             client.send(queues, KIND, region.address(0), LENGTH, toReceiver, 1, 2);
-            FabricNode.Entry entry = Await.value("the message", receiver::poll);
+            FabricNode.Entry entry = Deadline.awaitValue("the message", receiver::poll);
             assertEquals(0, entry.err(), entry.toString());
             assertEquals(LENGTH, entry.len());
             for (int at = 0; at < LENGTH; at += 8) {
@@ -104,17 +105,17 @@ class PeerDriverTest {
             open("cut-" + round);
             exchange(3);
             receiver.endpoint.trecv(receiver.memory.address(0), LENGTH, -1L, 1, 0, 77);
-            CutFiles.cut(RIG.directory(), file().getFileName().toString(), 8192);
+            CutFiles.cut(DRIVER.directory(), file().getFileName().toString(), 8192);
             client.send(queues, KIND, region.address(0), LENGTH, toReceiver, 1, 3);
-            FabricNode.Entry entry = Await.value("the receive's end", receiver::poll);
+            FabricNode.Entry entry = Deadline.awaitValue("the receive's end", receiver::poll);
             assertEquals(77, entry.context(), entry.toString());
             assertTrue(entry.err() != 0, entry.toString());
             client.close();
             across.assertUnharmed();
         }
-        Rig.assertLogged(betaView, "was cut under our mapping", "Only messages from this region");
+        WatchedDriver.assertLogged(betaView, "was cut under our mapping", "Only messages from this region");
         across.assertGoOn(20);
-        RIG.bystanders().assertUnharmed();
+        DRIVER.bystanders().assertUnharmed();
     }
 
     @Test
@@ -123,7 +124,8 @@ class PeerDriverTest {
         Files.delete(file());
         Files.createSymbolicLink(file(), Path.of("/etc/passwd"));
         exchange(3);
-        Rig.assertLogged(betaView, file().getFileName().toString(), "symbolic link refused", "come in segments");
+        WatchedDriver.assertLogged(
+            betaView, file().getFileName().toString(), "symbolic link refused", "come in segments");
         client.close();
     }
 
@@ -142,14 +144,14 @@ class PeerDriverTest {
                 default -> other = new byte[100];
             }
             java.util.Arrays.fill(other, Math.min(4096, other.length), other.length, (byte) 9);
-            Path temporary = RIG.directory().resolve("replacement");
+            Path temporary = DRIVER.directory().resolve("replacement");
             Files.write(temporary, other);
             Files.setPosixFilePermissions(temporary,
                 java.nio.file.attribute.PosixFilePermissions.fromString("rw-------"));
             Files.move(temporary, file(), StandardCopyOption.REPLACE_EXISTING);
             exchange(3);
             if (variant > 0) {
-                Rig.assertLogged(betaView, file().getFileName().toString(), "come in segments");
+                WatchedDriver.assertLogged(betaView, file().getFileName().toString(), "come in segments");
             }
             client.close();
             open("another-" + variant);
@@ -167,18 +169,18 @@ class PeerDriverTest {
         }
         across.close();
         CutFiles.cut(beta.directory(), ring.getFileName().toString(), 0);
-        Rig.assertLogged(RIG.view(), "driver beta", "cut one of its files");
-        RIG.bystanders().assertGoOn(10);
+        WatchedDriver.assertLogged(DRIVER.view(), "driver beta", "cut one of its files");
+        DRIVER.bystanders().assertGoOn(10);
         // connects anew; what was on the way has failed
         receiver.endpoint.trecv(receiver.memory.address(0), LENGTH, -1L, 5, 0, 1);
-        Await.until("a message arrives", () -> {
+        Deadline.awaitParked("a message arrives", () -> {
             client.send(queues, KIND, region.address(0), 64, toReceiver, 5, 9);
             client.awaitCompletion(queues);
             FabricNode.Entry entry = receiver.poll();
             return entry != null && entry.err() == 0;
         });
         client.close();
-        across = new Bystanders("shm", RIG.directory(), beta.directory());
+        across = new Bystanders("shm", DRIVER.directory(), beta.directory());
     }
 
     @Test
@@ -193,7 +195,7 @@ class PeerDriverTest {
         client.signal(queues);
         assertTrue(client.expectEnded().contains("receive queue"));
         for (int i = 0; i < 2; i++) {
-            FabricNode.Entry entry = Await.value("an error entry", receiver::poll);
+            FabricNode.Entry entry = Deadline.awaitValue("an error entry", receiver::poll);
             assertTrue(entry.err() != 0 && entry.err() != FabricErrno.ECANCELED, entry.toString());
         }
         client.close();

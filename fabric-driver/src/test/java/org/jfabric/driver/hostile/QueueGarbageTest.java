@@ -14,6 +14,7 @@ import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -34,7 +35,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class QueueGarbageTest {
     @RegisterExtension
-    static final Rig RIG = new Rig();
+    static final WatchedDriver DRIVER = new WatchedDriver();
 
     private static final int SEND = SendRequestEncoder.TEMPLATE_ID;
     private static final int RECEIVE = ReceiveRequestEncoder.TEMPLATE_ID;
@@ -53,7 +54,7 @@ class QueueGarbageTest {
 
     @Test
     void shouldAnswerAnInvalidFieldWithAnErrorEntryAndGoOn() {
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         ControlClient.Queues queues = client.open(name(), "");
         ControlClient.Region region = client.register(REGION_LENGTH);
         long self = client.insert(queues, queues.address);
@@ -100,7 +101,7 @@ class QueueGarbageTest {
         SplittableRandom random = new SplittableRandom(seed);
         for (int session = 0; session < 20; session++) {
             boolean wellFormed = session % 2 == 0;
-            ControlClient client = new ControlClient(RIG.directory(), () -> { });
+            ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
             ControlClient.Queues queues = client.open(name(), "");
             ControlClient.Region region = client.register(REGION_LENGTH);
             client.insert(queues, queues.address);
@@ -110,7 +111,7 @@ class QueueGarbageTest {
                 boolean isCancel = random.nextInt(10) == 0;
                 boolean isBroken = !wellFormed && random.nextInt(50) == 0;
                 int length = isBroken ? 8 + random.nextInt(300) : isCancel ? CANCEL_LENGTH : 64;
-                int offset = Await.value("room", () -> claim(ring, length));
+                int offset = Deadline.awaitValue("room", () -> claim(ring, length));
                 long body = ring.ringAddress() + offset + 8;
                 fill(random, body, length - 8, region);
                 if (wellFormed && isCancel) {
@@ -124,11 +125,11 @@ class QueueGarbageTest {
                     isBroken && random.nextBoolean() ? random.nextInt(16) : isCancel ? CANCEL : known);
                 client.signal(queues);
             }
-            Await.until("the driver's reading of all requests", () -> ring.isDrained() || client.isEnded());
+            Deadline.awaitParked("the driver's reading of all requests", () -> ring.isDrained() || client.isEnded());
             assertFalse(wellFormed && client.isEnded(), "ended for well-formed requests, seed " + seed);
             client.close();
         }
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     private static Integer claim(RecordProducer ring, int length) {
@@ -153,7 +154,7 @@ class QueueGarbageTest {
         words.add(new int[] {CANCEL_LENGTH - 1, CANCEL});
         words.add(new int[] {CANCEL_LENGTH + 8, CANCEL});
         for (int[] word : words) {
-            ControlClient client = new ControlClient(RIG.directory(), () -> { });
+            ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
             ControlClient.Queues queues = client.open(name(), "");
             RecordProducer producer = transmit ? queues.transmit : queues.receive;
             UnsafeApi.putLongRelease(
@@ -163,22 +164,22 @@ class QueueGarbageTest {
             String queue = (transmit ? "transmit" : "receive") + " queue of endpoint " + queues.address;
             assertTrue(reason.contains(queue) && reason.contains(Integer.toString(word[0])),
                 "word " + word[0] + ' ' + word[1] + ": " + reason);
-            RIG.assertLogged("was ended: " + queue + " is corrupt", "it can connect again");
+            DRIVER.assertLogged("was ended: " + queue + " is corrupt", "it can connect again");
             client.close();
         }
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     @Test
     void shouldEndTheClientWhoseRecordCrossesTheEndOfTheRing() {
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         ControlClient.Queues queues = client.open(name(), "");
         long capacity = queues.transmit.capacity();
         // cancels of nothing lead to the last line of the ring
         for (long position = 0; position < capacity - 64; position += 64) {
-            Await.until("room", () -> cancel(client, queues, 99));
+            Deadline.awaitParked("room", () -> cancel(client, queues, 99));
         }
-        Await.until("the last line", queues.transmit::isDrained);
+        Deadline.awaitParked("the last line", queues.transmit::isDrained);
         UnsafeApi.putLongRelease(null, queues.transmit.ringAddress() + capacity - 64,
             RecordRingDescriptor.word(128, SEND));
         client.signal(queues);
@@ -187,7 +188,7 @@ class QueueGarbageTest {
 
     @Test
     void shouldNotBeMisledByPaddingRoundTheRing() {
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         ControlClient.Queues queues = client.open(name(), "");
         UnsafeApi.putLongRelease(null, queues.transmit.ringAddress(),
             RecordRingDescriptor.word(queues.transmit.capacity(), RecordRingDescriptor.PADDING_TYPE));
@@ -198,7 +199,7 @@ class QueueGarbageTest {
     /** Positions and counts that the driver has written are never read back by it. */
     @Test
     void shouldNotReadBackWhatItPublished() {
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         ControlClient.Queues queues = client.open(name(), "");
         ControlClient.Region region = client.register(REGION_LENGTH);
         long self = client.insert(queues, queues.address);
@@ -231,17 +232,17 @@ class QueueGarbageTest {
         // another one in each run: to overrun a queue takes long
         positions.add(random.nextLong() | 1L << 33);
         for (long position : positions) {
-            ControlClient client = new ControlClient(RIG.directory(), () -> { });
+            ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
             ControlClient.Queues bad = client.open(name(), "");
             ControlClient.Queues good = client.open(name(), "");
             UnsafeApi.putLongRelease(
                 null, bad.cq.address() + CompletionQueueDescriptor.READ_POSITION_OFFSET, position);
             // an error entry for each: an address that does not exist
             for (int i = 0; i < bad.cqCapacity + 10; i++) {
-                Await.until("room", () -> bad.transmit.isDrained());
+                Deadline.awaitParked("room", () -> bad.transmit.isDrained());
                 client.send(bad, KIND, 0, 8, 0, 0, i + 1);
             }
-            Await.until(() -> "no overrun with read position " + position, () -> UnsafeApi.getIntVolatile(
+            Deadline.awaitParked(() -> "no overrun with read position " + position, () -> UnsafeApi.getIntVolatile(
                 null, bad.cq.address() + CompletionQueueDescriptor.STATE_OFFSET)
                 == CompletionQueueDescriptor.STATE_OVERRUN);
             var told = client.expect(CompletionQueueOverrunDecoder.TEMPLATE_ID);
@@ -252,7 +253,7 @@ class QueueGarbageTest {
             assertFalse(client.isEnded());
             client.close();
         }
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     @Test
@@ -261,7 +262,7 @@ class QueueGarbageTest {
         System.out.println("seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
         for (int i = 0; i < 10; i++) {
-            ControlClient client = new ControlClient(RIG.directory(), () -> { });
+            ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
             ControlClient.Queues queues = client.open(name(), "");
             client.register(REGION_LENGTH);
             var files = List.of(queues.cq, queues.tq, queues.rq, client.control);
@@ -273,15 +274,15 @@ class QueueGarbageTest {
                 client.signal(queues);
                 client.doorbell();
             }
-            RIG.bystanders().assertGoOn(2);
+            DRIVER.bystanders().assertGoOn(2);
             client.close();
         }
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     @Test
     void shouldIgnoreActivityBytesWithoutMeaning() {
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         ControlClient.Queues queues = client.open(name(), "");
         ControlClient.Region region = client.register(REGION_LENGTH);
         long activity = client.control.address()
@@ -301,16 +302,16 @@ class QueueGarbageTest {
             new int[] {-5, 2}, new int[] {Integer.MAX_VALUE, 2}, new int[] {7, 2}, new int[] {8, 2},
             new int[] {16, 3}, new int[] {40, 7});
         for (int[] word : words) {
-            ControlClient client = new ControlClient(RIG.directory(), () -> { });
+            ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
             UnsafeApi.putLongRelease(
                 null, client.commands.ringAddress(), RecordRingDescriptor.word(word[0], word[1]));
             client.doorbell();
             String reason = client.expectEnded();
             assertTrue(reason.contains("the command ring is corrupt"), word[0] + " " + word[1] + ": " + reason);
-            RIG.assertLogged("the command ring is corrupt");
+            DRIVER.assertLogged("the command ring is corrupt");
             client.close();
         }
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     @Test
@@ -320,7 +321,7 @@ class QueueGarbageTest {
         SplittableRandom random = new SplittableRandom(seed);
         UnsafeBuffer body = new UnsafeBuffer(new byte[4096]);
         for (int session = 0; session < 40; session++) {
-            ControlClient client = new ControlClient(RIG.directory(), () -> { });
+            ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
             for (int i = 0; i < 60 && !client.isEnded(); i++) {
                 int length = random.nextInt(10) == 0 ? random.nextInt(600) : 900 + random.nextInt(1200);
                 // mostly zeros, so that many commands are well-formed and go further than the first check
@@ -341,36 +342,36 @@ class QueueGarbageTest {
                     Thread.onSpinWait();
                 }
             }
-            Await.until("the driver's reading", () -> client.commands.isDrained() || client.isEnded());
+            Deadline.awaitParked("the driver's reading", () -> client.commands.isDrained() || client.isEnded());
             client.close();
         }
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     @Test
     void shouldEndTheClientWhoseEventPositionIsImpossible() {
         for (long position : new long[] {-64, 63, 1 << 20, Long.MAX_VALUE, Long.MIN_VALUE}) {
-            ControlClient client = new ControlClient(RIG.directory(), () -> { });
+            ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
             long word = client.control.address() + ControlFileDescriptor.eventRingOffset(client.ringLength)
                 + RecordRingDescriptor.CONSUMER_POSITION_OFFSET;
             UnsafeApi.putLongRelease(null, word, position);
             // answers until the ring is full make the driver look at the position
-            Await.until("the end", () -> {
+            Deadline.awaitParked("the end", () -> {
                 if (client.commands.claim(128) >= 0) {
                     client.register(0, 0);
                 }
                 UnsafeApi.putLongRelease(null, word, position);
                 return client.isEnded();
             });
-            RIG.assertLogged("position");
+            DRIVER.assertLogged("position");
             client.close();
         }
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     @Test
     void shouldEndTheClientThatSubmitsMoreThanItMay() {
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         ControlClient.Queues queues = client.open(name(), "");
         ControlClient.Region region = client.register(REGION_LENGTH);
         for (int i = 0; i < 100_000 && !client.isEnded(); i++) {
@@ -394,7 +395,7 @@ class QueueGarbageTest {
     }
 
     private static int ringLength(boolean transmit) {
-        try (ControlClient client = new ControlClient(RIG.directory(), () -> { })) {
+        try (ControlClient client = new ControlClient(DRIVER.directory(), () -> { })) {
             ControlClient.Queues queues = client.open(name(), "");
             return (transmit ? queues.transmit : queues.receive).capacity();
         }

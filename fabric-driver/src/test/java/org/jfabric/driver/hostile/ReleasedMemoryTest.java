@@ -10,7 +10,8 @@ import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -38,12 +39,12 @@ class ReleasedMemoryTest {
 
     @BeforeEach
     void makeBase() {
-        base = FabricPair.newBase();
+        base = TestDirectory.create();
     }
 
     @AfterEach
     void deleteBase() {
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
     }
 
     private FabricDriver embed(String name) {
@@ -66,7 +67,7 @@ class ReleasedMemoryTest {
     }
 
     private void awaitMappings(List<String> expected, Runnable pump) {
-        Await.until(() -> "the mappings " + expected + ", seen " + mappings(), () -> {
+        Deadline.awaitParked(() -> "the mappings " + expected + ", seen " + mappings(), () -> {
             pump.run();
             return mappings().equals(expected);
         });
@@ -76,7 +77,7 @@ class ReleasedMemoryTest {
         assertEquals(0, to.endpoint.trecv(to.memory.address(0), LARGE, -1L, 1, 0, 1));
         assertEquals(0, from.endpoint.tsend(from.memory.address(0), LARGE, address, 1, 2));
         for (FabricNode node : List.of(to, from)) {
-            Await.until("the message", () -> {
+            Deadline.awaitParked("the message", () -> {
                 pump.run();
                 return node.poll() != null;
             });

@@ -7,8 +7,10 @@ import org.jfabric.FabricException;
 import org.jfabric.MemoryRegion;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.ffi.Libc;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
@@ -32,24 +34,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class RoomTest {
     private final List<Path> mounted = new ArrayList<>();
-    private final Path base = FabricPair.newBase();
+    private final Path base = TestDirectory.create();
 
     @AfterEach
     void unmount() throws Exception {
         for (Path mount : mounted) {
-            new ProcessBuilder("umount", "-l", mount.toString()).inheritIO().start().waitFor();
+            TestProcess.run("umount", "-l", mount.toString());
         }
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
     }
 
     private Path mount(String size) throws Exception {
         Assumptions.assumeTrue(Libc.geteuid() == 0, "only root can mount a file system");
         Path point = Files.createDirectory(base.resolve("tmpfs-" + size));
-        Process mount = new ProcessBuilder(
-            "mount", "-t", "tmpfs", "-o", "mode=0700,size=" + size, "tmpfs", point.toString())
-            .redirectErrorStream(true).start();
-        String said = new String(mount.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
-        Assumptions.assumeTrue(mount.waitFor() == 0, "this system lets nobody mount: " + said);
+        TestProcess mount = TestProcess.run(
+            "mount", "-t", "tmpfs", "-o", "mode=0700,size=" + size, "tmpfs", point.toString());
+        Assumptions.assumeTrue(mount.status() == 0, "this system lets nobody mount: " + mount.output());
         mounted.add(point);
         return point;
     }
@@ -91,7 +91,7 @@ class RoomTest {
             fill(node, bystanders, directory);
             assertTrue(driver.process().isAlive());
             assertEquals(1 + 2, view.counter("memory regions"));
-            Rig.assertExplained(view);
+            WatchedDriver.assertExplained(view);
         }
     }
 
@@ -120,7 +120,7 @@ class RoomTest {
             regions.forEach(MemoryRegion::close);
             regions.clear();
             // the pages are free when the last view of them is gone
-            Await.until(() -> "room again, now " + directory.toFile().getUsableSpace() + " bytes", () -> {
+            Deadline.awaitParked(() -> "room again, now " + directory.toFile().getUsableSpace() + " bytes", () -> {
                 System.gc();
                 return directory.toFile().getUsableSpace() >= free;
             });

@@ -14,6 +14,7 @@ import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.SlabDescriptor;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -36,7 +37,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class SlabGarbageTest {
     @RegisterExtension
-    static final Rig RIG = new Rig();
+    static final WatchedDriver DRIVER = new WatchedDriver();
 
     private static final long REGION_LENGTH = 1 << 17;
     private static final long SEND = Flags.MSG | Flags.COMPLETION;
@@ -52,7 +53,7 @@ class SlabGarbageTest {
 
     private static void giveBack(ControlClient client, ControlClient.Queues queues, long... contexts) {
         int length = 8 + contexts.length * 8;
-        int offset = Await.value("room", () -> {
+        int offset = Deadline.awaitValue("room", () -> {
             int claimed = queues.receive.claim(length);
             return claimed < 0 ? null : claimed;
         });
@@ -66,7 +67,7 @@ class SlabGarbageTest {
     private static void claim(
         ControlClient client, ControlClient.Queues queues, long flags, long buf, long length, long slabContext,
         long context) {
-        int offset = Await.value("room", () -> {
+        int offset = Deadline.awaitValue("room", () -> {
             int claimed = queues.receive.claim(64);
             return claimed < 0 ? null : claimed;
         });
@@ -112,7 +113,7 @@ class SlabGarbageTest {
         long seed = System.nanoTime();
         System.out.println("seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         ControlClient.Queues slab = client.openBuffered(name(), LIMIT, LEAST);
         ControlClient.Queues other = client.openBuffered(name(), LIMIT, LEAST);
         ControlClient.Queues sender = client.open(name(), "");
@@ -151,21 +152,21 @@ class SlabGarbageTest {
                 giveBack(client, slab, context, context, context ^ 1L << 63);
                 giveBack(client, slab, context);
             }
-            Await.until("the driver's reading", slab.receive::isDrained);
+            Deadline.awaitParked("the driver's reading", slab.receive::isDrained);
         }
         assertFalse(client.isEnded());
         // no client that has no slab can have written this
         giveBack(client, sender, foreign);
         assertTrue(client.expectEnded().contains("receive queue of endpoint " + sender.address));
-        RIG.bystanders().assertUnharmed();
+        DRIVER.bystanders().assertUnharmed();
         client.close();
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     @ParameterizedTest
     @ValueSource(ints = {8, 9, 12, 20, 31, 8 + 32 * 8, 8 + 100 * 8})
     void shouldEndAClientWhoseReturnHasAnImpossibleLength(int length) {
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         ControlClient.Queues slab = client.openBuffered(name(), LIMIT, LEAST);
         int offset = slab.receive.claim(length);
         assertTrue(offset >= 0);
@@ -175,12 +176,12 @@ class SlabGarbageTest {
         String reason = client.expectEnded();
         assertTrue(reason.contains("receive queue") && reason.contains("type " + RETURN), reason);
         client.close();
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     @Test
     void shouldEndAClientThatGivesBackInItsTransmitQueue() {
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         ControlClient.Queues slab = client.openBuffered(name(), LIMIT, LEAST);
         int offset = slab.transmit.claim(16);
         UnsafeApi.putLong(slab.transmit.ringAddress() + offset + 8, 0);
@@ -188,7 +189,7 @@ class SlabGarbageTest {
         client.signal(slab);
         assertTrue(client.expectEnded().contains("transmit queue"));
         client.close();
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     /** Each request has one entry, whatever it names. */
@@ -197,7 +198,7 @@ class SlabGarbageTest {
         long seed = System.nanoTime();
         System.out.println("seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         ControlClient.Queues slab = client.openBuffered(name(), 128, LEAST);
         ControlClient.Queues sender = client.open(name(), "");
         ControlClient.Region region = client.register(REGION_LENGTH);
@@ -248,13 +249,13 @@ class SlabGarbageTest {
         }
         assertTrue(fetched > 100, fetched + ", seed " + seed);
         client.close();
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     /** What a client writes into its slab changes its own messages and nothing else. */
     @Test
     void shouldNeverDecideByWhatStandsInASlab() {
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         ControlClient.Queues slab = client.openBuffered(name(), LIMIT, LEAST);
         ControlClient.Queues sender = client.open(name(), "");
         ControlClient.Region region = client.register(REGION_LENGTH);
@@ -269,43 +270,43 @@ class SlabGarbageTest {
         }
         assertFalse(client.isEnded());
         client.close();
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     @Test
     void shouldEndTheClientWhoseSlabIsCut() {
         for (int round = 0; round < 5; round++) {
-            ControlClient client = new ControlClient(RIG.directory(), () -> { });
-            ControlClient peer = new ControlClient(RIG.directory(), () -> { });
+            ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
+            ControlClient peer = new ControlClient(DRIVER.directory(), () -> { });
             ControlClient.Queues slab = client.openBuffered(name(), LIMIT, LEAST);
             ControlClient.Queues sender = peer.open(name(), "");
             ControlClient.Region region = peer.register(REGION_LENGTH);
             long to = peer.insert(sender, slab.address);
             send(peer, sender, region, to, LENGTH, 1);
             assertNotNull(next(client, slab));
-            CutFiles.cut(RIG.directory(), CutFiles.nameOf(slab.slab), 0);
+            CutFiles.cut(DRIVER.directory(), CutFiles.nameOf(slab.slab), 0);
             // whole, longer than the limit, stored or announced
             peer.send(sender, SEND, region.address(0), new int[] {0, LENGTH, 70_000, 100_000, LENGTH}[round], to, 0, 2);
             peer.send(sender, SEND, region.address(0), LENGTH, to, 0, 3);
-            Await.until("the client's end", client::isEnded);
-            RIG.assertLogged("was ended", CutFiles.nameOf(slab.slab), "was cut");
-            RIG.bystanders().assertUnharmed();
+            Deadline.awaitParked("the client's end", client::isEnded);
+            DRIVER.assertLogged("was ended", CutFiles.nameOf(slab.slab), "was cut");
+            DRIVER.bystanders().assertUnharmed();
             assertFalse(peer.isEnded());
             client.close();
             peer.close();
         }
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     /** What was in hand for an innocent receiver ends, and its cells are all there afterwards. */
     @Test
     void shouldLoseOnlyTheMessageWhoseSendersRegionIsCut() {
         Info hints = new Info().caps(Flags.MSG | Flags.TAGGED).mode(Mode.BUFFERED_RECV);
-        FabricNode peer = RIG.opened(new FabricNode(
-            Fabric.connect(new FabricConfig().directory(RIG.directory())), "loopback", hints, 64, 0, () -> { }));
+        FabricNode peer = DRIVER.opened(new FabricNode(
+            Fabric.connect(new FabricConfig().directory(DRIVER.directory())), "loopback", hints, 64, 0, () -> { }));
         long self = peer.av.insert(peer.endpoint.name());
         for (int round = 0; round < 12; round++) {
-            ControlClient client = new ControlClient(RIG.directory(), () -> { });
+            ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
             ControlClient.Queues sender = client.open(name(), "");
             ControlClient.Region region = client.register(REGION_LENGTH);
             long to = client.insert(sender, peer.endpoint.name());
@@ -313,12 +314,12 @@ class SlabGarbageTest {
             int length = new int[] {LENGTH, 100_000, 100_000}[round % 3];
             boolean claims = round % 3 == 2;
             if (!claims) {
-                CutFiles.cut(RIG.directory(), CutFiles.nameOf(region.file()), 0);
+                CutFiles.cut(DRIVER.directory(), CutFiles.nameOf(region.file()), 0);
             }
             client.send(sender, SEND, region.address(0), length, to, 0, 1);
             if (claims) {
                 FabricNode.Entry entry = peer.await();
-                CutFiles.cut(RIG.directory(), CutFiles.nameOf(region.file()), 0);
+                CutFiles.cut(DRIVER.directory(), CutFiles.nameOf(region.file()), 0);
                 peer.cq.recvContext(entry.context()).context(5);
                 assertEquals(0, peer.endpoint.recvmsg(
                     peer.memory.address(), length, -1L, entry.context(), Flags.CLAIM));
@@ -326,7 +327,7 @@ class SlabGarbageTest {
                 assertEquals(5, lost.context(), lost::toString);
                 assertTrue(lost.err() != 0, lost::toString);
             }
-            Await.until("the client's end", client::isEnded);
+            Deadline.awaitParked("the client's end", client::isEnded);
             client.close();
             // more messages than there are cells, one after the other
             for (int i = 0; i < 300; i++) {
@@ -341,18 +342,18 @@ class SlabGarbageTest {
             }
         }
         peer.close();
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     /** Limits that the driver cannot hold are refused whoever asks. */
     @Test
     void shouldRefuseLimitsThatCannotBe() {
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         for (int[] limits : new int[][] {{-1, 0}, {0, -1}, {LIMIT + 1, 0}, {0, LIMIT + 1},
             {Integer.MAX_VALUE, Integer.MIN_VALUE}}) {
             assertEquals(FabricErrno.EMSGSIZE, client.refuseBuffered(name(), limits[0], limits[1]));
         }
         client.close();
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 }

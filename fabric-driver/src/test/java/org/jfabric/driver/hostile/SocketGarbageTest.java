@@ -12,6 +12,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
 import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,7 +32,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class SocketGarbageTest {
     @RegisterExtension
-    static final Rig RIG = new Rig();
+    static final WatchedDriver DRIVER = new WatchedDriver();
 
     private static final int EOF = 0;
     private static final int ECONNRESET = -104;
@@ -39,7 +40,7 @@ class SocketGarbageTest {
     private final UnsafeBuffer buffer = new UnsafeBuffer(ByteBuffer.allocateDirect(32 * 1024));
 
     private static int connect() {
-        int fd = UnixSocket.connect(RIG.directory().resolve("driver.sock"), UnixSocket.SOCK_NONBLOCK);
+        int fd = UnixSocket.connect(DRIVER.directory().resolve("driver.sock"), UnixSocket.SOCK_NONBLOCK);
         assertTrue(fd >= 0, "connect: " + fd);
         return fd;
     }
@@ -50,7 +51,7 @@ class SocketGarbageTest {
 
     private void awaitClosed(int fd) {
         UnsafeBuffer read = new UnsafeBuffer(ByteBuffer.allocateDirect(16 * 1024));
-        Await.until("the driver closes the connection", () -> {
+        Deadline.awaitParked("the driver closes the connection", () -> {
             int count = UnixSocket.recv(fd, read.addressOffset(), read.capacity(), UnixSocket.MSG_DONTWAIT);
             return count == EOF || count == ECONNRESET;
         });
@@ -72,7 +73,7 @@ class SocketGarbageTest {
         int fd = connect();
         send(fd, 0, hello(magic, major, ClientHelloEncoder.SCHEMA_ID, ClientHelloEncoder.TEMPLATE_ID));
         UnsafeBuffer read = new UnsafeBuffer(ByteBuffer.allocateDirect(16 * 1024));
-        Await.until("an answer", () -> UnixSocket.recv(
+        Deadline.awaitParked("an answer", () -> UnixSocket.recv(
             fd, read.addressOffset(), read.capacity(), UnixSocket.MSG_DONTWAIT) > 0);
         ClientWelcomeDecoder welcome = new ClientWelcomeDecoder().wrapAndApplyHeader(
             read, Integer.BYTES, new MessageHeaderDecoder());
@@ -86,7 +87,7 @@ class SocketGarbageTest {
     @Test
     void shouldSayWhatIsWrongWithTheMagic() {
         assertTrue(refusal(0x1234, 1).contains("magic is 0x1234"));
-        RIG.assertLogged("magic is 0x1234", Long.toHexString(FileHeaderDescriptor.MAGIC));
+        DRIVER.assertLogged("magic is 0x1234", Long.toHexString(FileHeaderDescriptor.MAGIC));
     }
 
     @Test
@@ -94,8 +95,8 @@ class SocketGarbageTest {
         String reason = refusal(FileHeaderDescriptor.MAGIC, 9);
         assertTrue(reason.contains("9.7") && reason.contains(
             FileHeaderDescriptor.MAJOR_VERSION + "." + FileHeaderDescriptor.MINOR_VERSION), reason);
-        RIG.assertLogged("9.7", "Use the same major version on both sides");
-        assertThrows(IllegalStateException.class, () -> new ControlClient(RIG.directory(), () -> { }, 2));
+        DRIVER.assertLogged("9.7", "Use the same major version on both sides");
+        assertThrows(IllegalStateException.class, () -> new ControlClient(DRIVER.directory(), () -> { }, 2));
     }
 
     @Test
@@ -116,8 +117,8 @@ class SocketGarbageTest {
             send(fd, 0, length);
             Libc.close(fd);
         }
-        RIG.assertLogged("a connection began with");
-        RIG.assertReclaimed();
+        DRIVER.assertLogged("a connection began with");
+        DRIVER.assertReclaimed();
     }
 
     @Test
@@ -127,7 +128,7 @@ class SocketGarbageTest {
             buffer.putInt(0, length);
             send(fd, 0, 4);
             awaitClosed(fd);
-            RIG.assertLogged("a message of " + length + " bytes", "allowed are 8 to 8192");
+            DRIVER.assertLogged("a message of " + length + " bytes", "allowed are 8 to 8192");
         }
     }
 
@@ -137,7 +138,7 @@ class SocketGarbageTest {
             int fd = connect();
             send(fd, 0, hello(FileHeaderDescriptor.MAGIC, 1, message[0], message[1]));
             awaitClosed(fd);
-            RIG.assertLogged("template " + message[1] + " of schema " + message[0]);
+            DRIVER.assertLogged("template " + message[1] + " of schema " + message[0]);
         }
     }
 
@@ -151,7 +152,7 @@ class SocketGarbageTest {
                 Integer.BYTES + MessageHeaderEncoder.ENCODED_LENGTH + ClientHelloEncoder.BLOCK_LENGTH, text);
             send(fd, 0, length);
             awaitClosed(fd);
-            RIG.assertLogged("hello of", "is cut");
+            DRIVER.assertLogged("hello of", "is cut");
         }
     }
 
@@ -178,7 +179,7 @@ class SocketGarbageTest {
             send(fd, 0, Integer.BYTES + length);
             awaitClosed(fd);
         }
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     @Test
@@ -191,10 +192,10 @@ class SocketGarbageTest {
             send(silent[i], 0, i * (length - 1) / silent.length);
         }
         for (int i = 0; i < 5; i++) {
-            ControlClient client = RIG.client();
+            ControlClient client = DRIVER.client();
             client.open("meanwhile-" + i, "");
         }
-        RIG.assertUp();
+        DRIVER.assertUp();
         for (int fd : silent) {
             Libc.close(fd);
         }
@@ -203,7 +204,7 @@ class SocketGarbageTest {
     /** Silent ones, and some that stop in the middle; a client that has said hello is silent much longer. */
     @Test
     void shouldCloseConnectionsThatNeverSayHelloAndNoOthers() {
-        Path directory = RIG.base().resolve("impatient");
+        Path directory = DRIVER.base().resolve("impatient");
         try (DriverProcess driver = DriverProcess.start(directory, "jfabric.liveness.helloTimeoutNs=1s");
             DriverView view = new DriverView(directory);
             ControlClient quiet = new ControlClient(directory, () -> { });
@@ -221,7 +222,7 @@ class SocketGarbageTest {
                     awaitClosed(fd);
                 }
             }
-            Rig.assertLogged(view, "did not say hello within 1000 ms", "jfabric.liveness.helloTimeoutNs");
+            WatchedDriver.assertLogged(view, "did not say hello within 1000 ms", "jfabric.liveness.helloTimeoutNs");
             assertEquals(20, view.counter("connections refused"));
             // each of the two rounds took a whole deadline, and nobody has spoken meanwhile
             assertTrue(!quiet.isEnded());
@@ -234,8 +235,8 @@ class SocketGarbageTest {
 
     @Test
     void shouldLoseNoDescriptorsAndNoMemoryToConnectionsThatComeAndGo() throws IOException {
-        RIG.settle();
-        long before = RIG.descriptors();
+        DRIVER.settle();
+        long before = DRIVER.descriptors();
         for (int i = 0; i < 200; i++) {
             int fd = connect();
             if (i % 4 == 1) {
@@ -248,10 +249,10 @@ class SocketGarbageTest {
             }
             Libc.close(fd);
         }
-        RIG.settle();
-        Await.until(() -> "descriptors: " + before + " before, " + RIG.descriptors() + " after",
-            () -> RIG.descriptors() <= before);
-        RIG.assertReclaimed();
-        assertEquals(10, RIG.files().size());
+        DRIVER.settle();
+        Deadline.awaitParked(() -> "descriptors: " + before + " before, " + DRIVER.descriptors() + " after",
+            () -> DRIVER.descriptors() <= before);
+        DRIVER.assertReclaimed();
+        assertEquals(10, DRIVER.files().size());
     }
 }

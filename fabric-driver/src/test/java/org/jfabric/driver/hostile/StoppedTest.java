@@ -6,6 +6,8 @@ import org.jfabric.FabricException;
 import org.jfabric.FabricListener;
 import org.jfabric.Flags;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,7 +25,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class StoppedTest {
     @RegisterExtension
-    static final Rig RIG = new Rig();
+    static final WatchedDriver DRIVER = new WatchedDriver();
 
     /** A client looks every second, and tells of a pause of more than a second behind that. */
     private static final long STOP_NS = TimeUnit.MILLISECONDS.toNanos(2200);
@@ -86,7 +88,7 @@ class StoppedTest {
         }
 
         void runUntilAnswered(long count) {
-            long deadline = System.nanoTime() + Await.DEADLINE_NS;
+            long deadline = System.nanoTime() + Deadline.ns(15);
             while (answered < count || sentEnded < sent) {
                 assertTrue(System.nanoTime() < deadline, this::toString);
                 step(sent < count);
@@ -101,71 +103,71 @@ class StoppedTest {
 
     @Test
     void shouldGoOnWhereItWasWhenAClientWasStopped() {
-        FabricNode node = RIG.opened(Bystanders.node("loopback", RIG.directory()));
-        ChildClient child = RIG.opened(new ChildClient("serve", RIG.directory()));
-        Conversation conversation = new Conversation(node, node.av.insert(child.await("ready")));
+        FabricNode node = DRIVER.opened(Bystanders.node("loopback", DRIVER.directory()));
+        TestProcess child = DRIVER.opened(ChildMain.start("serve", DRIVER.directory()));
+        Conversation conversation = new Conversation(node, node.av.insert(child.hear("ready")));
         child.say(node.endpoint.name());
         conversation.runUntilAnswered(200);
         long stopped = System.nanoTime();
-        ChildClient.signal(child.process(), "STOP");
+        TestProcess.signal(child.process(), "STOP");
         long resume = System.nanoTime() + STOP_NS;
         while (System.nanoTime() < resume) {
             conversation.step(true);
         }
         assertTrue(conversation.backpressure > 0 && conversation.sent - conversation.answered > 0,
             conversation::toString);
-        ChildClient.signal(child.process(), "CONT");
+        TestProcess.signal(child.process(), "CONT");
         conversation.runUntilAnswered(conversation.sent + 200);
-        long pauseNs = Long.parseLong(child.await("paused"));
+        long pauseNs = Long.parseLong(child.hear("paused"));
         long mostNs = System.nanoTime() - stopped;
         assertTrue(pauseNs > STOP_NS / 2 && pauseNs < mostNs, "told of a pause of " + pauseNs + " ns in " + mostNs);
         conversation.runUntilAnswered(conversation.sent + 200);
-        assertEquals(1, child.said().stream().filter(line -> line.startsWith("paused")).count(),
-            () -> child.said().toString());
-        assertTrue(child.said().stream().noneMatch(line -> line.matches("(lost|failed|gone) .*")),
-            () -> child.said().toString());
+        assertEquals(1, child.lines().stream().filter(line -> line.startsWith("paused")).count(),
+            () -> child.lines().toString());
+        assertTrue(child.lines().stream().noneMatch(line -> line.matches("(lost|failed|gone) .*")),
+            () -> child.lines().toString());
         child.close();
         node.close();
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     @Test
     void shouldOnlySeeBackpressureWhenTheDriverIsStopped() {
         AtomicInteger gone = new AtomicInteger();
-        FabricNode node = RIG.opened(Bystanders.node("loopback", new FabricConfig().directory(RIG.directory())
+        FabricNode node = DRIVER.opened(Bystanders.node("loopback", new FabricConfig().directory(DRIVER.directory())
             .listener(new FabricListener() {
                 @Override
                 public void onDriverGone(FabricException why) {
                     gone.incrementAndGet();
                 }
             })));
-        ChildClient child = RIG.opened(new ChildClient("serve", RIG.directory()));
-        Conversation conversation = new Conversation(node, node.av.insert(child.await("ready")));
+        TestProcess child = DRIVER.opened(ChildMain.start("serve", DRIVER.directory()));
+        Conversation conversation = new Conversation(node, node.av.insert(child.hear("ready")));
         child.say(node.endpoint.name());
         conversation.runUntilAnswered(100);
-        ChildClient.signal(RIG.driver().process(), "STOP");
+        TestProcess.signal(DRIVER.driver().process(), "STOP");
         try {
             long resume = System.nanoTime() + DRIVER_STOP_NS;
             while (System.nanoTime() < resume) {
                 conversation.step(true);
             }
         } finally {
-            ChildClient.signal(RIG.driver().process(), "CONT");
+            TestProcess.signal(DRIVER.driver().process(), "CONT");
         }
         conversation.runUntilAnswered(conversation.sent + 200);
         assertEquals(0, gone.get());
-        assertTrue(child.said().stream().noneMatch(line -> line.matches("(lost|failed|gone|paused) .*")),
-            () -> child.said().toString());
+        assertTrue(child.lines().stream().noneMatch(line -> line.matches("(lost|failed|gone|paused) .*")),
+            () -> child.lines().toString());
     }
 
     @Test
     void shouldHoldBackTheSendersOfASilentClientWithoutErrors() {
-        FabricNode silent = RIG.opened(Bystanders.node("loopback", RIG.directory()));
-        FabricNode sender = RIG.opened(Bystanders.node("loopback", RIG.directory()));
+        FabricNode silent = DRIVER.opened(Bystanders.node("loopback", DRIVER.directory()));
+        FabricNode sender = DRIVER.opened(Bystanders.node("loopback", DRIVER.directory()));
         long toSilent = sender.av.insert(silent.endpoint.name());
         int sent = 0;
         int refused = 0;
-        long deadline = System.nanoTime() + Await.DEADLINE_NS;
+        long deadline = System.nanoTime() + Deadline.ns(15);
         // it is held back, and stays so
         while (refused < REFUSALS) {
             assertTrue(System.nanoTime() - deadline < 0, refused + " times refused after " + sent + " messages");
@@ -183,11 +185,11 @@ class StoppedTest {
             FabricNode.Entry entry = sender.poll();
             assertTrue(entry == null || entry.err() == 0, () -> "an error for the sender: " + entry);
         }
-        RIG.bystanders().assertGoOn(50);
+        DRIVER.bystanders().assertGoOn(50);
         // it wakes up and takes everything
         for (int i = 0; i < sent; i++) {
             assertEquals(0, silent.endpoint.trecv(silent.memory.address(0), 100_000, -1L, i, 0, i));
-            FabricNode.Entry entry = Await.value("message " + i + " of " + sent, silent::poll);
+            FabricNode.Entry entry = Deadline.awaitValue("message " + i + " of " + sent, silent::poll);
             assertEquals(0, entry.err(), entry.toString());
             assertEquals(i, entry.context());
             assertEquals(i % 3 == 0 ? 100_000 : 8000, entry.len());
@@ -196,6 +198,6 @@ class StoppedTest {
         }
         silent.close();
         sender.close();
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 }

@@ -10,6 +10,7 @@ import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
 import org.jfabric.layout.VectorRequestDescriptor;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,7 +29,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class VectorGarbageTest {
     @RegisterExtension
-    static final Rig RIG = new Rig();
+    static final WatchedDriver DRIVER = new WatchedDriver();
 
     private static final long REGION_LENGTH = 1 << 16;
     private static final long KIND = Flags.TAGGED | Flags.COMPLETION;
@@ -52,7 +53,7 @@ class VectorGarbageTest {
         long[] pieces) {
         RecordProducer ring = transmit ? queues.transmit : queues.receive;
         int length = VectorRequestDescriptor.length(pieces.length / 2);
-        int offset = Await.value("room", () -> claim(ring, length));
+        int offset = Deadline.awaitValue("room", () -> claim(ring, length));
         long record = ring.ringAddress() + offset;
         long body = record + RecordRingDescriptor.WORD_LENGTH;
         UnsafeApi.putLong(body + SendVectorRequestEncoder.contextEncodingOffset(), context);
@@ -78,7 +79,7 @@ class VectorGarbageTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldAnswerAnInvalidPieceWithAnErrorEntryAndGoOn(boolean transmit) {
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         ControlClient.Queues queues = client.open(name(), "");
         ControlClient.Region region = client.register(REGION_LENGTH);
         long self = client.insert(queues, queues.address);
@@ -125,7 +126,7 @@ class VectorGarbageTest {
             {144, 5L << 16 | 16}, {128, 4L << 16 | 15}, {128, 4L << 16 | 17}, {128, 4L << 16}, {127, 4L << 16 | 16},
             {128, 1L << 32 | 4L << 16 | 16}, {128, -1}, {128, 0xFFFFL << 16 | 16}, {63, 16}, {56, 0}, {8, 0}};
         for (long[] values : records) {
-            ControlClient client = new ControlClient(RIG.directory(), () -> { });
+            ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
             ControlClient.Queues queues = client.open(name(), "");
             RecordProducer ring = transmit ? queues.transmit : queues.receive;
             UnsafeApi.putLong(ring.ringAddress() + VectorRequestDescriptor.COUNT_OFFSET, values[1]);
@@ -136,7 +137,7 @@ class VectorGarbageTest {
             assertTrue(reason.contains("type " + type(transmit) + " has " + values[0]), reason);
             client.close();
         }
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     @ParameterizedTest
@@ -146,7 +147,7 @@ class VectorGarbageTest {
         System.out.println("seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
         for (int session = 0; session < 10; session++) {
-            ControlClient client = new ControlClient(RIG.directory(), () -> { });
+            ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
             ControlClient.Queues queues = client.open(name(), "");
             ControlClient.Region region = client.register(REGION_LENGTH);
             long self = client.insert(queues, queues.address);
@@ -164,16 +165,16 @@ class VectorGarbageTest {
                 post(client, queues, transmit, transmit ? self : ANY, random.nextInt(3), i, pieces);
             }
             RecordProducer ring = transmit ? queues.transmit : queues.receive;
-            Await.until("the driver's reading of all requests", () -> ring.isDrained() || client.isEnded());
+            Deadline.awaitParked("the driver's reading of all requests", () -> ring.isDrained() || client.isEnded());
             assertFalse(client.isEnded(), "ended for well-formed requests, seed " + seed);
             client.close();
         }
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     @Test
     void shouldHoldRegionsUntilTheOperationHasEnded() {
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         ControlClient.Queues queues = client.open(name(), "");
         ControlClient.Region region = client.register(REGION_LENGTH);
         long self = client.insert(queues, queues.address);
@@ -182,7 +183,7 @@ class VectorGarbageTest {
         post(client, queues, false, ANY, 9, 1, new long[] {region.address(0), 8, other.address(0), 8});
         assertWorks(client, queues, region, self);
         client.close();
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     private static void assertWorks(

@@ -15,6 +15,7 @@ import org.jfabric.driver.conductor.command.CloseObjectCommand;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
 import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,7 +34,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class WaitChannelCloseTest {
     @RegisterExtension
-    static final Rig RIG = new Rig("jfabric.threading.mode=DEDICATED");
+    static final WatchedDriver DRIVER = new WatchedDriver("jfabric.threading.mode=DEDICATED");
 
     private static final int ROUNDS = 200;
     private static final int STRANGERS = 4;
@@ -61,7 +62,7 @@ class WaitChannelCloseTest {
     }
 
     private static int connect() {
-        int fd = UnixSocket.connect(RIG.directory().resolve("driver.sock"), UnixSocket.SOCK_NONBLOCK);
+        int fd = UnixSocket.connect(DRIVER.directory().resolve("driver.sock"), UnixSocket.SOCK_NONBLOCK);
         assertTrue(fd >= 0, "connect: " + fd);
         return fd;
     }
@@ -82,7 +83,7 @@ class WaitChannelCloseTest {
 
     @Test
     void shouldNotTouchConnectionsThatComeMeanwhile() {
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         for (int round = 0; round < ROUNDS; round++) {
             WaitSet set = open(client);
             int channel = connect();
@@ -93,7 +94,7 @@ class WaitChannelCloseTest {
                 strangers[i] = connect();
             }
             client.expect(DoneDecoder.TEMPLATE_ID);
-            Await.until("the end of the channel", () -> {
+            Deadline.awaitParked("the end of the channel", () -> {
                 int count = receive(channel);
                 return count == 0 || count == ECONNRESET;
             });

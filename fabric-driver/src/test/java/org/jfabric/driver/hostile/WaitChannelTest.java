@@ -28,6 +28,7 @@ import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.WaitDescriptor;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -44,7 +45,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(120)
 class WaitChannelTest {
     @RegisterExtension
-    static final Rig RIG = new Rig();
+    static final WatchedDriver DRIVER = new WatchedDriver();
 
     private static final int FD = 3;
     private static final int NONE = 0;
@@ -94,7 +95,7 @@ class WaitChannelTest {
     }
 
     private static int connect() {
-        int fd = UnixSocket.connect(RIG.directory().resolve("driver.sock"), UnixSocket.SOCK_NONBLOCK);
+        int fd = UnixSocket.connect(DRIVER.directory().resolve("driver.sock"), UnixSocket.SOCK_NONBLOCK);
         assertTrue(fd >= 0, "connect: " + fd);
         return fd;
     }
@@ -119,7 +120,7 @@ class WaitChannelTest {
     /** Errno of the answer. */
     private int answer(int fd) {
         UnsafeBuffer read = new UnsafeBuffer(ByteBuffer.allocateDirect(1024));
-        Await.until("an answer", () ->
+        Deadline.awaitParked("an answer", () ->
             UnixSocket.recv(fd, read.addressOffset(), read.capacity(), UnixSocket.MSG_DONTWAIT) > 0);
         return new WaitChannelWelcomeDecoder().wrapAndApplyHeader(
             read, Integer.BYTES, new MessageHeaderDecoder()).errno();
@@ -127,7 +128,7 @@ class WaitChannelTest {
 
     private void awaitClosed(int fd) {
         UnsafeBuffer read = new UnsafeBuffer(ByteBuffer.allocateDirect(4096));
-        Await.until("the driver closes the channel", () -> {
+        Deadline.awaitParked("the driver closes the channel", () -> {
             int count;
             do {
                 count = UnixSocket.recv(fd, read.addressOffset(), read.capacity(), UnixSocket.MSG_DONTWAIT);
@@ -140,14 +141,14 @@ class WaitChannelTest {
     /** A byte is answered by a byte. */
     private void assertEchoes(int fd) {
         assertEquals(1, UnixSocket.send(fd, buffer.addressOffset(), 1, UnixSocket.MSG_DONTWAIT));
-        Await.until("an echo", () ->
+        Deadline.awaitParked("an echo", () ->
             UnixSocket.recv(fd, buffer.addressOffset(), 1, UnixSocket.MSG_DONTWAIT) == 1);
     }
 
     @Test
     void shouldTurnAwayWhoDoesNotKnowTheToken() {
-        Queue queue = open(RIG.client(), FD);
-        Queue other = open(RIG.client(), FD);
+        Queue queue = open(DRIVER.client(), FD);
+        Queue other = open(DRIVER.client(), FD);
         Queue without = open(queue.client, NONE);
         assertTrue(queue.token != 0 && queue.token != other.token);
         assertEquals(0, without.token);
@@ -166,7 +167,7 @@ class WaitChannelTest {
             assertEquals(FabricErrno.EACCES, answer(fd));
             awaitClosed(fd);
         }
-        RIG.assertLogged("a wait channel for object " + queue.id + " of client " + queue.client.clientId);
+        DRIVER.assertLogged("a wait channel for object " + queue.id + " of client " + queue.client.clientId);
         int fd = attach(queue);
         assertEquals(0, answer(fd), "the right one is still welcome");
         assertEchoes(fd);
@@ -175,7 +176,7 @@ class WaitChannelTest {
 
     @Test
     void shouldTurnAwayGarbage() {
-        Queue queue = open(RIG.client(), FD);
+        Queue queue = open(DRIVER.client(), FD);
         int major = FileHeaderDescriptor.MAJOR_VERSION;
         int fd = connect();
         hello(fd, 0x1234, major, queue.client.clientId, queue.id, queue.token, 0);
@@ -185,14 +186,14 @@ class WaitChannelTest {
         hello(fd, FileHeaderDescriptor.MAGIC, 9, queue.client.clientId, queue.id, queue.token, 0);
         assertEquals(FabricErrno.EINVAL, answer(fd));
         awaitClosed(fd);
-        RIG.assertLogged("a wait channel's hello has magic");
+        DRIVER.assertLogged("a wait channel's hello has magic");
         for (int extra : new int[] {-8, 1, 100}) {
             fd = connect();
             hello(fd, FileHeaderDescriptor.MAGIC, major, queue.client.clientId, queue.id, queue.token, extra);
             assertEquals(FabricErrno.EINVAL, answer(fd));
             awaitClosed(fd);
         }
-        RIG.assertLogged("a wait channel's hello has", "bytes");
+        DRIVER.assertLogged("a wait channel's hello has", "bytes");
         long seed = System.nanoTime();
         System.out.println("seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
@@ -209,7 +210,7 @@ class WaitChannelTest {
 
     @Test
     void shouldTakeOneChannelForEachQueue() {
-        Queue queue = open(RIG.client(), FD);
+        Queue queue = open(DRIVER.client(), FD);
         int first = attach(queue);
         assertEquals(0, answer(first));
         int second = attach(queue);
@@ -218,7 +219,7 @@ class WaitChannelTest {
         assertEchoes(first);
         Libc.close(first);
         // when the driver has noticed, there is room again
-        Await.until("room for another channel", () -> {
+        Deadline.awaitParked("room for another channel", () -> {
             int fd = attach(queue);
             int errno = answer(fd);
             Libc.close(fd);
@@ -230,7 +231,7 @@ class WaitChannelTest {
 
     @Test
     void shouldServeOthersWhileAChannelIsFlooded() {
-        Queue queue = open(RIG.client(), FD);
+        Queue queue = open(DRIVER.client(), FD);
         int fd = attach(queue);
         assertEquals(0, answer(fd));
         long sent = 0;
@@ -239,17 +240,17 @@ class WaitChannelTest {
             sent += Math.max(0, UnixSocket.send(fd, buffer.addressOffset(), FLOOD_BYTES, UnixSocket.MSG_DONTWAIT));
         }
         assertTrue(sent > FLOOD_BYTES / 8, "sent " + sent);
-        RIG.bystanders().assertGoOn(8);
+        DRIVER.bystanders().assertGoOn(8);
         int left;
         do {
             left = UnixSocket.recv(fd, buffer.addressOffset(), FLOOD_BYTES, UnixSocket.MSG_DONTWAIT);
         } while (left > 0);
-        Await.until("the flood is over", () -> {
+        Deadline.awaitParked("the flood is over", () -> {
             int count = UnixSocket.recv(fd, buffer.addressOffset(), FLOOD_BYTES, UnixSocket.MSG_DONTWAIT);
             return count == -FabricErrno.EAGAIN
                 && UnixSocket.send(fd, buffer.addressOffset(), 1, UnixSocket.MSG_DONTWAIT) == 1;
         });
-        Await.until("an echo", () -> UnixSocket.recv(
+        Deadline.awaitParked("an echo", () -> UnixSocket.recv(
             fd, buffer.addressOffset(), FLOOD_BYTES, UnixSocket.MSG_DONTWAIT) > 0);
         Libc.close(fd);
     }
@@ -257,7 +258,7 @@ class WaitChannelTest {
     /** A client that is always armed and never reads its channel fills it: that is no reason to wait. */
     @Test
     void shouldServeOthersWhileAFullChannelIsWoken() {
-        ControlClient client = RIG.client();
+        ControlClient client = DRIVER.client();
         Queue queue = open(client, FD);
         int fd = attach(queue);
         assertEquals(0, answer(fd));
@@ -272,14 +273,14 @@ class WaitChannelTest {
             UnsafeApi.putLongRelease(
                 null, cq.address() + CompletionQueueDescriptor.READ_POSITION_OFFSET, queues.read);
         }
-        RIG.bystanders().assertGoOn(8);
+        DRIVER.bystanders().assertGoOn(8);
         Libc.close(fd);
     }
 
     /** The memory through which a wait set is woken is the client's, and it can cut it. */
     @Test
     void shouldEndOnlyTheClientWhoseWaitSetIsCut() {
-        ControlClient client = new ControlClient(RIG.directory(), () -> { });
+        ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
         ExpandableArrayBuffer body = new ExpandableArrayBuffer();
         new OpenWaitSetEncoder().wrap(body, 0).correlationId(client.nextId()).flags(0).waitObj(WaitObj.UNSPEC);
         client.command(OpenWaitSetEncoder.TEMPLATE_ID, body, OpenWaitSetEncoder.BLOCK_LENGTH);
@@ -294,24 +295,24 @@ class WaitChannelTest {
         client.send(queues, Flags.TAGGED, 0, 8, 0, 1, 1);
         assertEquals(1, client.awaitCompletion(queues)[1]);
         String file = FileType.WAIT_SET.fileName(set.fileNumber());
-        CutFiles.cut(RIG.directory(), file, 0);
+        CutFiles.cut(DRIVER.directory(), file, 0);
         client.send(queues, Flags.TAGGED, 0, 8, 0, 1, 2);
-        Await.until("the client's end", client::isEnded);
-        RIG.assertLogged("was ended", file, "was cut");
-        RIG.bystanders().assertUnharmed();
+        Deadline.awaitParked("the client's end", client::isEnded);
+        DRIVER.assertLogged("was ended", file, "was cut");
+        DRIVER.bystanders().assertUnharmed();
         client.close();
-        RIG.assertReclaimed();
+        DRIVER.assertReclaimed();
     }
 
     @Test
     void shouldLoseNoDescriptorsHoweverTheyEnd() {
-        RIG.settle();
-        long before = RIG.descriptors();
+        DRIVER.settle();
+        long before = DRIVER.descriptors();
         long seed = System.nanoTime();
         System.out.println("seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
         for (int i = 0; i < 100; i++) {
-            ControlClient client = new ControlClient(RIG.directory(), () -> { });
+            ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
             Queue queue = open(client, FD);
             int fd = attach(queue);
             if (random.nextBoolean()) {
@@ -340,8 +341,8 @@ class WaitChannelTest {
             }
             client.close();
         }
-        RIG.settle();
-        Await.until(() -> "descriptors: " + before + " before, " + RIG.descriptors() + " after",
-            () -> RIG.descriptors() <= before);
+        DRIVER.settle();
+        Deadline.awaitParked(() -> "descriptors: " + before + " before, " + DRIVER.descriptors() + " after",
+            () -> DRIVER.descriptors() <= before);
     }
 }

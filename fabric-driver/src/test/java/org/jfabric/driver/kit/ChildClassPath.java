@@ -5,6 +5,7 @@ import org.jfabric.FabricConfig;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.driver.FabricDriver;
+import org.jfabric.test.TestJvm;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -46,10 +47,10 @@ public final class ChildClassPath {
     private ChildClassPath() {
     }
 
-    /** What names the class path on a command line. */
+    /** Options of a {@link TestJvm}, which has the class path itself: those that name an archive, if there is one. */
     public static List<String> options() {
-        return FOLDER == null || !Files.exists(done(FOLDER)) ? List.of("-cp", CLASS_PATH)
-            : List.of("-XX:AOTCache=" + FOLDER.resolve("classes.aot"), "-cp", jars(FOLDER));
+        return FOLDER == null || !Files.exists(done(FOLDER)) ? List.of()
+            : List.of("-XX:AOTCache=" + FOLDER.resolve("classes.aot"), "--class-path=" + jars(FOLDER));
     }
 
     private static Path prepare() {

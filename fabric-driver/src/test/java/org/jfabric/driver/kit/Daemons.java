@@ -3,6 +3,7 @@ package org.jfabric.driver.kit;
 import org.jfabric.driver.hostile.DriverView;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -42,7 +43,7 @@ public final class Daemons implements AutoCloseable {
 
     private final boolean shared;
     private final List<String> options;
-    private final Path base = FabricPair.newBase();
+    private final Path base = TestDirectory.create();
     private final Map<String, Daemon> running = new TreeMap<>();
     private int uses;
 
@@ -174,7 +175,7 @@ public final class Daemons implements AutoCloseable {
             running.values().forEach(daemon -> daemon.process.close());
         } finally {
             running.values().forEach(daemon -> daemon.view.close());
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 
@@ -184,7 +185,7 @@ public final class Daemons implements AutoCloseable {
             SHARED.forEach(each -> each.running.values().forEach(daemon -> daemon.process.process().destroy()));
             SHARED.forEach(each -> {
                 each.running.values().forEach(daemon -> daemon.process.close());
-                FabricPair.delete(each.base);
+                TestDirectory.delete(each.base);
             });
         }
     }

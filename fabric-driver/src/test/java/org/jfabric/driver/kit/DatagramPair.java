@@ -9,6 +9,7 @@ import org.jfabric.SocketName;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.test.TestDirectory;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -42,7 +43,7 @@ public final class DatagramPair implements AutoCloseable {
         this.setup = setup;
         List<String> options = List.of("jfabric.link.enabled=" + LINKS, "jfabric.udp.sockets=" + setup.sockets);
         daemons = setup.daemon ? Daemons.shared(options) : null;
-        base = setup.daemon ? null : FabricPair.newBase();
+        base = setup.daemon ? null : TestDirectory.create();
         if (setup.daemon) {
             resources.push(daemons);
             daemons.start(List.of("alpha", "beta"));
@@ -106,7 +107,7 @@ public final class DatagramPair implements AutoCloseable {
             }
         }
         if (base != null) {
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 }

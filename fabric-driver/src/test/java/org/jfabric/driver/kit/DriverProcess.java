@@ -1,26 +1,20 @@
 package org.jfabric.driver.kit;
 
 import org.jfabric.driver.FabricDriver;
-import org.jfabric.test.Deadline;
+import org.jfabric.test.TestJvm;
+import org.jfabric.test.TestProcess;
 
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /** A driver in a process of its own, with Agrona's bounds checks off, as users run it. */
 public final class DriverProcess implements AutoCloseable {
-    private final Process process;
+    private final TestProcess process;
     private final Path directory;
-    private final StringBuffer output = new StringBuffer();
     private boolean isReady;
 
-    private DriverProcess(Process process, Path directory) {
+    private DriverProcess(TestProcess process, Path directory) {
         this.process = process;
         this.directory = directory;
     }
@@ -34,52 +28,44 @@ public final class DriverProcess implements AutoCloseable {
         return launch(directory, properties).awaitReady();
     }
 
+    /** The same, but returns at once, so that several start at the same time: {@link #awaitReady} comes first. */
+    public static DriverProcess launch(Path directory, String... properties) {
+        List<String> all = new ArrayList<>(ChildClassPath.options());
+        all.addAll(List.of(
+            "-Xmx256m",
+            "agrona.disable.bounds.checks=true",
+            "jfabric.dir.base=" + directory.getParent(),
+            "jfabric.dir.name=" + directory.getFileName()));
+        all.addAll(List.of(properties));
+        return new DriverProcess(TestJvm.start(all, FabricDriver.class), directory);
+    }
+
     /**
      * Starts a driver that must refuse to run, and waits for its end.
      *
      * @return what it said.
      */
     public static String refused(Path directory, String... properties) {
-        DriverProcess result = launch(directory, properties);
-        try {
-            result.process.getOutputStream().close();
-            String said = new String(result.process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            if (!result.process.waitFor(Deadline.s(20), TimeUnit.SECONDS) || result.process.exitValue() == 0) {
-                result.kill();
-                throw new AssertionError("the driver did not refuse: " + said);
+        try (TestProcess process = launch(directory, properties).process) {
+            if (process.ended().status() == 0) {
+                throw new AssertionError("the driver did not refuse: " + process);
             }
-            return said;
-        } catch (IOException | InterruptedException e) {
-            throw new AssertionError(e);
+            return process.output();
         }
     }
 
-    /** The same, but returns at once, so that several start at the same time: {@link #awaitReady} comes first. */
-    public static DriverProcess launch(Path directory, String... properties) {
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(ChildClassPath.FLAGS);
-        command.addAll(List.of(
-            "-Xmx256m",
-            "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
-            "--enable-native-access=ALL-UNNAMED",
-            "-Dagrona.disable.bounds.checks=true",
-            "-Djfabric.dir.base=" + directory.getParent(),
-            "-Djfabric.dir.name=" + directory.getFileName()));
-        // options of the virtual machine begin with a hyphen, everything else is a property
-        Arrays.stream(properties).map(each -> each.startsWith("-") ? each : "-D" + each).forEach(command::add);
-        command.addAll(ChildClassPath.options());
-        command.add(FabricDriver.class.getName());
-        try {
-            return new DriverProcess(new ProcessBuilder(command).redirectErrorStream(true).start(), directory);
-        } catch (IOException e) {
-            throw new AssertionError(e);
+    /** Waits for the line that says it is ready, if that has not been seen. */
+    public DriverProcess awaitReady() {
+        if (!isReady) {
+            process.awaitLine("jfabric driver ready");
+            isReady = true;
         }
+        return this;
     }
 
     /** What it printed so far. */
     public String output() {
-        return output.toString();
+        return process.output();
     }
 
     public Path directory() {
@@ -87,58 +73,18 @@ public final class DriverProcess implements AutoCloseable {
     }
 
     public Process process() {
-        return process;
+        return process.process();
     }
 
     /** Ends it without a chance to clean up. */
     public void kill() {
-        process.destroyForcibly();
-        await();
+        process.kill();
     }
 
+    /** Ends it orderly. */
     @Override
     public void close() {
-        process.destroy();
-        try {
-            if (!process.waitFor(Deadline.s(10), TimeUnit.SECONDS)) {
-                process.destroyForcibly();
-                throw new AssertionError("the driver did not end: " + output);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private void await() {
-        try {
-            process.waitFor(Deadline.s(10), TimeUnit.SECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    /** Waits for the line that says it is ready, if that has not been seen. */
-    public DriverProcess awaitReady() {
-        if (isReady) {
-            return this;
-        }
-        BufferedReader reader =
-            new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-        try {
-            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-                output.append(line).append('\n');
-                if (line.contains("ready")) {
-                    Thread drain = new Thread(() -> reader.lines().forEach(more -> output.append(more).append('\n')));
-                    drain.setDaemon(true);
-                    drain.start();
-                    isReady = true;
-                    return this;
-                }
-            }
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
-        await();
-        throw new AssertionError("the driver did not start: " + output);
+        process.process().destroy();
+        process.ended();
     }
 }

@@ -11,13 +11,10 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayDeque;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -61,7 +58,7 @@ public final class FabricPair implements AutoCloseable {
             first = attach(daemons.directory("alpha"));
             second = attach(daemons.directory(twoDrivers ? "beta" : "alpha"));
         } else {
-            base = newBase();
+            base = TestDirectory.create();
             FabricDriver alpha = embed("alpha");
             first = Fabric.embedded(alpha.embedded(), new FabricConfig());
             FabricDriver beta = twoDrivers ? embed("beta") : alpha;
@@ -157,25 +154,6 @@ public final class FabricPair implements AutoCloseable {
         daemons.kill(b.fabric.driverName());
     }
 
-    public static Path newBase() {
-        try {
-            Path shm = Path.of("/dev/shm");
-            var mode = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
-            return Files.isWritable(shm) ? Files.createTempDirectory(shm, "jfabric-test", mode)
-                : Files.createTempDirectory("jfabric-test", mode);
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    public static void delete(Path tree) {
-        try (var files = Files.walk(tree)) {
-            files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
-    }
-
     private FabricDriver embed(String name) {
         DriverConfig.Builder config = DriverConfig.builder()
             .directory(base.resolve(name)).threadingMode(ThreadingMode.INVOKER);
@@ -199,7 +177,7 @@ public final class FabricPair implements AutoCloseable {
             }
         }
         if (base != null) {
-            delete(base);
+            TestDirectory.delete(base);
         }
     }
 }

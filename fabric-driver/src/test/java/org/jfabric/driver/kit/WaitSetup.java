@@ -5,6 +5,7 @@ import org.jfabric.Info;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.test.TestDirectory;
 
 import java.nio.file.Path;
 
@@ -43,7 +44,7 @@ public enum WaitSetup {
             FabricPair pair = new FabricPair(link.equals("shm") ? Setup.SHM_DAEMON : Setup.LOOPBACK_DAEMON);
             return new Place(pair.a, pair.b, pair::close);
         }
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         FabricDriver driver = FabricDriver.launch(
             DriverConfig.builder().directory(base.resolve("alpha")).threadingMode(threading).build());
         Info hints = new Info().caps(Flags.TAGGED | Flags.MSG);
@@ -53,7 +54,7 @@ public enum WaitSetup {
             owner.close();
             peer.close();
             driver.close();
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         });
     }
 

@@ -65,7 +65,7 @@ final class ReceiveKind implements Kind {
         receive.slot = slot;
         receive.offset = slot.begin(shift);
         receive.base = at.memory.at(receive.offset);
-        receive.turned = Pieces.takes(receive.call) ? Pieces.turn(world.random, receive.length) : 0;
+        receive.turned = TurnedPieces.takes(receive.call) ? TurnedPieces.turn(world.random, receive.length) : 0;
         if (!world.post(receive, at.memory.at(receive.offset), source)) {
             at.memory.give(slot);
             return false;

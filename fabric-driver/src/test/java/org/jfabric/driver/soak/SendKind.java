@@ -38,7 +38,7 @@ final class SendKind implements Kind {
         int begin = message.slot.begin(shift);
         SoakMemory.Slot slot = message.slot;
         from.memory.fill(begin, message.length, message.id);
-        message.turned = Pieces.takes(message.call) ? Pieces.turn(random, message.length) : 0;
+        message.turned = TurnedPieces.takes(message.call) ? TurnedPieces.turn(random, message.length) : 0;
         from.memory.turn(begin, message.length, message.turned);
         if (!world.post(message, begin, from.addresses[message.to])) {
             from.memory.restore(begin, message.length);

@@ -6,7 +6,7 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.hostile.DriverView;
 import org.jfabric.driver.kit.DriverProcess;
-import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.test.TestDirectory;
 
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -23,7 +23,7 @@ final class SoakDrivers implements AutoCloseable {
     static final int LARGE_SHARE = 512;
 
     private final SoakSetup setup;
-    private final Path base = FabricPair.newBase();
+    private final Path base = TestDirectory.create();
     private final Map<String, String> options = new TreeMap<>();
     private final List<FabricDriver> embedded = new ArrayList<>();
     private final List<DriverProcess> processes = new ArrayList<>();
@@ -144,7 +144,7 @@ final class SoakDrivers implements AutoCloseable {
                 failure = e;
             }
         }
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
         if (failure != null) {
             throw new AssertionError("a driver or client did not close", failure);
         }

@@ -50,7 +50,7 @@ final class SoakEndpoint {
     /** Sends that are not known to have ended. */
     int openSends;
     private final SendClaim claim = new SendClaim();
-    private final Pieces pieces = new Pieces();
+    private final TurnedPieces pieces = new TurnedPieces();
 
     SoakEndpoint(
         SoakClient client, int index, Endpoint endpoint, SoakMemory memory, SoakQueue tx, SoakQueue rx) {

@@ -22,6 +22,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -101,7 +102,7 @@ class BufferedAllocationTest implements CompletionHandler {
 
     @Test
     void shouldAllocateNothingOnTheThreadOfASharedDriver() {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         try (FabricDriver driver = FabricDriver.launch(DriverConfig.builder()
                 .directory(base.resolve("shared")).threadingMode(ThreadingMode.SHARED).build());
             FabricNode node = new FabricNode(Fabric.connect(new FabricConfig().directory(driver.directory())),
@@ -115,7 +116,7 @@ class BufferedAllocationTest implements CompletionHandler {
             assertEquals(0, leastAllocated(() -> threads.getThreadAllocatedBytes(thread),
                 () -> exchange(node, node, self, ROUNDS_WITH_THREADS)));
         } finally {
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 

@@ -16,6 +16,7 @@ import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -47,7 +48,7 @@ class EmbeddedFabricsTest {
 
     @Test
     void shouldServeTwoFabricsOfTheEmbeddingApplication() {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         try (FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder()
             .directory(base.resolve("one")).threadingMode(ThreadingMode.INVOKER).build())) {
             Info hints = new Info().caps(Flags.TAGGED | Flags.MSG);
@@ -69,7 +70,7 @@ class EmbeddedFabricsTest {
             assertEquals(7, seen);
             first.close();
         } finally {
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 

@@ -23,8 +23,8 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.kit.DriverProcess;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.test.Requirement;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,7 +46,7 @@ class EndpointFaultTest {
     @CsvSource({"loopback,embedded", "loopback,daemon", "shm,embedded", "shm,daemon"})
     @Requirement({"EP-016", "EP-017", "EP-018", "EP-062"})
     void shouldDisableTheEndpointAndTellItsEventQueueWhenTheDriverEnds(String link, String mode) {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         boolean daemon = mode.equals("daemon");
         // a daemon is found dead, an embedded driver says that it is closed
         int why = daemon ? FabricErrno.ENODEV : FabricErrno.ESHUTDOWN;
@@ -88,7 +88,7 @@ class EndpointFaultTest {
             if (daemon) {
                 process.close();
             }
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 

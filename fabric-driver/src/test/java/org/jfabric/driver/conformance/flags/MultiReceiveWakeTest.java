@@ -9,8 +9,8 @@ import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.hostile.DriverView;
 import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,7 +31,7 @@ class MultiReceiveWakeTest {
 
     @Test
     void shouldWakeADriverAsleepWhenThereIsRoomAgain() {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         // a driver that sleeps out its time in each round takes as long as that, whatever the machine
         long begin = System.nanoTime();
         try (FabricDriver driver = FabricDriver.launch(DriverConfig.builder()
@@ -68,7 +68,7 @@ class MultiReceiveWakeTest {
             assertTrue(System.nanoTime() - begin < TimeUnit.SECONDS.toNanos((SLEEPS - 2) * SLEEP_S),
                 "the driver slept its time out");
         } finally {
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 

@@ -22,9 +22,9 @@ import org.jfabric.MemoryRegion;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -45,14 +45,14 @@ class ApiVersionTest {
     private static final int TOO_NEW = FabricAttr.API_VERSION + 1;
     private static final long STRICT = Flags.TAGGED | Flags.SEND | Flags.RECV | Flags.SOURCE | Flags.SOURCE_ERR;
 
-    private final Path base = FabricPair.newBase();
+    private final Path base = TestDirectory.create();
     private final FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder()
         .directory(base.resolve("alpha")).threadingMode(ThreadingMode.INVOKER).build());
 
     @AfterEach
     void close() {
         driver.close();
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
     }
 
     @Test

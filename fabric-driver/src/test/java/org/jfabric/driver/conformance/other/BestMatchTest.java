@@ -24,8 +24,8 @@ import org.jfabric.SocketName;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -76,7 +76,7 @@ class BestMatchTest {
 
     @BeforeEach
     void launch() {
-        base = FabricPair.newBase();
+        base = TestDirectory.create();
         quotes = embed("quotes");
         desk = embed("desk");
     }
@@ -85,7 +85,7 @@ class BestMatchTest {
     void end() {
         desk.close();
         quotes.close();
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
     }
 
     @Test

@@ -19,8 +19,8 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.kit.DriverProcess;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -56,12 +56,12 @@ class EventQueueDriverEndTest {
 
     @BeforeEach
     void makeBase() {
-        base = FabricPair.newBase();
+        base = TestDirectory.create();
     }
 
     @AfterEach
     void end() throws InterruptedException {
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
         threads.shutdownNow();
         assertTrue(threads.awaitTermination(DEADLINE_S, TimeUnit.SECONDS), "a thread still waits");
     }

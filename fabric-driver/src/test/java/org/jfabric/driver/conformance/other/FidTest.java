@@ -21,8 +21,8 @@ import org.jfabric.WaitSetAttr;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.test.Requirement;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,7 +40,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** What all objects have in common, on one object of each class. */
 @Timeout(60)
 class FidTest {
-    private final Path base = FabricPair.newBase();
+    private final Path base = TestDirectory.create();
     private final FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder()
         .directory(base.resolve("alpha")).threadingMode(ThreadingMode.INVOKER).build());
     private final Fabric fabric = Fabric.embedded(driver.embedded(), new FabricConfig().context(1));
@@ -63,7 +63,7 @@ class FidTest {
     void close() {
         fabric.close();
         driver.close();
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
     }
 
     @Test

@@ -9,7 +9,7 @@ import org.jfabric.Info;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -34,7 +34,7 @@ class IdleDaemonTest {
 
     @Test
     void shouldUseAtMostOnePercentOfACoreWithAnIdleClient() throws IOException, InterruptedException {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         try (DriverProcess driver = DriverProcess.start(base.resolve("idle"), "jfabric.threading.mode=SHARED");
             FabricNode node = new FabricNode(
                 Fabric.connect(new FabricConfig().directory(driver.directory())), "loopback",
@@ -51,7 +51,7 @@ class IdleDaemonTest {
             System.out.println("idle daemon: " + least + " % of a core");
             assertTrue(least <= MOST_PERCENT, "the idle daemon used " + least + " % of a core");
         } finally {
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 

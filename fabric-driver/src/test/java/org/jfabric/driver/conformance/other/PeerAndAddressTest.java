@@ -21,6 +21,7 @@ import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -46,7 +47,7 @@ class PeerAndAddressTest {
 
     @Test
     void shouldEndOnlyWhatConcernsADriverThatDiesAndReachItsSuccessor() {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         List<String> told = new CopyOnWriteArrayList<>();
         List<Throwable> failures = new CopyOnWriteArrayList<>();
         AddressVector[] vector = new AddressVector[1];
@@ -116,13 +117,13 @@ class PeerAndAddressTest {
             assertEquals(List.of(b.endpoint.name() + '|' + b.endpoint.name() + "|2"), told);
             successor(base, a, toB, b.endpoint.name());
         } finally {
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 
     @Test
     void shouldNotKeepTheMemoryOfRegionsThatAPeerHasClosed() {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         try (DriverProcess alpha = DriverProcess.launch(base.resolve("alpha"));
             DriverProcess beta = DriverProcess.launch(base.resolve("beta"));
             FabricNode a = node(alpha, new FabricConfig());
@@ -148,7 +149,7 @@ class PeerAndAddressTest {
                 Thread.yield();
             }
         } finally {
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 
@@ -214,7 +215,7 @@ class PeerAndAddressTest {
 
     @Test
     void shouldCountSendsThatFailDuringTheDrainAsNotDrainedEmbedded() {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         FabricDriver beta = embed(base.resolve("beta"));
         try (FabricDriver alpha = embed(base.resolve("alpha"))) {
             Runnable pump = () -> {
@@ -232,13 +233,13 @@ class PeerAndAddressTest {
             assertEquals(3, a.fabric.close(Deadline.ns(20)));
         } finally {
             beta.close();
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 
     @Test
     void shouldCountSendsThatFailDuringTheDrainAsNotDrained() throws InterruptedException {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         try (DriverProcess alpha = DriverProcess.launch(base.resolve("alpha"));
             DriverProcess beta = DriverProcess.launch(base.resolve("beta"));
             FabricNode a = node(alpha, new FabricConfig());
@@ -257,7 +258,7 @@ class PeerAndAddressTest {
             assertEquals(3, a.fabric.close(Deadline.ns(20)));
             killer.join();
         } finally {
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 

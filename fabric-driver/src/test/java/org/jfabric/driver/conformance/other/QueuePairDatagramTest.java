@@ -14,21 +14,19 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
-import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -48,7 +46,7 @@ class QueuePairDatagramTest {
     private static final int MCKEY_COUNT = 10;
 
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();
-    private final Path base = FabricPair.newBase();
+    private final Path base = TestDirectory.create();
     private String[] hosts;
     private Runnable pump = () -> { };
 
@@ -62,7 +60,7 @@ class QueuePairDatagramTest {
         while (!resources.isEmpty()) {
             resources.pop().close();
         }
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
     }
 
     private FabricNode node(int index, long caps) {
@@ -143,7 +141,7 @@ class QueuePairDatagramTest {
         for (int i = 0; i < MCKEY_COUNT; i++) {
             assertEquals(0, a.endpoint.recv(a.memory.address(), 4096, -1, 5));
         }
-        Process mckey = mckey("-s");
+        TestProcess mckey = mckey("-s");
         for (int i = 0; i < MCKEY_COUNT; i++) {
             FabricNode.Entry received = a.await();
             assertEquals(MCKEY_BYTES, received.len());
@@ -157,7 +155,7 @@ class QueuePairDatagramTest {
     void shouldSendToAGroupWhatMckeyReceives() throws Exception {
         FabricNode a = node(0, Flags.MULTICAST);
         MulticastGroup group = a.endpoint.join(GROUP, Flags.SEND, 0);
-        Process mckey = mckey();
+        TestProcess mckey = mckey();
         // it joins some time after its start and then counts what comes
         for (int i = 0; mckey.isAlive(); i++) {
             assertEquals(0, a.endpoint.send(a.memory.address(), MCKEY_BYTES, group.fiAddr(), i));
@@ -167,19 +165,17 @@ class QueuePairDatagramTest {
         ended(mckey);
     }
 
-    private Process mckey(String... options) throws IOException {
-        ProcessBuilder builder = new ProcessBuilder("mckey", "-m", "239.1.1.1", "-b", hosts[1],
-            "-S", Integer.toString(MCKEY_BYTES), "-C", Integer.toString(MCKEY_COUNT));
-        builder.command().addAll(List.of(options));
-        Process process = builder.redirectErrorStream(true).start();
-        resources.push(process::destroy);
+    private TestProcess mckey(String... options) {
+        List<String> command = new ArrayList<>(List.of("mckey", "-m", "239.1.1.1", "-b", hosts[1],
+            "-S", Integer.toString(MCKEY_BYTES), "-C", Integer.toString(MCKEY_COUNT)));
+        command.addAll(List.of(options));
+        TestProcess process = TestProcess.start(command);
+        resources.push(process);
         return process;
     }
 
-    private static void ended(Process mckey) throws Exception {
-        assertTrue(mckey.waitFor(Deadline.s(30), TimeUnit.SECONDS), "mckey does not end");
-        String said = new String(mckey.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertEquals(0, mckey.exitValue(), said);
+    private static void ended(TestProcess mckey) {
+        String said = mckey.succeeded();
         assertTrue(said.contains("data transfers complete"), said);
     }
 }

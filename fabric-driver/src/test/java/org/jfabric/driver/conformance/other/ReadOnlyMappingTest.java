@@ -6,7 +6,7 @@ import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,7 +31,7 @@ class ReadOnlyMappingTest {
 
     @Test
     void shouldMapForeignFilesForReadingOnly() {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         try (DriverProcess alpha = DriverProcess.launch(base.resolve("alpha"));
             DriverProcess beta = DriverProcess.launch(base.resolve("beta"));
             FabricNode a = node(alpha);
@@ -61,7 +61,7 @@ class ReadOnlyMappingTest {
                 assertEquals(Set.of(), kindsOf(maps(self, driver.directory()), Set.of("ring")));
             }
         } finally {
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 

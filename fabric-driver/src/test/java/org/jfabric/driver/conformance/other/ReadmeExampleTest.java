@@ -17,7 +17,7 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.kit.ExamplePage;
-import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -84,17 +84,17 @@ class ReadmeExampleTest {
 
     @Test
     void shouldRunAsShown() {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         try {
             assertEquals("EURUSD 1.0834", exchange(base));
         } finally {
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 
     @Test
     void shouldEndWithTheTextOfAnErrorEntry() {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         try (FabricDriver driver = embed(base.resolve("desk")); Fabric fabric = driver.fabric()) {
             Side side = Side.open(fabric);
             side.endpoint().trecv(side.memory().address(), 64, FabricAddress.ADDR_UNSPEC, 7, 0, 1);
@@ -107,7 +107,7 @@ class ReadmeExampleTest {
             }, "no failure in 1000 cycles of the driver");
             assertEquals(side.queue().strerror(FabricErrno.ECANCELED), failed.getMessage());
         } finally {
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 

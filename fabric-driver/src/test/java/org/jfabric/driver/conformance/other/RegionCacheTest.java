@@ -9,7 +9,7 @@ import org.jfabric.MemoryRegion;
 import org.jfabric.driver.hostile.DriverView;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,7 +35,7 @@ class RegionCacheTest {
 
     @Test
     void shouldEvictAndMapAgainWithoutASingleWrongByte() {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         try (DriverProcess alpha = DriverProcess.launch(base.resolve("alpha"));
             DriverProcess beta = DriverProcess.launch(
                 base.resolve("beta"), "jfabric.shm.regionCacheSize=" + BOUND);
@@ -79,7 +79,7 @@ class RegionCacheTest {
             int mapped = mapped(beta, alpha);
             assertTrue(mapped > 0 && mapped <= BOUND, () -> "mapped: " + mapped);
         } finally {
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 

@@ -18,8 +18,8 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Sizing;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -66,7 +66,7 @@ class SharedMemorySizeTest {
 
     @Test
     void shouldTakeWhatSizingSaysAndFit64MiB() throws IOException {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         try (FabricDriver one = launch(base.resolve("one"));
             FabricDriver two = launch(base.resolve("two"));
             DefaultClient left = new DefaultClient(one);
@@ -91,7 +91,7 @@ class SharedMemorySizeTest {
             }
             assertTrue(sum < SMALL_TMPFS_BYTES && need.totalBytes() < SMALL_TMPFS_BYTES, "bytes: " + sum);
         } finally {
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 

@@ -21,6 +21,7 @@ import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -254,7 +255,7 @@ class ThreadSafeDomainTest {
 
     @Test
     void shouldLetListenersOfAnEmbeddedDriverMakeControlCallsWhileOthersDo() throws Exception {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         AtomicInteger told = new AtomicInteger();
         AtomicReference<Domain> domain = new AtomicReference<>();
         FabricListener listener = new FabricListener() {
@@ -305,7 +306,7 @@ class ThreadSafeDomainTest {
             a.close();
         } finally {
             beta.close();
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 

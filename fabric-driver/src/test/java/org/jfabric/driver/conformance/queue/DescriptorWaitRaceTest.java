@@ -12,10 +12,10 @@ import org.jfabric.WaitObject;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.WaitNode;
 import org.jfabric.driver.kit.WaitSetup;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -132,7 +132,7 @@ class DescriptorWaitRaceTest {
     // closed early on purpose
     @SuppressWarnings("try")
     void shouldWakeWhenTheDriverDies() throws IOException {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         long before = 0;
         // each mode once, and what was written read before the end and behind it; or each of one with each of the other
         for (int round = 0; round < 4; round += Effort.rounds(3, 1)) {
@@ -169,7 +169,7 @@ class DescriptorWaitRaceTest {
             assertTrue(round == 0 || now <= before, "descriptors: " + before + " before, " + now + " now");
             before = now;
         }
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
     }
 
     private static void send(WaitNode node, AtomicLong received, int count, long seed) {

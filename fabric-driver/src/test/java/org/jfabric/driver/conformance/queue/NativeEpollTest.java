@@ -12,7 +12,6 @@ import org.jfabric.WaitObject;
 import org.jfabric.WaitObjectHandle;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.WaitNode;
 import org.jfabric.ffi.ChannelDescriptor;
 import org.jfabric.ffi.Epoll;
@@ -20,12 +19,15 @@ import org.jfabric.ffi.EventFd;
 import org.jfabric.ffi.Libc;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
+import org.jfabric.test.TestDirectory;
+import org.jfabric.test.TestJvm;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 
 /** The number of a descriptor in a system call of the application's own, in a process that was started for it. */
 @Tag("conformance")
@@ -39,22 +41,15 @@ class NativeEpollTest {
     @Test
     @Requirement({"CQ-030", "CQ-036", "CQ-052"})
     void shouldBeUsableInANativeEpoll() throws Exception {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         try (DriverProcess driver = DriverProcess.start(base.resolve("alpha"))) {
-            Process process = new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-ea", "-Xmx256m",
-                "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
-                "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp", System.getProperty("java.class.path"),
-                NativeEpollTest.class.getName(), driver.directory().toString())
-                .redirectErrorStream(true).start();
-            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            assertEquals(0, process.waitFor(), said);
-            assertEquals("woken " + ROUNDS + " times", said.strip());
+            try (TestProcess process = TestJvm.start(
+                List.of("-ea", "-Xmx256m", "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED"),
+                NativeEpollTest.class, driver.directory().toString())) {
+                assertEquals("woken " + ROUNDS + " times", process.succeeded().strip());
+            }
         } finally {
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 

@@ -9,8 +9,8 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -40,7 +40,7 @@ class RxmPeerTest {
     private static final int CM_LENGTH = 32;
     private static final long ANY = -1L;
 
-    private final Path base = FabricPair.newBase();
+    private final Path base = TestDirectory.create();
     private FabricDriver driver;
     private FabricNode node;
     private Socket peer;
@@ -71,7 +71,7 @@ class RxmPeerTest {
     void close() throws IOException {
         peer.close();
         driver.close();
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
     }
 
     private byte[] read(int length) throws IOException {

@@ -22,8 +22,8 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -46,7 +46,7 @@ class SocketAddressTest {
 
     @BeforeEach
     void makeBase() {
-        base = FabricPair.newBase();
+        base = TestDirectory.create();
     }
 
     @AfterEach
@@ -54,7 +54,7 @@ class SocketAddressTest {
         if (driver != null) {
             driver.close();
         }
-        FabricPair.delete(base);
+        TestDirectory.delete(base);
     }
 
     private Fabric launch(String link, String networkInterface, String sockets) {

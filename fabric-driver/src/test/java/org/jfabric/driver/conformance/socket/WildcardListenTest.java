@@ -18,8 +18,8 @@ import org.jfabric.SocketName;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -37,7 +37,7 @@ class WildcardListenTest {
 
     @Test
     void shouldListenAtEveryAddressIfOnlyThePortIsNamed() {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         // the option must not matter where an address is asked for
         try (FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder().directory(base.resolve("one"))
                 .set("jfabric.tcp.interface", "127.0.0.1").threadingMode(ThreadingMode.INVOKER).build());
@@ -72,7 +72,7 @@ class WildcardListenTest {
             hints.addrFormat(AddressFormat.SOCKADDR_IN6);
             assertEquals("fi_sockaddr_in6://[::]:9", fabric.info(hints, null, "9", Flags.SOURCE).best().srcAddr());
         } finally {
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 }

@@ -27,6 +27,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -187,7 +188,7 @@ class MessageAllocationTest implements CompletionHandler {
     }
 
     private void withSharedDriver(SharedDriverTask task) {
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         try (FabricDriver driver = FabricDriver.launch(DriverConfig.builder()
                 .directory(base.resolve("shared")).threadingMode(ThreadingMode.SHARED).build());
             Others others = new Others()) {
@@ -202,7 +203,7 @@ class MessageAllocationTest implements CompletionHandler {
                 task.run(driver.directory(), node, node.av.insert(node.endpoint.name()), thread);
             }
         } finally {
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 

@@ -8,8 +8,8 @@ import org.jfabric.Completion;
 import org.jfabric.CompletionHandler;
 import org.jfabric.FabricAddress;
 import org.jfabric.driver.ThreadingMode;
-import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.jfabric.tool.PingPongFabric;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -44,7 +44,7 @@ class StreamAllocationTest implements CompletionHandler {
         assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
             && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        Path base = FabricPair.newBase();
+        Path base = TestDirectory.create();
         try (PingPongFabric a = open(base, "alpha", link, large); PingPongFabric b = open(base, "beta", link, large)) {
             long toB = a.peer("beta", "beta");
             long toA = b.peer("alpha", "alpha");
@@ -58,7 +58,7 @@ class StreamAllocationTest implements CompletionHandler {
             }
             assertEquals(0, least, "bytes in " + ROUNDS + " rounds");
         } finally {
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 

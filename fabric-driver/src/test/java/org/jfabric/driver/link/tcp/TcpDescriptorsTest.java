@@ -8,12 +8,13 @@ import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Info;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.test.TestJvm;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import java.io.BufferedReader;
-import java.io.BufferedWriter;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -130,10 +131,9 @@ class TcpDescriptorsTest {
         }
     }
 
-    private static void limit(long pid, int soft) throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(
-            PRLIMIT.toString(), "--pid", Long.toString(pid), "--nofile=" + soft + ":").inheritIO().start();
-        assertEquals(0, process.waitFor());
+    private static void limit(long pid, int soft) {
+        TestProcess.run(
+            PRLIMIT.toString(), "--pid", Long.toString(pid), "--nofile=" + soft + ":").succeeded();
     }
 
     private static int firstFree(long pid) {
@@ -144,31 +144,22 @@ class TcpDescriptorsTest {
     @Test
     void shouldSayWhatIsMissingKeepQuietAndGoOnWhenDescriptorsAreFree() throws Exception {
         assumeTrue(Files.isExecutable(PRLIMIT), PRLIMIT + " is not there: install the package util-linux");
-        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xmx128m", "-XX:TieredStopAtLevel=1",
-            "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED",
-            "-cp", System.getProperty("java.class.path"), Starved.class.getName())
-            .redirectError(ProcessBuilder.Redirect.INHERIT).start();
-        try (BufferedReader said = process.inputReader(); BufferedWriter orders = process.outputWriter()) {
-            assertEquals("limit me", said.readLine());
+        try (TestProcess process = TestJvm.start(Starved.class)) {
+            process.awaitLine("limit me");
             limit(process.pid(), firstFree(process.pid()));
-            orders.write("limited\n");
-            orders.flush();
-            assertEquals("free me", said.readLine());
+            process.say("limited");
+            process.awaitLine("free me");
             limit(process.pid(), 1000);
-            orders.write("free\n");
-            orders.flush();
-            assertEquals("errno " + FabricErrno.EMFILE, said.readLine());
-            String paced = said.readLine();
-            assertTrue(paced.startsWith("paced true"), paced);
-            assertEquals("dial " + FabricErrno.EMFILE, said.readLine());
-            assertEquals("listen " + FabricErrno.EMFILE, said.readLine());
-            assertEquals("taken 0", said.readLine());
-            assertEquals("dial " + FabricErrno.ECONNREFUSED, said.readLine());
-            assertEquals("lost 0", said.readLine());
-            assertEquals(0, process.waitFor());
-        } finally {
-            process.destroyForcibly().waitFor();
+            process.say("free");
+            assertEquals("" + FabricErrno.EMFILE, process.hear("errno"));
+            String paced = process.hear("paced");
+            assertTrue(paced.startsWith("true"), paced);
+            assertEquals("" + FabricErrno.EMFILE, process.hear("dial"));
+            assertEquals("" + FabricErrno.EMFILE, process.hear("listen"));
+            assertEquals("0", process.hear("taken"));
+            assertEquals("" + FabricErrno.ECONNREFUSED, process.hear("dial"));
+            assertEquals("0", process.hear("lost"));
+            process.succeeded();
         }
     }
 }

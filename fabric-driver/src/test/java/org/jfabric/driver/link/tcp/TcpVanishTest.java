@@ -1,18 +1,16 @@
 package org.jfabric.driver.link.tcp;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.net.TwoHosts;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
@@ -56,22 +54,23 @@ class TcpVanishTest {
     @Test
     void shouldNoticeThatTheSendersHostIsGoneWhileItOnlyReceives() throws Exception {
         try (TwoHosts hosts = TwoHosts.make()) {
-            Process receiver = TwoHosts.java(hosts.first(), Side.class, "jfabric.tcp.keepaliveIdleNs", "1s",
+            TestProcess receiver = TwoHosts.java(hosts.first(), Side.class, "jfabric.tcp.keepaliveIdleNs", "1s",
                 "jfabric.tcp.keepaliveIntervalNs", "1s", "jfabric.tcp.keepaliveProbes", "1");
-            Process sender = null;
-            try (BufferedReader said = receiver.inputReader()) {
-                String address = said.readLine();
+            TestProcess sender = null;
+            try {
+                String address = receiver.awaitLine("fi_");
                 assertTrue(address.startsWith("fi_sockaddr_in://" + TwoHosts.FIRST_ADDRESS), address);
                 sender = TwoHosts.java(hosts.second(), Side.class, address);
-                assertEquals("received", said.readLine());
+                receiver.awaitLine("received");
                 hosts.pullOut();
-                int errno = Integer.parseInt(said.readLine());
+                int errno = Integer.parseInt(receiver.awaitLine(""));
                 // the kernel also says what it has heard of the way, if it has
                 assertTrue(Set.of(FabricErrno.ETIMEDOUT, FabricErrno.EHOSTUNREACH).contains(errno), "errno " + errno);
-                assertEquals(0, receiver.waitFor());
+                receiver.succeeded();
             } finally {
-                for (Process process : sender == null ? List.of(receiver) : List.of(receiver, sender)) {
-                    process.destroyForcibly().waitFor();
+                receiver.close();
+                if (sender != null) {
+                    sender.close();
                 }
             }
         }

@@ -8,17 +8,17 @@ import java.util.Random;
  * Pieces of a node's memory in the order of a message, which is not the order in which they lie there; every second one
  * is named by the twin region.
  */
-final class Pieces {
+final class ScatteredPieces {
     private final int[] offsets;
     private final int[] lengths;
 
-    private Pieces(int count) {
+    private ScatteredPieces(int count) {
         offsets = new int[count];
         lengths = new int[count];
     }
 
     /** Cuts an area at random: the last bytes of the message come first in it. Some pieces may be empty. */
-    static Pieces of(Random random, int offset, int length) {
+    static ScatteredPieces of(Random random, int offset, int length) {
         int count = random.nextInt(5);
         int[] lengths = new int[length != 0 && count == 0 ? 1 : count];
         int rest = length;
@@ -30,8 +30,8 @@ final class Pieces {
     }
 
     /** Pieces of these lengths, the last one of them first in memory. */
-    static Pieces of(int offset, int... lengths) {
-        Pieces pieces = new Pieces(lengths.length);
+    static ScatteredPieces of(int offset, int... lengths) {
+        ScatteredPieces pieces = new ScatteredPieces(lengths.length);
         int at = offset;
         for (int i = lengths.length - 1; i >= 0; i--) {
             pieces.offsets[i] = at;
@@ -54,7 +54,7 @@ final class Pieces {
     }
 
     /** Address and length of each, as a request has them. */
-    long[] requests(Rig.Node node) {
+    long[] requests(Engines.Node node) {
         long[] requests = new long[2 * offsets.length];
         for (int i = 0; i < offsets.length; i++) {
             requests[2 * i] = i % 2 == 0 ? node.buf(offsets[i]) : node.twinBuf(offsets[i]);
@@ -63,20 +63,20 @@ final class Pieces {
         return requests;
     }
 
-    void fill(Rig.Node node, int seed) {
+    void fill(Engines.Node node, int seed) {
         int index = 0;
         for (int i = 0; i < offsets.length; i++) {
             for (int k = 0; k < lengths[i]; k++) {
-                UnsafeApi.putByte(node.memory + offsets[i] + k, Rig.pattern(seed, index++));
+                UnsafeApi.putByte(node.memory + offsets[i] + k, Engines.pattern(seed, index++));
             }
         }
     }
 
-    void assertFilled(Rig.Node node, int length, int seed) {
+    void assertFilled(Engines.Node node, int length, int seed) {
         int index = 0;
         for (int i = 0; i < offsets.length; i++) {
             for (int k = 0; k < lengths[i] && index < length; k++, index++) {
-                if (UnsafeApi.getByte(node.memory + offsets[i] + k) != Rig.pattern(seed, index)) {
+                if (UnsafeApi.getByte(node.memory + offsets[i] + k) != Engines.pattern(seed, index)) {
                     throw new AssertionError(node.address + ": byte " + index + " of " + length + " differs in piece "
                         + i + ", seed " + seed);
                 }

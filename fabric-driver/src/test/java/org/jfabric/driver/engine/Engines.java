@@ -22,7 +22,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Engines over scripted links, each with one endpoint, and what an application would see of them. */
-final class Rig {
+final class Engines {
     static final int MEMORY = 1 << 19;
     static final int INJECT_SIZE = 64;
     static final long TAGGED = Flags.TAGGED | Flags.COMPLETION;
@@ -64,7 +64,7 @@ final class Rig {
         abstract boolean isQuiet();
     }
 
-    Rig(Script script) {
+    Engines(Script script) {
         this(script, new LinkMaker() {
             @Override
             String linkName() {
@@ -88,7 +88,7 @@ final class Rig {
         });
     }
 
-    Rig(Script script, LinkMaker maker) {
+    Engines(Script script, LinkMaker maker) {
         this.script = script;
         this.maker = maker;
     }
@@ -206,13 +206,13 @@ final class Rig {
             return result;
         }
 
-        int sendVector(long flags, Pieces pieces, long to, long tag, long data, long context) {
+        int sendVector(long flags, ScatteredPieces pieces, long to, long tag, long data, long context) {
             int result = endpoint.sendVector(flags, pieces.requests(this), pieces.count(), to, tag, data, context);
             posted += result == 0 ? 1 : 0;
             return result;
         }
 
-        int receiveVector(long flags, Pieces pieces, long from, long tag, long ignore, long context) {
+        int receiveVector(long flags, ScatteredPieces pieces, long from, long tag, long ignore, long context) {
             int result = endpoint.receiveVector(
                 flags, pieces.requests(this), pieces.count(), from, tag, ignore, context);
             posted += result == 0 ? 1 : 0;

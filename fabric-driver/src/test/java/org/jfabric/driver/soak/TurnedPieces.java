@@ -8,7 +8,7 @@ import java.util.Random;
  * A buffer as calls with several pieces take it: not as it lies in memory, but turned, so that its first bytes come
  * last, and cut once more; one piece may be empty.
  */
-final class Pieces {
+final class TurnedPieces {
     /** The fewest that both links take. */
     private static final int MOST = 4;
 

@@ -2,7 +2,8 @@ package org.jfabric.driver.hostile;
 
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.kit.DriverProcess;
-import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -21,7 +22,7 @@ import java.util.List;
  * A driver in a process of its own for all tests of a class, with bystanders. After each test the driver must be up
  * and the bystanders must go on; what a failed test leaves behind is printed.
  */
-final class Rig implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AfterAllCallback {
+final class WatchedDriver implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AfterAllCallback {
     private final String[] properties;
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
     private Path base;
@@ -29,13 +30,13 @@ final class Rig implements BeforeAllCallback, BeforeEachCallback, AfterEachCallb
     private DriverView view;
     private Bystanders bystanders;
 
-    Rig(String... properties) {
+    WatchedDriver(String... properties) {
         this.properties = properties;
     }
 
     @Override
     public void beforeAll(ExtensionContext context) {
-        base = FabricPair.newBase();
+        base = TestDirectory.create();
         driver = DriverProcess.start(base.resolve("alpha"), properties);
         view = new DriverView(directory());
         bystanders = new Bystanders("loopback", directory(), directory());
@@ -75,7 +76,7 @@ final class Rig implements BeforeAllCallback, BeforeEachCallback, AfterEachCallb
                 driver.close();
             }
         } finally {
-            FabricPair.delete(base);
+            TestDirectory.delete(base);
         }
     }
 
@@ -150,14 +151,14 @@ final class Rig implements BeforeAllCallback, BeforeEachCallback, AfterEachCallb
     }
 
     static void assertLogged(DriverView view, String... parts) {
-        Await.until(() -> "no error with " + Arrays.toString(parts) + " in " + view.errors(),
+        Deadline.awaitParked(() -> "no error with " + Arrays.toString(parts) + " in " + view.errors(),
             () -> view.errors().stream().anyMatch(
                 error -> Arrays.stream(parts).allMatch(error::contains)));
     }
 
     /** Everything of every other client is given back. */
     void assertReclaimed() {
-        Await.until(() -> "not reclaimed: " + view.counters() + ' ' + files(), () ->
+        Deadline.awaitParked(() -> "not reclaimed: " + view.counters() + ' ' + files(), () ->
             view.counter("clients") == 2 && view.counter("endpoints") == 2 && view.counter("completion queues") == 2
                 && view.counter("memory regions") == 2 && view.counter("counters") == 0 && files().size() == 2 * 5);
     }
