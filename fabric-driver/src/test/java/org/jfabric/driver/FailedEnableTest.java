@@ -17,7 +17,7 @@ import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Verdict;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.hostile.DriverView;
+import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;

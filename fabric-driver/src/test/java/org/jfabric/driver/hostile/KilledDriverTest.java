@@ -7,6 +7,7 @@ import org.jfabric.FabricException;
 import org.jfabric.FabricListener;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;

@@ -5,6 +5,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.test.Deadline;

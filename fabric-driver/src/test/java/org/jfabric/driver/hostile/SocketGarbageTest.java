@@ -8,6 +8,7 @@ import org.jfabric.codec.control.MessageHeaderEncoder;
 import org.jfabric.codec.wire.HelloEncoder;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;

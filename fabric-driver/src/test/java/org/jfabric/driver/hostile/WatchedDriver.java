@@ -2,6 +2,7 @@ package org.jfabric.driver.hostile;
 
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.driver.kit.DriverView;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.extension.AfterAllCallback;

@@ -1,6 +1,5 @@
 package org.jfabric.driver.kit;
 
-import org.jfabric.driver.hostile.DriverView;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;

@@ -1,5 +1,6 @@
 package org.jfabric.driver.kit;
 
+import org.jfabric.Endpoint;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.Flags;
@@ -19,6 +20,8 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** Two endpoints that can reach each other, set up as a {@link Setup} says; everything goes with {@link #close}. */
 public final class FabricPair implements AutoCloseable {
@@ -100,6 +103,32 @@ public final class FabricPair implements AutoCloseable {
     /** A further endpoint with a queue, a vector and memory of its own; closed with the fabric of the other. */
     public FabricNode sibling(FabricNode of, Info hints, long endpointContext) {
         return new FabricNode(of.fabric, setup.link, hints, 64, endpointContext, pump);
+    }
+
+    /** A further endpoint at the first application, which shares its queue and vector. */
+    public Endpoint open(Info info) {
+        Endpoint endpoint = a.domain.openEndpoint(info);
+        endpoint.bind(a.cq, Flags.TRANSMIT | Flags.RECV);
+        endpoint.bind(a.av);
+        endpoint.enable();
+        return endpoint;
+    }
+
+    /** An endpoint of the first application and the one of the second send each other a message. */
+    public void assertTransfers(Endpoint endpoint) {
+        int length = 64;
+        assertEquals(0, b.endpoint.trecv(b.memory.address(), length, -1L, 77, 0, 1));
+        a.fill(0, length, 5);
+        assertEquals(0, endpoint.tsend(a.memory.address(), length, toB, 77, 2));
+        assertEquals(length, b.await(1).len());
+        b.assertFilled(0, length, 5);
+        a.await(2);
+        long to = b.av.insert(endpoint.name());
+        assertEquals(0, endpoint.trecv(a.memory.address(length), length, -1L, 78, 0, 3));
+        assertEquals(0, b.endpoint.tsend(b.memory.address(), length, to, 78, 4));
+        a.await(3);
+        b.await(4);
+        a.assertFilled(length, length, 5);
     }
 
     /** What the queues of an endpoint hold, seen from outside; the embedded drivers' cycles are run meanwhile. */

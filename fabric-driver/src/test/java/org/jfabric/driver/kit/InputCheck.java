@@ -3,7 +3,6 @@ package org.jfabric.driver.kit;
 import org.agrona.DirectBuffer;
 import org.jfabric.Endpoint;
 import org.jfabric.FabricErrno;
-import org.jfabric.driver.conformance.endpoint.EndpointOpenTest;
 
 import java.util.Map;
 
@@ -95,7 +94,7 @@ public final class InputCheck {
         pair.a.assertQuiet(50);
         pair.b.assertQuiet(50);
         assertUnchanged("at the end");
-        EndpointOpenTest.assertTransfers(pair, endpoint);
+        pair.assertTransfers(endpoint);
         assertUnchanged("after messages went both ways");
     }
 }

@@ -4,8 +4,8 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.hostile.DriverView;
 import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.driver.kit.DriverView;
 import org.jfabric.test.TestDirectory;
 
 import java.nio.file.Path;

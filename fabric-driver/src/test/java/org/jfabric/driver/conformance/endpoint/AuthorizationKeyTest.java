@@ -55,7 +55,7 @@ class AuthorizationKeyTest {
                     }
                 }
             }
-            EndpointOpenTest.assertTransfers(pair, pair.a.endpoint);
+            pair.assertTransfers(pair.a.endpoint);
         }
     }
 

@@ -10,7 +10,6 @@ import org.jfabric.FabricException;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.Protocol;
-import org.jfabric.driver.conformance.transmit.TransmitAttributesTest;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
@@ -41,11 +40,11 @@ class EndpointAttributesTest {
     @Requirement("EP-125")
     void shouldNotExchangeDataAcrossProtocols(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
-            EndpointOpenTest.assertTransfers(pair, pair.a.endpoint);
+            pair.assertTransfers(pair.a.endpoint);
             Info other = new Info().caps(Flags.TAGGED | Flags.MSG).linkName("loopback");
             Info local = pair.a.fabric.info(other).best();
             assertNotEquals(pair.b.info.epAttr().protocol(), local.epAttr().protocol());
-            try (Endpoint endpoint = TransmitAttributesTest.open(pair, local)) {
+            try (Endpoint endpoint = pair.open(local)) {
                 assertEquals(0, endpoint.trecv(pair.a.memory.address(), 64, ANY, 0, -1L, 1));
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), 64, ANY, 0, -1L, 2));
                 assertEquals(0, endpoint.tsend(pair.a.memory.address(), 64, pair.toB, 1, 3));
@@ -62,7 +61,7 @@ class EndpointAttributesTest {
                 assertEquals(0, pair.b.endpoint.cancel(2));
                 assertEquals(FabricErrno.ECANCELED, pair.b.await().err());
             }
-            EndpointOpenTest.assertTransfers(pair, pair.a.endpoint);
+            pair.assertTransfers(pair.a.endpoint);
         }
     }
 
@@ -105,8 +104,8 @@ class EndpointAttributesTest {
                 hints.epAttr().protocolVersion(asked);
                 Info match = pair.a.fabric.info(hints).best();
                 assertEquals(version, match.epAttr().protocolVersion());
-                try (Endpoint endpoint = TransmitAttributesTest.open(pair, match)) {
-                    EndpointOpenTest.assertTransfers(pair, endpoint);
+                try (Endpoint endpoint = pair.open(match)) {
+                    pair.assertTransfers(endpoint);
                 }
             }
             for (int asked : new int[] {2, Integer.MAX_VALUE, -1}) {
@@ -133,7 +132,7 @@ class EndpointAttributesTest {
             for (int limit : new int[] {1, 64, 8192, 100_000, FabricNode.MEMORY / 2}) {
                 Info info = pair.a.info.copy();
                 info.epAttr().maxMsgSize(limit);
-                try (Endpoint endpoint = TransmitAttributesTest.open(pair, info)) {
+                try (Endpoint endpoint = pair.open(info)) {
                     assertEquals(limit, endpoint.maxMsgSize());
                     assertEquals(0, pair.b.endpoint.trecv(
                         pair.b.memory.address(), FabricNode.MEMORY / 2, ANY, limit, 0, 1));

@@ -3,7 +3,6 @@ package org.jfabric.driver.conformance.endpoint;
 import org.jfabric.Endpoint;
 import org.jfabric.Flags;
 import org.jfabric.Info;
-import org.jfabric.driver.conformance.transmit.TransmitAttributesTest;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
@@ -39,18 +38,18 @@ class EndpointCloseTest {
         try (FabricPair pair = new FabricPair(setup)) {
             Path directory = pair.directory(pair.a.fabric.driverName());
             Info named = pair.a.info.copy().srcAddr("jfabric://" + pair.a.fabric.driverName() + "/again");
-            EndpointOpenTest.assertTransfers(pair, pair.a.endpoint);
+            pair.assertTransfers(pair.a.endpoint);
             long files = count(directory);
             long slots = pair.a.endpoint.rxSizeLeft();
             // more often than a client may have endpoints at a time
             for (int i = 0; i < 300; i++) {
-                Endpoint endpoint = TransmitAttributesTest.open(pair, named);
+                Endpoint endpoint = pair.open(named);
                 assertEquals(named.srcAddr(), endpoint.name());
                 long left = endpoint.rxSizeLeft();
                 assertEquals(0, endpoint.trecv(pair.a.memory.address(), LENGTH, ANY, 1, 0, i));
                 assertEquals(left - 1, endpoint.rxSizeLeft());
                 if (i % 100 == 0) {
-                    EndpointOpenTest.assertTransfers(pair, endpoint);
+                    pair.assertTransfers(endpoint);
                 }
                 endpoint.close();
                 endpoint.close();
@@ -58,7 +57,7 @@ class EndpointCloseTest {
             awaitCount(pair, directory, files);
             // the queue has all its slots again
             awaitSlots(pair, slots);
-            EndpointOpenTest.assertTransfers(pair, pair.a.endpoint);
+            pair.assertTransfers(pair.a.endpoint);
         }
     }
 
@@ -67,7 +66,7 @@ class EndpointCloseTest {
     @Requirement("EP-029")
     void shouldDropWhatWasPostedWithoutAWord(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
-            Endpoint endpoint = TransmitAttributesTest.open(pair, pair.a.info);
+            Endpoint endpoint = pair.open(pair.a.info);
             long left = pair.a.endpoint.rxSizeLeft();
             for (int i = 0; i < 10; i++) {
                 assertEquals(0, endpoint.trecv(pair.a.memory.address(), LENGTH, ANY, i, 0, 100 + i));
@@ -88,7 +87,7 @@ class EndpointCloseTest {
             } while (pair.b.await().err() == 0);
             pair.a.assertQuiet(200);
             awaitSlots(pair, left);
-            EndpointOpenTest.assertTransfers(pair, pair.a.endpoint);
+            pair.assertTransfers(pair.a.endpoint);
         }
     }
 
@@ -97,7 +96,7 @@ class EndpointCloseTest {
     @Requirement("EP-030")
     void shouldHarmNoEntryOfOthersInTheSameQueue(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
-            Endpoint endpoint = TransmitAttributesTest.open(pair, pair.a.info);
+            Endpoint endpoint = pair.open(pair.a.info);
             int each = 20;
             for (int i = 0; i < each; i++) {
                 // a of itself, and the one that will be closed, in turn
@@ -129,7 +128,7 @@ class EndpointCloseTest {
                 }
                 Thread.yield();
             }
-            EndpointOpenTest.assertTransfers(pair, pair.a.endpoint);
+            pair.assertTransfers(pair.a.endpoint);
         }
     }
 

@@ -283,7 +283,7 @@ class EndpointCompletionTest {
                 assertEquals(FabricErrno.ECANCELED, entry.err());
                 assertEquals(i, entry.context());
             }
-            EndpointOpenTest.assertTransfers(pair, pair.a.endpoint);
+            pair.assertTransfers(pair.a.endpoint);
         }
     }
 }

@@ -7,7 +7,6 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
-import org.jfabric.driver.conformance.transmit.TransmitAttributesTest;
 import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
@@ -254,7 +253,7 @@ class BadInputTest {
         Info info = pair.a.info.copy().caps(Flags.TAGGED | Flags.MSG | direction);
         info.txAttr().caps(0);
         info.rxAttr().caps(0);
-        return TransmitAttributesTest.open(pair, info);
+        return pair.open(info);
     }
 
     /** No mode asks for contexts of the driver's own, so the application may use one for several operations. */

@@ -12,7 +12,6 @@ import org.jfabric.IoVec;
 import org.jfabric.MemoryRegion;
 import org.jfabric.SendClaim;
 import org.jfabric.WaitObject;
-import org.jfabric.driver.conformance.transmit.TransmitAttributesTest;
 import org.jfabric.driver.kit.CountedNode;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
@@ -148,7 +147,7 @@ class BadPiecesTest {
             InputCheck check = new InputCheck(pair);
             Endpoint endpoint = pair.a.endpoint;
             SendClaim claim = new SendClaim();
-            try (Endpoint other = TransmitAttributesTest.open(pair, pair.a.info)) {
+            try (Endpoint other = pair.open(pair.a.info)) {
                 for (int length : new int[] {-1, Integer.MIN_VALUE, endpoint.injectSize() + 1, Integer.MAX_VALUE}) {
                     assertEquals(EINVAL, endpoint.tryClaim(length, claim));
                     assertNotOpen(pair, claim);

@@ -14,7 +14,6 @@ import org.jfabric.WaitObject;
 import org.jfabric.WaitObjectHandle;
 import org.jfabric.WaitSet;
 import org.jfabric.WaitSetAttr;
-import org.jfabric.driver.conformance.queue.DescriptorWaitTest;
 import org.jfabric.driver.kit.CountedNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
@@ -164,7 +163,7 @@ class CounterWaitTest {
             // in INVOKER the poll itself runs the cycles
             long self = a.insert(a);
             send(a, self);
-            DescriptorWaitTest.await("the send", () -> set.poll(contexts, 4) == 1);
+            Deadline.awaitParked("the send", () -> set.poll(contexts, 4) == 1);
             assertEquals(0, contexts[0]);
             assertEquals(1, a.sends.read());
             assertEquals(0, set.poll(contexts, 4));
@@ -238,7 +237,7 @@ class CounterWaitTest {
                 }
                 assertEquals(1, selector.select(key -> { }, DEADLINE_MS));
                 int value = i;
-                DescriptorWaitTest.await("the count", () -> counter.tryWait() == -FabricErrno.EAGAIN);
+                Deadline.awaitParked("the count", () -> counter.tryWait() == -FabricErrno.EAGAIN);
                 assertEquals(value, counter.read());
             }
             assertEquals(0, counter.await(50, 0), "it blocks in its own calls too");

@@ -3,7 +3,7 @@ package org.jfabric.driver.conformance.other;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.MemoryRegion;
-import org.jfabric.driver.hostile.DriverView;
+import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;

@@ -160,7 +160,7 @@ class DescriptorWaitRaceTest {
                 if (!late) {
                     assertEquals(2, node.take(), "what was written stays readable");
                 }
-                DescriptorWaitTest.await("the end of the driver", () -> node.take() == -FabricErrno.ENODEV);
+                Deadline.awaitParked("the end of the driver", () -> node.take() == -FabricErrno.ENODEV);
                 assertEquals(-FabricErrno.EAGAIN, node.queue.tryWait());
                 fabric.close();
                 selector.selectNow();

@@ -43,7 +43,7 @@ import java.nio.file.Path;
 @Isolated("counts the descriptors of the process")
 @Tag("conformance")
 @Timeout(120)
-public class DescriptorWaitTest {
+class DescriptorWaitTest {
     private static final int DEADLINE_MS = Deadline.ms(20);
 
     @ParameterizedTest(name = "{0}")
@@ -179,7 +179,8 @@ public class DescriptorWaitTest {
                 selector.selectNow();
             }
             // with the driver in this process both ends are counted
-            await("descriptors: " + before + " before, " + descriptors() + " now", () -> descriptors() <= before);
+            Deadline.awaitParked(() -> "descriptors: " + before + " before, " + descriptors() + " now",
+                () -> descriptors() <= before);
         }
     }
 
@@ -262,14 +263,6 @@ public class DescriptorWaitTest {
             return entries.count();
         } catch (IOException e) {
             throw new AssertionError(e);
-        }
-    }
-
-    public static void await(String what, java.util.function.BooleanSupplier condition) {
-        long deadline = System.nanoTime() + WaitNode.DEADLINE_NS;
-        while (!condition.getAsBoolean()) {
-            assertTrue(System.nanoTime() - deadline < 0, what);
-            Thread.yield();
         }
     }
 }

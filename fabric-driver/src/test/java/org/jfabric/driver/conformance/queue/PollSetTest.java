@@ -17,6 +17,7 @@ import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.driver.kit.WaitNode;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -46,10 +47,10 @@ class PollSetTest {
             assertEquals(0, set.poll(contexts, 4));
             second.complete(1);
             // in INVOKER the poll itself runs the cycles that let the entry come
-            DescriptorWaitTest.await("no context", () -> set.poll(contexts, 4) == 1);
+            Deadline.awaitParked("no context", () -> set.poll(contexts, 4) == 1);
             assertEquals(0xA2, contexts[0]);
             first.complete(2);
-            DescriptorWaitTest.await("one context", () -> set.poll(contexts, 4) == 2);
+            Deadline.awaitParked("one context", () -> set.poll(contexts, 4) == 2);
             long[] both = Arrays.copyOf(contexts, 2);
             Arrays.sort(both);
             assertArrayEquals(new long[] {0xA1, 0xA2}, both);
@@ -119,7 +120,7 @@ class PollSetTest {
             set.add(first.queue, 0);
             set.add(second.queue, 0);
             second.complete(1);
-            DescriptorWaitTest.await("no context", () -> set.poll(contexts, 4) == 1);
+            Deadline.awaitParked("no context", () -> set.poll(contexts, 4) == 1);
             long least = Long.MAX_VALUE;
             for (int attempt = 0; attempt < 200 && least != 0; attempt++) {
                 long before = threads.getCurrentThreadAllocatedBytes();

@@ -207,7 +207,7 @@ class WaitSetTest {
             assertFalse(left.isOpen());
             assertEquals(-FabricErrno.EOPBADSTATE, left.await(0));
             if (setup.daemon) {
-                DescriptorWaitTest.await("the file of a client that is gone",
+                Deadline.awaitParked("the file of a client that is gone",
                     () -> waitFiles(pair.directory("alpha")) == 0);
             }
         }

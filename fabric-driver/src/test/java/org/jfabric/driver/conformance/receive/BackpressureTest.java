@@ -5,7 +5,7 @@ import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.ResourceManagement;
 import org.jfabric.client.QueueSnapshot;
-import org.jfabric.driver.hostile.DriverView;
+import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;

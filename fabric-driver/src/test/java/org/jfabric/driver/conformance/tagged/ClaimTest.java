@@ -3,7 +3,7 @@ package org.jfabric.driver.conformance.tagged;
 import org.jfabric.Endpoint;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
-import org.jfabric.driver.hostile.DriverView;
+import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.PeekNode;

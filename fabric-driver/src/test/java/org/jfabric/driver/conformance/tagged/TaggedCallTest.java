@@ -5,7 +5,6 @@ import org.jfabric.FabricException;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.MrMode;
-import org.jfabric.driver.conformance.endpoint.EndpointOpenTest;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
@@ -84,7 +83,7 @@ class TaggedCallTest {
                 assertEquals(0, offer.domainAttr().mrMode() & MrMode.LOCAL);
             }
             assertEquals(0, pair.a.memory.desc());
-            EndpointOpenTest.assertTransfers(pair, pair.a.endpoint);
+            pair.assertTransfers(pair.a.endpoint);
             // what is in no region is refused: there is no way around registration
             assertEquals(0, pair.a.endpoint.tsend(4096, 8, pair.toB, 1, 5));
             FabricNode.Entry refused = pair.a.await();

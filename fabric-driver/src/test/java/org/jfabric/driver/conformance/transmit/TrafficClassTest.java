@@ -117,7 +117,7 @@ class TrafficClassTest {
         for (Info match : matches) {
             assertEquals(tclass, match.txAttr().tclass());
         }
-        try (Endpoint endpoint = TransmitAttributesTest.open(pair, matches.getFirst())) {
+        try (Endpoint endpoint = pair.open(matches.getFirst())) {
             assertEquals(tclass, endpoint.info().txAttr().tclass());
             pair.b.endpoint.trecv(pair.b.memory.address(), 64, -1L, tclass, 0, 1);
             pair.a.fill(0, 64, tclass);

@@ -29,7 +29,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Tag("conformance")
 @Tag("link")
 @Timeout(120)
-public class TransmitAttributesTest {
+class TransmitAttributesTest {
     private static final long ANY = -1L;
     /** The list of TX-004. */
     private static final long APPLICABLE = Flags.MSG | Flags.RMA | Flags.TAGGED | Flags.ATOMIC | Flags.READ
@@ -123,7 +123,7 @@ public class TransmitAttributesTest {
             hints.txAttr().opFlags(Flags.MATCH_COMPLETE);
             Info match = pair.a.fabric.info(hints).best();
             assertEquals(Flags.MATCH_COMPLETE, match.txAttr().opFlags() & Flags.MATCH_COMPLETE);
-            try (Endpoint endpoint = open(pair, match)) {
+            try (Endpoint endpoint = pair.open(match)) {
                 assertEquals(0, pair.a.endpoint.send(pair.a.memory.address(), 64, pair.toB, 1));
                 pair.a.await(1);
                 assertEquals(0, endpoint.send(pair.a.memory.address(), 64, pair.toB, 2));
@@ -149,7 +149,7 @@ public class TransmitAttributesTest {
         try (FabricPair pair = new FabricPair(setup)) {
             Info info = pair.a.info.copy();
             info.txAttr().opFlags(Flags.INJECT);
-            try (Endpoint endpoint = open(pair, pair.a.fabric.info(info).best())) {
+            try (Endpoint endpoint = pair.open(pair.a.fabric.info(info).best())) {
                 pair.a.fill(0, 64, 1);
                 assertEquals(0, endpoint.tsend(pair.a.memory.address(), 64, pair.toB, 1, 1));
                 pair.a.fill(0, 64, 2);
@@ -227,14 +227,6 @@ public class TransmitAttributesTest {
                 }
             }
         }
-    }
-
-    public static Endpoint open(FabricPair pair, Info info) {
-        Endpoint endpoint = pair.a.domain.openEndpoint(info);
-        endpoint.bind(pair.a.cq, Flags.TRANSMIT | Flags.RECV);
-        endpoint.bind(pair.a.av);
-        endpoint.enable();
-        return endpoint;
     }
 
     private static int errno(Executable call) {

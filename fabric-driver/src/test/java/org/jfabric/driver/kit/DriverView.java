@@ -1,4 +1,4 @@
-package org.jfabric.driver.hostile;
+package org.jfabric.driver.kit;
 
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.errors.ErrorLogReader;
