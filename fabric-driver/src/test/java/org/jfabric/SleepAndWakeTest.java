@@ -22,7 +22,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * Entries and sleepers of two processes: a million sleeps, none with a time that would rescue a lost wake-up. The
+ * Entries and sleepers of two processes: very many sleeps, none with a time that would rescue a lost wake-up. The
  * writer goes on at every distance from the reader's going to sleep: while it reads, while it announces itself, while
  * it looks for the last time, when it sleeps.
  */
@@ -30,7 +30,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(3600)
 class SleepAndWakeTest {
     private static final int CAPACITY = 16;
-    private static final long SLEEPS = 1_000_000;
+    /** A million in a run of everything, whoever has changed the protocol wants those. */
+    private static final long SLEEPS = Boolean.getBoolean("jfabric.test.all") ? 1_000_000 : 100_000;
     private static final long STUCK_NS = TimeUnit.SECONDS.toNanos(60);
     private static final int LONGEST_PAUSE_SPINS = 2_000;
 
@@ -38,7 +39,7 @@ class SleepAndWakeTest {
     private Path directory;
 
     @Test
-    void shouldWakeEveryTimeInAMillion() throws Exception {
+    void shouldWakeEveryTime() throws Exception {
         Path file = directory.resolve("1.cq");
         try (RandomAccessFile made = new RandomAccessFile(file.toFile(), "rw")) {
             made.setLength(CompletionQueueDescriptor.fileLength(CAPACITY));

@@ -112,7 +112,7 @@ public final class TwoHosts implements AutoCloseable {
     public static Process java(String namespace, Class<?> main, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of("ip", "netns", "exec", namespace,
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xmx128m", "-XX:TieredStopAtLevel=1",
+            "-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
             "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED",
             "-cp", System.getProperty("java.class.path"), main.getName()));
         command.addAll(List.of(arguments));

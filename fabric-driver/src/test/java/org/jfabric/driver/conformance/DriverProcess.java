@@ -57,7 +57,7 @@ public final class DriverProcess implements AutoCloseable {
     private static DriverProcess launch(Path directory, String... properties) {
         List<String> command = new ArrayList<>(List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xmx256m",
+            "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
             "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
             "--enable-native-access=ALL-UNNAMED",
             "-Dagrona.disable.bounds.checks=true",

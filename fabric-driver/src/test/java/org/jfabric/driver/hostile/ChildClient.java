@@ -19,7 +19,7 @@ final class ChildClient implements AutoCloseable {
         List<String> command = new java.util.ArrayList<>(List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "-Xmx128m",
-            "-XX:TieredStopAtLevel=1",
+            "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
             "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
             "--enable-native-access=ALL-UNNAMED",
             "-cp", System.getProperty("java.class.path"),

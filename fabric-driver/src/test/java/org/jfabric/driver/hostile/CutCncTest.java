@@ -21,7 +21,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Tag("hostile")
 @Timeout(120)
 class CutCncTest {
-    private static final int ROUNDS = 5;
+    /** One for each kind of cut. */
+    private static final int ROUNDS = 3;
 
     private final Path base = FabricPair.newBase();
 

@@ -84,7 +84,7 @@ class DirectoryTest {
         Files.setAttribute(directory, "unix:uid", 4711);
         assertContains(DriverProcess.refused(directory), directory.toString(), "belongs to user 4711", "user 0");
         FabricException refused = assertThrows(FabricException.class,
-            () -> Fabric.connect(new FabricConfig().directory(directory)));
+            () -> Fabric.connect(new FabricConfig().directory(directory).connectTimeoutNs(0)));
         assertContains(refused.getMessage(), directory.toString());
     }
 
@@ -169,7 +169,7 @@ class DirectoryTest {
     @Test
     void shouldSayThatThereIsNoDriver() {
         FabricException refused = assertThrows(FabricException.class,
-            () -> Fabric.connect(new FabricConfig().directory(directory)));
+            () -> Fabric.connect(new FabricConfig().directory(directory).connectTimeoutNs(0)));
         assertContains(refused.getMessage(), directory.toString(), "driver");
     }
 

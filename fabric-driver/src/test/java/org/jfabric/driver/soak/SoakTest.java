@@ -14,8 +14,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 /** Random operations through the public API against the naive model; how to run it for long is in docs/soak.md. */
 @Tag("slow")
 class SoakTest {
-    /** After so many operations the next seed begins, with other drivers, clients and sizes. */
-    private static final long WORLD = 100_000;
+    /** After so many operations the next seed begins, with other drivers, clients and sizes; sooner in a short run. */
+    private static final long WORLD = Math.min(100_000, SoakOptions.operations() / 10);
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(SoakSetup.class)

@@ -57,7 +57,7 @@ class TcpVanishTest {
     void shouldNoticeThatTheSendersHostIsGoneWhileItOnlyReceives() throws Exception {
         try (TwoHosts hosts = TwoHosts.make()) {
             Process receiver = TwoHosts.java(hosts.first(), Side.class, "jfabric.tcp.keepaliveIdleNs", "1s",
-                "jfabric.tcp.keepaliveIntervalNs", "1s", "jfabric.tcp.keepaliveProbes", "2");
+                "jfabric.tcp.keepaliveIntervalNs", "1s", "jfabric.tcp.keepaliveProbes", "1");
             Process sender = null;
             try (BufferedReader said = receiver.inputReader()) {
                 String address = said.readLine();
