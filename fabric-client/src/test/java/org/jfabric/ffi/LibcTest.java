@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -137,6 +138,7 @@ class LibcTest {
         assertTrue(noDirectory.getMessage().contains(dir.path("file/x").toString()), noDirectory.getMessage());
     }
 
+    @Tag("slow") // runs a program
     @Test
     void shouldReserveBlocksAndKeepContents() throws IOException {
         Files.writeString(dir.path("file"), "content");
@@ -159,6 +161,7 @@ class LibcTest {
         assertEquals(-LinuxErrno.EBADF, Libc.freeBytes(fd));
     }
 
+    @Tag("slow") // runs a program
     @Test
     void shouldReserveByWritingWhereTheFileSystemCannot() throws IOException {
         assumeTrue(Libc.geteuid() == 0, "only root can mount a ramfs, which has no fallocate");

@@ -19,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -33,6 +34,7 @@ class MappedFileTest {
         dir.close();
     }
 
+    @Tag("slow") // runs a program
     @Test
     void shouldCreateReservedZeroedOwnerOnlyFile() {
         long pageBytes = Libc.pageBytes();
@@ -126,6 +128,7 @@ class MappedFileTest {
         assertNull(FileStatus.of(dir.fd, "f"));
     }
 
+    @Tag("slow") // runs a program
     @Test
     void shouldRefuseToOpenAnythingButOwnRegularFile() throws Exception {
         MappedFile.create(dir.fd, "real", 4096).close();
@@ -214,6 +217,7 @@ class MappedFileTest {
         assertNull(FileStatus.of(dir.fd, "f"));
     }
 
+    @Tag("slow") // runs a program
     @Test
     void shouldThrowWithFreeBytesAndRemedyOnTinyFileSystem() throws Exception {
         assumeTrue(Libc.geteuid() == 0, "only root can mount a tiny tmpfs");
@@ -260,6 +264,7 @@ class MappedFileTest {
         file.close();
     }
 
+    @Tag("slow") // waits for the garbage collector
     @Test
     void shouldUnmapWithLastReference() throws Exception {
         UnsafeBuffer buffer = automaticBuffer();

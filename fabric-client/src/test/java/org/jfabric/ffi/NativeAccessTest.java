@@ -10,10 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.agrona.UnsafeApi;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
+@Tag("slow") // each test runs a virtual machine
 class NativeAccessTest {
     private static final String OPENS = "--add-opens java.base/jdk.internal.misc=ALL-UNNAMED";
     private static final String NATIVE = "--enable-native-access=ALL-UNNAMED";

@@ -77,7 +77,7 @@ final class FiPingPongControl implements AutoCloseable {
         }
     }
 
-    /** Connects to the server, which may be about to start: it is waited for a few seconds, not longer than the limit. */
+    /** Connects to the server, which may be about to start: it is waited for, at most for the limit. */
     static FiPingPongControl connect(String host, int port, int sourcePort, long limitNs) {
         InetSocketAddress server = new InetSocketAddress(host, port);
         if (server.isUnresolved()) {

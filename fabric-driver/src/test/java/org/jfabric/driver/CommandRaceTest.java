@@ -16,6 +16,7 @@ import org.jfabric.driver.conductor.command.CloseObjectCommand;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.layout.FileType;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -134,6 +135,7 @@ class CommandRaceTest {
         assertFalse(Files.exists(driver.directory().resolve("service.svc.new")));
     }
 
+    @Tag("slow") // runs a program
     @Test
     void shouldNotWaitForAPipeInPlaceOfAServiceFile() throws IOException, InterruptedException {
         launch(ThreadingMode.SHARED);

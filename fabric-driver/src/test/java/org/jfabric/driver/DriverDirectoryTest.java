@@ -17,6 +17,7 @@ import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.OwnerId;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
@@ -308,6 +309,7 @@ class DriverDirectoryTest {
     }
 
     /** What a dead driver left may be what fills the file system: it goes before anything is written. */
+    @Tag("slow") // runs a program
     @Test
     void shouldStartOnAFullFileSystem() throws Exception {
         Files.createDirectory(base);
@@ -339,6 +341,7 @@ class DriverDirectoryTest {
     }
 
     /** Room for a driver, and too little for the text of the old log: the driver starts and says so. */
+    @Tag("slow") // runs a program
     @Test
     void shouldStartAndSaySoIfTheErrorLogCannotBeKept() throws Exception {
         Files.createDirectory(base);

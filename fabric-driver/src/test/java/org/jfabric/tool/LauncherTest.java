@@ -2,6 +2,7 @@ package org.jfabric.tool;
 
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,6 +24,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * the folders in which JDKs are usually installed are not found here either.
  */
 @Timeout(60)
+@Tag("slow") // each test runs a shell
 class LauncherTest {
     private static final String[] TOOLS = {"sed", "head", "dirname", "readlink", "find", "mkdir", "touch", "flock"};
 

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -14,10 +13,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** The C program fi_pingpong, run against this project's own. */
 public final class LibfabricPingPong {
     private static final long TIMEOUT_S = 60;
+    private static final int PORTS = 1000;
+    private static final int FORKS = 16;
+    private static final int FIRST_PORT = 12_000 + Integer.getInteger("jfabric.test.fork", 0) % FORKS * PORTS;
+    /** Somewhere, for another run on the same machine. */
+    private static final AtomicInteger NEXT_PORT = new AtomicInteger((int) (ProcessHandle.current().pid() * 7 % PORTS));
     private static final Path PROGRAM = Path.of("/usr/bin/fi_pingpong");
 
     private LibfabricPingPong() {
@@ -160,9 +165,19 @@ public final class LibfabricPingPong {
         return lines;
     }
 
-    static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
+    /**
+     * A port at which nobody listens. It is none of those that the kernel gives to others meanwhile, and each of the
+     * test's virtual machines has a range of its own.
+     */
+    static int freePort() {
+        for (int tries = 0; tries < PORTS; tries++) {
+            int port = FIRST_PORT + NEXT_PORT.getAndIncrement() % PORTS;
+            try (ServerSocket socket = new ServerSocket(port)) {
+                return socket.getLocalPort();
+            } catch (IOException taken) {
+                continue;
+            }
         }
+        throw new AssertionError("no port from " + FIRST_PORT + " on is free");
     }
 }

@@ -26,7 +26,7 @@ final class QueuesChild implements AutoCloseable {
         return new QueuesChild(new ProcessBuilder(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "-Xmx128m",
-            "-XX:TieredStopAtLevel=1",
+            "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
             "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
             "--enable-native-access=ALL-UNNAMED",
             "-cp", System.getProperty("java.class.path"),

@@ -15,6 +15,7 @@ import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.conformance.DriverProcess;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -29,6 +30,7 @@ class QueuesCommandTest {
         directory.close();
     }
 
+    @Tag("slow") // runs a program
     @Test
     void shouldShowWhatWaitsInADaemonForPeopleAndForPrograms() throws Exception {
         try (DriverProcess driver = DriverProcess.start(path, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");

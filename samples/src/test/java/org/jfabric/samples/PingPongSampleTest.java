@@ -99,6 +99,7 @@ class PingPongSampleTest {
     private Process start(ProcessBuilder.Redirect errors, String mainClass, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
             "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
             "--enable-native-access=ALL-UNNAMED",
             "-Djfabric.dir.base=" + base,

@@ -23,6 +23,7 @@ import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.link.RemotePayload;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -333,6 +334,7 @@ class RxmFaultTest {
         });
     }
 
+    @Tag("slow") // waits for the kernel's questions, a second apart at least
     @Test
     void shouldKeepThePlaceOfALivingPeerAndGiveThatOfADeadOneToItsSuccessor() throws IOException {
         Socket other = ask(5001, 8);

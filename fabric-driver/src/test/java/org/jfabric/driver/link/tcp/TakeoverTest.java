@@ -6,6 +6,7 @@ import org.jfabric.driver.link.Channel;
 import org.jfabric.ffi.IoVector;
 import org.jfabric.ffi.TcpSocket;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -102,6 +103,7 @@ class TakeoverTest {
     }
 
     /** Without a word of the peer: the kernel answers for it, whatever its program does. */
+    @Tag("slow") // waits for the kernel's questions, a second apart at least
     @Test
     void shouldRejectAnotherProcessWhileThePeerLives() throws IOException {
         victim = new TcpNode("127.0.0.1");

@@ -87,7 +87,7 @@ class TcpFuzzTest {
         return Arrays.copyOf(bytes, Math.min(bytes.length, 4096));
     }
 
-    @Property(tries = 20_000)
+    @Property(tries = 5_000)
     void shouldReadOrRefuseEveryConnectionMessage(
         @ForAll @IntRange(max = 5) int capture, @ForAll("changes") List<Change> changes) {
         byte[] bytes = changed(CM.get(capture), changes);
@@ -105,7 +105,7 @@ class TcpFuzzTest {
         }
     }
 
-    @Property(tries = 20_000)
+    @Property(tries = 5_000)
     void shouldReadOrRefuseEveryHeaderWithinWhatIsThere(
         @ForAll @IntRange(max = 8) int capture, @ForAll("changes") List<Change> changes,
         @ForAll boolean isBigEndian) {

@@ -9,6 +9,7 @@ import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -228,6 +229,7 @@ class VerbsEndTest {
     }
 
     /** Only the receives that connections share are lost, and the device can be used as before. */
+    @Tag("slow") // waits for a second to pass
     @Test
     void shouldHearOfADeviceThatWasUsedBeforeAnotherOneLetGoOfIt() {
         connect();

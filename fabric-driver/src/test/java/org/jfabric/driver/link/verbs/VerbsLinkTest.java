@@ -12,6 +12,7 @@ import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.driver.resource.ResourceTask;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -355,6 +356,7 @@ class VerbsLinkTest {
         assertEquals(VerbsErrno.ofEvent(VerbsConstants.EVENT_QP_FATAL), channel.provErrno());
     }
 
+    @Tag("slow") // waits for a second to pass
     @Test
     void shouldEndEverythingOfALostQueueAndOfALostDevice() {
         connect();
@@ -368,6 +370,7 @@ class VerbsLinkTest {
     }
 
     /** Two drivers in one process share its context of the device. */
+    @Tag("slow") // waits for a second to pass
     @Test
     void shouldTellEveryLinkOfAProcessWhatHappensToItsDevice() {
         connect();

@@ -8,6 +8,7 @@ import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.TransmitOperation;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -148,6 +149,7 @@ class VerbsRetryTest {
         assertEquals(1, a.errors.size(), a.errors::toString);
     }
 
+    @Tag("slow") // waits for a second to pass
     @Test
     void shouldMakeTheNextConnectionWithAnotherCompletionQueueThanTheLostOne() {
         connected();
