@@ -1,6 +1,7 @@
 package org.jfabric.driver.conformance;
 
 import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.hostile.ChildClassPath;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -57,15 +58,17 @@ public final class DriverProcess implements AutoCloseable {
     private static DriverProcess launch(Path directory, String... properties) {
         List<String> command = new ArrayList<>(List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
+            "-Xmx256m",
             "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
             "--enable-native-access=ALL-UNNAMED",
             "-Dagrona.disable.bounds.checks=true",
             "-Djfabric.dir.base=" + directory.getParent(),
             "-Djfabric.dir.name=" + directory.getFileName()));
+        command.addAll(ChildClassPath.FLAGS);
         // options of the virtual machine begin with a hyphen, everything else is a property
         Arrays.stream(properties).map(each -> each.startsWith("-") ? each : "-D" + each).forEach(command::add);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), FabricDriver.class.getName()));
+        command.addAll(ChildClassPath.options());
+        command.add(FabricDriver.class.getName());
         try {
             return new DriverProcess(new ProcessBuilder(command).redirectErrorStream(true).start(), directory);
         } catch (IOException e) {

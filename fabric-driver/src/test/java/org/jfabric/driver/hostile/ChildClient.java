@@ -19,11 +19,11 @@ final class ChildClient implements AutoCloseable {
         List<String> command = new java.util.ArrayList<>(List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "-Xmx128m",
-            "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
             "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
-            "--enable-native-access=ALL-UNNAMED",
-            "-cp", System.getProperty("java.class.path"),
-            ChildMain.class.getName(), mode, directory.toString()));
+            "--enable-native-access=ALL-UNNAMED"));
+        command.addAll(ChildClassPath.FLAGS);
+        command.addAll(ChildClassPath.options());
+        command.addAll(List.of(ChildMain.class.getName(), mode, directory.toString()));
         command.addAll(List.of(arguments));
         try {
             process = new ProcessBuilder(command).redirectErrorStream(true).start();

@@ -67,8 +67,8 @@ public final class CompareCommand implements ToolCommand {
         names = "--pass-ms",
         paramLabel = "MS",
         defaultValue = "500",
-        description = "A timed pass lasts so long at least, its warm-up and profile in proportion: shorter ones show that"
-            + " everything runs, but their figures mean little. Default: ${DEFAULT-VALUE}.")
+        description = "A timed pass lasts so long at least, its warm-up and profile in proportion: shorter ones show"
+            + " that everything runs, but their figures mean little. Default: ${DEFAULT-VALUE}.")
     private int passMs;
 
     @Option(names = "--full", description = "Every system with every size, which takes long.")

@@ -36,7 +36,8 @@ class CompareProcessTest {
         List<String> command = new ArrayList<>(List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             // its processes take the same flags, and none of them lives long enough for the second compiler
-            "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
+            "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
+            "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
             "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
             FabricTool.class.getName(), "compare"));
         command.addAll(List.of(arguments));

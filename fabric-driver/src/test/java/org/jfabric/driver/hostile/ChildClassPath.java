@@ -1,0 +1,159 @@
+package org.jfabric.driver.hostile;
+
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.conformance.FabricNode;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import java.util.zip.Deflater;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+
+/**
+ * How a virtual machine that a test starts finds its classes: the test's own class path, and where possible an archive
+ * of them that is loaded and linked already, so that a driver is ready after half of the processor time.
+ *
+ * <p>Such an archive takes jars only, so the folders of classes are packed first. It is made once for each state of the
+ * class path, beside the classes, by the first that needs it; who comes meanwhile does without.
+ */
+public final class ChildClassPath {
+    /** Flags of virtual machines that live for seconds; an archive fits those with the same collector only. */
+    public static final List<String> FLAGS =
+        List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData");
+
+    private static final long TRAINING_S = 60;
+    private static final String CLASS_PATH = System.getProperty("java.class.path");
+    private static final List<Path> ENTRIES =
+        Arrays.stream(CLASS_PATH.split(":")).map(Path::of).filter(Files::exists).toList();
+    /** Where the archive is, or will be; null if there can be none. */
+    private static final Path FOLDER = prepare();
+
+    private ChildClassPath() {
+    }
+
+    /** What names the class path on a command line. */
+    public static List<String> options() {
+        return FOLDER == null || !Files.exists(done(FOLDER)) ? List.of("-cp", CLASS_PATH)
+            : List.of("-XX:AOTCache=" + FOLDER.resolve("classes.aot"), "-cp", jars(FOLDER));
+    }
+
+    private static Path prepare() {
+        try {
+            Path home = Path.of(ChildClassPath.class.getProtectionDomain().getCodeSource().getLocation().getPath())
+                .resolveSibling("children");
+            Path folder = Files.createDirectories(home.resolve(state()));
+            try (FileChannel file = FileChannel.open(
+                folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                FileLock lock = file.tryLock()) {
+                if (lock != null && !Files.exists(done(folder))) {
+                    make(folder);
+                }
+            }
+            return folder;
+        } catch (IOException | InterruptedException e) {
+            // as without
+            System.err.println("no archive of classes for child processes: " + e);
+            return null;
+        }
+    }
+
+    private static Path done(Path folder) {
+        return folder.resolve("done");
+    }
+
+    private static String jars(Path folder) {
+        List<String> jars = new ArrayList<>();
+        for (int i = 0; i < ENTRIES.size(); i++) {
+            jars.add((Files.isDirectory(ENTRIES.get(i)) ? jar(folder, i) : ENTRIES.get(i)).toString());
+        }
+        return String.join(":", jars);
+    }
+
+    private static Path jar(Path folder, int index) {
+        return folder.resolve(index + ".jar");
+    }
+
+    /** Changes with every file on the class path. */
+    private static String state() throws IOException {
+        int hash = Runtime.version().hashCode();
+        for (Path entry : ENTRIES) {
+            for (Path file : files(entry)) {
+                hash = 31 * hash + Objects.hash(file, Files.size(file), Files.getLastModifiedTime(file));
+            }
+        }
+        return Integer.toHexString(hash);
+    }
+
+    private static List<Path> files(Path entry) throws IOException {
+        try (Stream<Path> files = Files.walk(entry)) {
+            return files.filter(Files::isRegularFile).sorted().toList();
+        }
+    }
+
+    private static void make(Path folder) throws IOException, InterruptedException {
+        for (int i = 0; i < ENTRIES.size(); i++) {
+            if (Files.isDirectory(ENTRIES.get(i))) {
+                pack(ENTRIES.get(i), jar(folder, i));
+            }
+        }
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(FLAGS);
+        command.addAll(List.of("--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
+            "--enable-native-access=ALL-UNNAMED", "-XX:AOTCacheOutput=" + folder.resolve("classes.aot"),
+            "-Djfabric.dir.base=" + folder.resolve("driver"), "-cp", jars(folder),
+            Training.class.getName()));
+        Path said = folder.resolve("said");
+        Process training = new ProcessBuilder(command)
+            .redirectErrorStream(true).redirectOutput(said.toFile()).start();
+        if (!training.waitFor(TRAINING_S, TimeUnit.SECONDS) || !Files.exists(folder.resolve("classes.aot"))) {
+            training.destroyForcibly();
+            throw new IOException("it was not made, see " + said);
+        }
+        Files.createFile(done(folder));
+    }
+
+    private static void pack(Path classes, Path jar) throws IOException {
+        try (OutputStream file = Files.newOutputStream(jar); ZipOutputStream out = new ZipOutputStream(file)) {
+            out.setLevel(Deflater.BEST_SPEED);
+            for (Path each : files(classes)) {
+                out.putNextEntry(new ZipEntry(classes.relativize(each).toString()));
+                Files.copy(each, out);
+                out.closeEntry();
+            }
+        }
+    }
+
+    /** A driver and a client that sends to itself: what most children load. */
+    static final class Training {
+        private Training() {
+        }
+
+        public static void main(String[] arguments) {
+            Thread driver = new Thread(() -> FabricDriver.main(new String[0]));
+            driver.setDaemon(true);
+            driver.start();
+            Path directory = Path.of(System.getProperty("jfabric.dir.base"), "default");
+            try (FabricNode node = Bystanders.node("loopback", directory)) {
+                long self = node.av.insert(node.endpoint.name());
+                node.endpoint.trecv(node.memory.address(64), 8, -1L, 1, 0, 1);
+                node.endpoint.tsend(node.memory.address(0), 8, self, 1, 2);
+                System.out.println(Stream.of(node.await(), node.await()).map(FabricNode.Entry::toString)
+                    .collect(Collectors.joining(" ")));
+            }
+            System.exit(0);
+        }
+    }
+}
