@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.hostile.ChildClassPath;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -131,15 +132,17 @@ class DriverProcessTest {
     }
 
     private Process start() throws IOException {
-        Process process = new ProcessBuilder(
+        List<String> command = new ArrayList<>(List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
             "--enable-native-access=ALL-UNNAMED",
             "-Xmx128m",
-            "-cp", System.getProperty("java.class.path"),
             "-Djfabric.dir.base=" + path().getParent(),
-            "-Djfabric.dir.name=" + path().getFileName(),
-            FabricDriver.class.getName()).redirectErrorStream(true).start();
+            "-Djfabric.dir.name=" + path().getFileName()));
+        command.addAll(ChildClassPath.FLAGS);
+        command.addAll(ChildClassPath.options());
+        command.add(FabricDriver.class.getName());
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         processes.add(process);
         BufferedReader output =
             new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));

@@ -2,6 +2,8 @@ package org.jfabric.net;
 
 import static org.junit.jupiter.api.Assumptions.abort;
 
+import org.jfabric.driver.hostile.ChildClassPath;
+
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -112,9 +114,11 @@ public final class TwoHosts implements AutoCloseable {
     public static Process java(String namespace, Class<?> main, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of("ip", "netns", "exec", namespace,
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
-            "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED",
-            "-cp", System.getProperty("java.class.path"), main.getName()));
+            "-Xmx128m", "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
+            "--enable-native-access=ALL-UNNAMED"));
+        command.addAll(ChildClassPath.FLAGS);
+        command.addAll(ChildClassPath.options());
+        command.add(main.getName());
         command.addAll(List.of(arguments));
         return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }

@@ -25,8 +25,9 @@ import java.util.zip.ZipOutputStream;
  * How a virtual machine that a test starts finds its classes: the test's own class path, and where possible an archive
  * of them that is loaded and linked already, so that a driver is ready after half of the processor time.
  *
- * <p>Such an archive takes jars only, so the folders of classes are packed first. It is made once for each state of the
- * class path, beside the classes, by the first that needs it; who comes meanwhile does without.
+ * <p>Such an archive takes jars only, so the folders of classes are packed first. It is made once for each state of
+ * the class path, beside the classes and beside the tests of the first that needs it: nobody waits, who comes meanwhile does
+ * without.
  */
 public final class ChildClassPath {
     /** Flags of virtual machines that live for seconds; an archive fits those with the same collector only. */
@@ -54,18 +55,28 @@ public final class ChildClassPath {
             Path home = Path.of(ChildClassPath.class.getProtectionDomain().getCodeSource().getLocation().getPath())
                 .resolveSibling("children");
             Path folder = Files.createDirectories(home.resolve(state()));
-            try (FileChannel file = FileChannel.open(
-                folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-                FileLock lock = file.tryLock()) {
-                if (lock != null && !Files.exists(done(folder))) {
-                    make(folder);
-                }
+            if (!Files.exists(done(folder))) {
+                Thread maker = new Thread(() -> makeOnce(folder), "archive of classes");
+                maker.setDaemon(true);
+                maker.start();
             }
             return folder;
-        } catch (IOException | InterruptedException e) {
-            // as without
+        } catch (IOException e) {
             System.err.println("no archive of classes for child processes: " + e);
             return null;
+        }
+    }
+
+    private static void makeOnce(Path folder) {
+        try (FileChannel file = FileChannel.open(
+            folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            FileLock lock = file.tryLock()) {
+            if (lock != null && !Files.exists(done(folder))) {
+                make(folder);
+            }
+        } catch (IOException | InterruptedException e) {
+            // everything goes on without
+            System.err.println("no archive of classes for child processes: " + e);
         }
     }
 
@@ -118,11 +129,18 @@ public final class ChildClassPath {
         Path said = folder.resolve("said");
         Process training = new ProcessBuilder(command)
             .redirectErrorStream(true).redirectOutput(said.toFile()).start();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> end(training)));
         if (!training.waitFor(TRAINING_S, TimeUnit.SECONDS) || !Files.exists(folder.resolve("classes.aot"))) {
-            training.destroyForcibly();
+            end(training);
             throw new IOException("it was not made, see " + said);
         }
         Files.createFile(done(folder));
+    }
+
+    /** With the process that it has started to write the archive. */
+    private static void end(Process training) {
+        training.descendants().forEach(ProcessHandle::destroyForcibly);
+        training.destroyForcibly();
     }
 
     private static void pack(Path classes, Path jar) throws IOException {
