@@ -13,7 +13,7 @@ public final class TestJvm {
     public static final String COMPILED = "-XX:TieredStopAtLevel=4";
 
     private static final List<String> OPTIONS = List.of(
-        "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-XX:-UsePerfData", "-Xmx128m",
+        "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xmx128m",
         "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED");
 
     private TestJvm() {
