@@ -26,8 +26,7 @@ import java.util.zip.ZipOutputStream;
  * of them that is loaded and linked already, so that a driver is ready after half of the processor time.
  *
  * <p>Such an archive takes jars only, so the folders of classes are packed first. It is made once for each state of
- * the class path, beside the classes and beside the tests of the first that needs it: nobody waits, who comes meanwhile does
- * without.
+ * the class path, in the background of the tests that first need it: nobody waits, who comes meanwhile does without.
  */
 public final class ChildClassPath {
     /** Flags of virtual machines that live for seconds; an archive fits those with the same collector only. */
