@@ -25,5 +25,5 @@ conformance=org.jfabric.driver.conformance
 check "suite: conformance, reliable datagrams" suite 300 --exclude-classname='.*AllocationTest' \
     --select-package=$conformance
 # what the last one has as well: messages short and long, injected, in order
-[ -z "$SMOKE" ] || smoke check "suite: some classes, reliable datagrams" suite 15 \
+[ -z "$SMOKE" ] || smoke check "suite: some classes, reliable datagrams" suite 20 \
     $(printf -- "--select-class=$conformance.%s " TaggedMessageTest LargeMessageTest InjectTest MessageOrderTest)
