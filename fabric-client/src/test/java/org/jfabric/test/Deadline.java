@@ -37,7 +37,7 @@ public final class Deadline {
 
     /** How much slower than a quiet machine this one is, at least 1. */
     public static double slowness() {
-        return Slowness.FACTOR;
+        return Slowness.factor();
     }
 
     /** The argument that tells a JVM the factor of this one. */
