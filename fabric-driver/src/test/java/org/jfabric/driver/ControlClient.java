@@ -4,6 +4,7 @@ import org.agrona.DirectBuffer;
 import org.agrona.ExpandableArrayBuffer;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.Mode;
 import org.jfabric.codec.control.AddressReadyDecoder;
@@ -420,8 +421,16 @@ public final class ControlClient implements AutoCloseable {
         return file;
     }
 
+    /** To write on into a ring that is full would take away what the driver has not read yet. */
+    private static int claimed(int offset) {
+        if (offset < 0) {
+            throw new IllegalStateException("no room in the ring: " + FabricErrno.name(offset));
+        }
+        return offset;
+    }
+
     public void send(Queues queues, long flags, long buf, long length, long dest, long tag, long context) {
-        int offset = queues.transmit.claim(64);
+        int offset = claimed(queues.transmit.claim(64));
         new SendRequestEncoder().wrap(new UnsafeBuffer(queues.transmit.ringAddress() + offset + 8, 56), 0)
             .context(context).buf(buf).length(length).destAddr(dest).tag(tag).data(0).flags(flags);
         queues.transmit.commit(offset, 64, SendRequestEncoder.TEMPLATE_ID);
@@ -430,7 +439,7 @@ public final class ControlClient implements AutoCloseable {
 
     public void inject(Queues queues, String payload, long dest, long tag) {
         byte[] bytes = payload.getBytes(StandardCharsets.US_ASCII);
-        int offset = queues.transmit.claim(64 + bytes.length);
+        int offset = claimed(queues.transmit.claim(64 + bytes.length));
         long record = queues.transmit.ringAddress() + offset;
         new SendRequestEncoder().wrap(new UnsafeBuffer(record + 8, 56), 0)
             .context(0).buf(0).length(bytes.length).destAddr(dest).tag(tag).data(0)
@@ -441,7 +450,7 @@ public final class ControlClient implements AutoCloseable {
     }
 
     public void receive(Queues queues, long buf, long length, long tag, long context) {
-        int offset = queues.receive.claim(64);
+        int offset = claimed(queues.receive.claim(64));
         new ReceiveRequestEncoder().wrap(new UnsafeBuffer(queues.receive.ringAddress() + offset + 8, 56), 0)
             .context(context).buf(buf).length(length).srcAddr(-1L).tag(tag).ignore(0)
             .flags(Flags.TAGGED | Flags.COMPLETION);
