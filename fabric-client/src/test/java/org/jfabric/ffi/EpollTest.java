@@ -10,7 +10,9 @@ import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 
+@Isolated("closes the number of a descriptor twice")
 @Timeout(60)
 class EpollTest {
     private static final int WAIT_MS = 20_000;

@@ -76,6 +76,7 @@ public final class ControlClient implements AutoCloseable {
     private final Runnable idle;
     private long lastCorrelationId;
     private boolean closed;
+    private boolean hungUp;
 
     /** An event as it came. */
     public record Event(int type, DirectBuffer body) {
@@ -487,11 +488,20 @@ public final class ControlClient implements AutoCloseable {
         return new long[] {word >>> 48 & 0xFF, UnsafeApi.getLong(record + 8), UnsafeApi.getLong(record + 24)};
     }
 
+    /** Ends the connection as the end of its process would; everything else stays until {@link #close}. */
+    public void hangUp() {
+        if (!hungUp) {
+            // once: the number may be somebody else's afterwards
+            hungUp = true;
+            Libc.close(fd);
+        }
+    }
+
     @Override
     public void close() {
         if (!closed) {
             closed = true;
-            Libc.close(fd);
+            hangUp();
             Libc.close(dirFd);
             mapped.forEach(MappedFile::close);
             if (control != null) {

@@ -91,7 +91,7 @@ class DriverControlTest {
         assertTrue(files().size() >= before.size() + 6, () -> String.valueOf(files()));
         // killed between claim and commit
         queues.transmit.claim(64);
-        Libc.close(client.fd);
+        client.hangUp();
         ControlClient watcher = client();
         watcher.await("the files to go", () -> files().size() == before.size() + 1);
         assertEquals(before.size() + 1, files().size(), "only the watcher's control file is left");
