@@ -119,7 +119,7 @@ final class WatchedDriver implements BeforeAllCallback, BeforeEachCallback, Afte
         assertReclaimed();
     }
 
-    /** Descriptors that the driver has open, but for those of jars: the JVM opens one when it first needs its classes. */
+    /** Descriptors that the driver has open, but for those of jars: the JVM opens one when it needs classes of it. */
     long descriptors() {
         try (var entries = Files.list(Path.of("/proc/" + driver.process().pid() + "/fd"))) {
             return entries.filter(each -> !isJar(each)).count();
