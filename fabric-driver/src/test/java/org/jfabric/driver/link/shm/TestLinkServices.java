@@ -21,8 +21,10 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** A driver's services without its threads: real files and sockets, moved on by {@link #step}. */
 final class TestLinkServices extends LinkServices implements AutoCloseable {
@@ -40,6 +42,8 @@ final class TestLinkServices extends LinkServices implements AutoCloseable {
     final ArrayDeque<ResourceTask> tasks = new ArrayDeque<>();
     private final List<Integer> greeting = new ArrayList<>();
     private final long counter = UnsafeApi.allocateMemory(8);
+    /** The link knows nothing of the death and closes them, too: the numbers may be somebody else's by then. */
+    private final Set<Integer> closedByDeath = new HashSet<>();
     private long files = 1;
     /** What drivers that connect here can say of their features: fewer are an older version. */
     long featuresOfPeers = -1L;
@@ -102,7 +106,10 @@ final class TestLinkServices extends LinkServices implements AutoCloseable {
 
     /** The end of a driver as its peers see it. */
     void die() {
-        List.copyOf(handlers.keySet()).forEach(this::unwatchAndClose);
+        for (int fd : List.copyOf(handlers.keySet())) {
+            unwatchAndClose(fd);
+            closedByDeath.add(fd);
+        }
     }
 
     @Override
@@ -166,7 +173,9 @@ final class TestLinkServices extends LinkServices implements AutoCloseable {
     @Override
     public void unwatchAndClose(int fd) {
         unwatch(fd);
-        Libc.close(fd);
+        if (!closedByDeath.remove(fd)) {
+            Libc.close(fd);
+        }
     }
 
     @Override
