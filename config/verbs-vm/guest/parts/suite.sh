@@ -26,4 +26,5 @@ check "suite: conformance, reliable datagrams" suite 300 --exclude-classname='.*
     --select-package=$conformance
 # what the last one has as well: messages short and long, injected, in order
 [ -z "$SMOKE" ] || smoke check "suite: some classes, reliable datagrams" suite 20 \
-    $(printf -- "--select-class=$conformance.%s " TaggedMessageTest LargeMessageTest InjectTest MessageOrderTest)
+    $(printf -- "--select-class=$conformance.%s " \
+        tagged.TaggedMessageTest tagged.LargeMessageTest tagged.InjectTest transmit.MessageOrderTest)

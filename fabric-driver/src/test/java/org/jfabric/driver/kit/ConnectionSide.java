@@ -139,6 +139,22 @@ public final class ConnectionSide {
         return event;
     }
 
+    /**
+     * Asks for a connection where nobody listens any more, until that is refused. A process that another test starts has
+     * the closed listening socket for a moment, too: the system then takes the connection and resets it.
+     */
+    public void connectInVain(Endpoint asking, String name) {
+        Deadline deadline = Deadline.usual();
+        Event event;
+        do {
+            deadline.check("a refusal", asking::toString);
+            asking.connect(name);
+            event = next();
+            assertSame(asking, event.fid);
+        } while (event.err == FabricErrno.ECONNRESET);
+        assertEquals(FabricErrno.name(FabricErrno.ECONNREFUSED), FabricErrno.name(event.err));
+    }
+
     /** Nothing comes in many rounds. */
     public void assertNoEvent(int rounds) {
         EventEntry event = new EventEntry();
