@@ -140,8 +140,8 @@ public final class ConnectionSide {
     }
 
     /**
-     * Asks for a connection where nobody listens any more, until that is refused. A process that another test starts has
-     * the closed listening socket for a moment, too: the system then takes the connection and resets it.
+     * Asks for a connection where nobody listens any more, until that is refused. A process that another test starts
+     * has the closed listening socket for a moment, too: the system then takes the connection and resets it.
      */
     public void connectInVain(Endpoint asking, String name) {
         Deadline deadline = Deadline.usual();
