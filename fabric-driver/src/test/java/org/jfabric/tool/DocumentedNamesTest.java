@@ -135,6 +135,19 @@ class DocumentedNamesTest {
         assertEquals(List.of(), unknown);
     }
 
+    @Test
+    void shouldNameOnlyTestClassesThatThereAreInTheVirtualMachine() throws IOException {
+        Matcher classes = Pattern.compile("\\b([a-z]+)\\.([A-Za-z]+Test)\\b")
+            .matcher(Files.readString(root().resolve("config/verbs-vm/guest/parts/suite.sh")));
+        int found = 0;
+        for (; classes.find(); found++) {
+            Path file = root().resolve("fabric-driver/src/test/java/org/jfabric/driver/conformance")
+                .resolve(classes.group(1)).resolve(classes.group(2) + ".java");
+            assertTrue(Files.exists(file), () -> "there is no " + file);
+        }
+        assertTrue(found >= 4, found + " classes");
+    }
+
     /** The head of the script is all that tells its options. */
     @Test
     void shouldTellEachOptionOfTheScriptInItsHead() throws IOException {
