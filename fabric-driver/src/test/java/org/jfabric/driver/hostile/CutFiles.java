@@ -196,8 +196,9 @@ abstract class CutFiles {
             client.close();
             // a receive that is posted afterwards takes it or waits, but is not kept for what will never be whole
             assertEquals(0, peer.endpoint.trecv(peer.memory.address(0), LENGTH, -1L, 5, 0, length));
-            assertSelf(peer);
-            assertEnds(peer, length);
+            if (!assertSelf(peer, length)) {
+                assertEnds(peer, length);
+            }
             assertSelf(peer);
         }
         peer.close();
@@ -415,16 +416,28 @@ abstract class CutFiles {
     }
 
     private static void assertSelf(FabricNode node) {
+        assertFalse(assertSelf(node, 0));
+    }
+
+    /** It still reaches itself; answers whether another receive, of that context, has ended meanwhile. */
+    private static boolean assertSelf(FabricNode node, long other) {
         long self = node.av.insert(node.endpoint.name());
         node.fill(0, 5000, 3);
         assertEquals(0, node.endpoint.trecv(node.memory.address(1 << 20), 5000, -1L, 8, 0, 71));
         assertEquals(0, node.endpoint.tsend(node.memory.address(0), 5000, self, 8, 72));
-        for (int i = 0; i < 2; i++) {
+        boolean hasOther = false;
+        for (int seen = 0; seen < 2;) {
             FabricNode.Entry entry = Deadline.awaitValue("an entry", node::poll);
+            if (other != 0 && entry.context() == other) {
+                hasOther = true;
+                continue;
+            }
             assertEquals(0, entry.err(), entry.toString());
             assertTrue(entry.context() == 71 || entry.context() == 72, entry.toString());
+            seen++;
         }
         node.assertFilled(1 << 20, 5000, 3);
+        return hasOther;
     }
 
     private static void assertAllOperationsUsable(FabricNode node) {
