@@ -39,7 +39,7 @@ final class ClassArchive {
 
     /** What names the class path on a command line. */
     static List<String> options() {
-        // a JVM whose other options do not fit goes on without the archive, and need not say so in its output
+        // a JVM whose other options do not fit the archive ignores it, and would warn in the output that tests read
         return FOLDER == null || !Files.exists(done(FOLDER)) ? List.of("-cp", CLASS_PATH)
             : List.of("-XX:AOTCache=" + FOLDER.resolve("classes.aot"), "-Xlog:aot=off", "-Xlog:cds=off",
                 "-cp", jars(FOLDER));
@@ -75,7 +75,7 @@ final class ClassArchive {
                 make(folder);
             }
         } catch (IOException | InterruptedException e) {
-            // everything goes on without
+            // processes start without the archive then, only slower
             System.err.println("no archive of classes for the processes of tests: " + e);
         }
     }

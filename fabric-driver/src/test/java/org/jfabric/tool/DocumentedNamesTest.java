@@ -18,6 +18,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.jfabric.driver.config.DriverConfig;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Options and commands that the pages of the root folder and docs name are there. */
@@ -148,7 +149,8 @@ class DocumentedNamesTest {
         assertTrue(found >= 4, found + " classes");
     }
 
-    /** The head of the script is all that tells its options. */
+    /** The head of the script is all that tells its options. Slow: it starts a process. */
+    @Tag("slow")
     @Test
     void shouldTellEachOptionOfTheScriptInItsHead() throws IOException {
         Path script = root().resolve(ELSEWHERE.get("test-verbs"));

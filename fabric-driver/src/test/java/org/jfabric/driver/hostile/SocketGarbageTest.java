@@ -225,7 +225,7 @@ class SocketGarbageTest {
             }
             WatchedDriver.assertLogged(view, "did not say hello within 1000 ms", "jfabric.liveness.helloTimeoutNs");
             assertEquals(20, view.counter("connections refused"));
-            // each of the two rounds took a whole deadline, and nobody has spoken meanwhile
+            // each of the two rounds took the whole hello time limit, and this client has sent nothing meanwhile
             assertTrue(!quiet.isEnded());
             long self = quiet.insert(queues, queues.address);
             quiet.send(queues, org.jfabric.Flags.TAGGED, 0, 0, self, 1, 7);
