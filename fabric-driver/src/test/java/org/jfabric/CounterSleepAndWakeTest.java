@@ -2,8 +2,8 @@ package org.jfabric;
 
 import org.agrona.UnsafeApi;
 import org.jfabric.client.DriverState;
-import org.jfabric.driver.engine.complete.CounterWriter;
-import org.jfabric.driver.engine.complete.WaitPoint;
+import org.jfabric.driver.engine.CounterWriter;
+import org.jfabric.driver.engine.WaitPoint;
 import org.jfabric.layout.CounterDescriptor;
 import org.jfabric.layout.WaitDescriptor;
 import org.jfabric.test.Deadline;

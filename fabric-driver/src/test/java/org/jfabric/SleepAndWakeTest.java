@@ -1,8 +1,8 @@
 package org.jfabric;
 
 import org.agrona.UnsafeApi;
-import org.jfabric.driver.engine.complete.CompletionWriter;
-import org.jfabric.driver.engine.complete.WaitPoint;
+import org.jfabric.driver.engine.CompletionWriter;
+import org.jfabric.driver.engine.WaitPoint;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.WaitDescriptor;
 import org.jfabric.test.Deadline;

@@ -56,14 +56,7 @@ class DependencyRulesTest {
         new Back("org.jfabric.driver.link", DRIVER),
         new Back("org.jfabric.driver.link.udp", DRIVER),
         new Back("org.jfabric.driver.link.verbsud", DRIVER),
-        new Back("org.jfabric.driver.conductor.command", "org.jfabric.driver.conductor"),
-        new Back("org.jfabric.driver.engine", "org.jfabric.driver.engine.peer"),
-        new Back("org.jfabric.driver.engine", "org.jfabric.driver.engine.rx"),
-        new Back("org.jfabric.driver.engine", "org.jfabric.driver.engine.tx"),
-        new Back("org.jfabric.driver.engine.peer", "org.jfabric.driver.engine.rx"),
-        new Back("org.jfabric.driver.engine.peer", "org.jfabric.driver.engine.tx"),
-        new Back("org.jfabric.driver.engine.peer", "org.jfabric.driver.engine.view"),
-        new Back("org.jfabric.driver.engine.rx", "org.jfabric.driver.engine.view"));
+        new Back("org.jfabric.driver.conductor.command", "org.jfabric.driver.conductor"));
 
     private static final SliceAssignment PACKAGES = new SliceAssignment() {
         @Override

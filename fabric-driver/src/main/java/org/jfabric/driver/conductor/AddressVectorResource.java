@@ -5,7 +5,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.Flags;
 import org.jfabric.codec.control.OpenAddressVectorDecoder;
-import org.jfabric.driver.engine.peer.AddressTable;
+import org.jfabric.driver.engine.AddressTable;
 
 /** An address vector of a client. Owner: conductor; the table belongs to the progress thread. */
 public final class AddressVectorResource {

@@ -1,6 +1,6 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.CompletionWriter;
 import org.jfabric.driver.resource.SharedFile;
 
 /** A completion queue of a client. Owner: conductor; the writer belongs to the progress thread. */

@@ -1,6 +1,6 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.driver.engine.complete.CounterWriter;
+import org.jfabric.driver.engine.CounterWriter;
 import org.jfabric.driver.resource.SharedFile;
 
 /** A counter of a client. Owner: conductor; the writer belongs to the progress thread. */

@@ -359,7 +359,7 @@ public final class DriverConductor implements Agent {
     void onShutdown(ClientSession session, long correlationId, long endpointId) {
         EndpointResource endpoint = ChangeConnectionCommand.endpoint(session, endpointId);
         begin(new ChangeConnectionCommand(
-            context, session, correlationId, () -> endpoint.endpoint().connection().shutdown()));
+            context, session, correlationId, () -> endpoint.endpoint().shutdown()));
     }
 
     void onQueryInfo(

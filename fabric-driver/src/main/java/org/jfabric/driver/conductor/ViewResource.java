@@ -1,6 +1,6 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.driver.engine.view.QueueView;
+import org.jfabric.driver.engine.QueueView;
 import org.jfabric.driver.resource.SharedFile;
 
 /**

@@ -1,6 +1,6 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.driver.engine.complete.WaitPoint;
+import org.jfabric.driver.engine.WaitPoint;
 
 import java.security.SecureRandom;
 

@@ -130,7 +130,7 @@ public record EndpointSettings(
      *
      * @return true with FI_DIRECTED_RECV.
      */
-    public boolean directedReceive() {
+    boolean directedReceive() {
         return (caps & Flags.DIRECTED_RECV) != 0;
     }
 
@@ -148,7 +148,7 @@ public record EndpointSettings(
      *
      * @return true with FI_SOURCE.
      */
-    public boolean reportsSource() {
+    boolean reportsSource() {
         return (caps & Flags.SOURCE) != 0;
     }
 
@@ -158,7 +158,7 @@ public record EndpointSettings(
      *
      * @return true with FI_SOURCE and FI_SOURCE_ERR.
      */
-    public boolean reportsUnknownSource() {
+    boolean reportsUnknownSource() {
         return reportsSource() && (caps & Flags.SOURCE_ERR) != 0;
     }
 }

@@ -3,11 +3,6 @@ package org.jfabric.driver.engine;
 import org.agrona.ErrorHandler;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
-import org.jfabric.driver.engine.complete.CompletionWriter;
-import org.jfabric.driver.engine.complete.CounterWriter;
-import org.jfabric.driver.engine.complete.FlushList;
-import org.jfabric.driver.engine.peer.AddressTable;
-import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.resource.CycleClock;
 

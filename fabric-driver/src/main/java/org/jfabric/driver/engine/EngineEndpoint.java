@@ -3,17 +3,6 @@ package org.jfabric.driver.engine;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.client.EndpointPort;
-import org.jfabric.driver.engine.complete.CompletionWriter;
-import org.jfabric.driver.engine.complete.CounterWriter;
-import org.jfabric.driver.engine.complete.CompletedCount;
-import org.jfabric.driver.engine.peer.AddressTable;
-import org.jfabric.driver.engine.peer.Connection;
-import org.jfabric.driver.engine.peer.ConnectionListener;
-import org.jfabric.driver.engine.peer.Peer;
-import org.jfabric.driver.engine.peer.PeerContext;
-import org.jfabric.driver.engine.peer.PeerTable;
-import org.jfabric.driver.engine.rx.Receiver;
-import org.jfabric.driver.engine.tx.Sender;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
@@ -205,39 +194,48 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     /**
-     * Sends that have ended since the start.
+     * Publishes how many sends and receives have ended, from now on with each that ends.
      *
-     * @return the count, and who is told of it.
+     * @param sendsAddress    native address of the 8-byte count of sends, or 0 to touch none any more.
+     * @param receivesAddress the same for receives.
      */
-    public CompletedCount completedSends() {
-        return sender.completed();
-    }
-
-    /**
-     * Receives that have ended since the start.
-     *
-     * @return the count, and who is told of it.
-     */
-    public CompletedCount completedReceives() {
-        return receiver.completed();
+    public void publishCompleted(long sendsAddress, long receivesAddress) {
+        sender.completed().tell(sendsAddress);
+        receiver.completed().tell(receivesAddress);
     }
 
     Sender sender() {
         return sender;
     }
 
-    /**
-     * Its connection.
-     *
-     * @return the one of a connection-oriented endpoint.
-     * @throws FabricException {@code FI_EOPNOTSUPP} if the endpoint is connectionless.
-     */
-    public Connection connection() {
+    Connection connection() {
         if (connection == null) {
             throw new FabricException(FabricErrno.EOPNOTSUPP, "the endpoint " + settings.address()
                 + " is connectionless", "Open it with type FI_EP_MSG.");
         }
         return connection;
+    }
+
+    /**
+     * Asks a listener for a connection.
+     *
+     * @param address where it listens.
+     * @param cmData  private data of the request.
+     * @throws FabricException {@code FI_EOPNOTSUPP} if the endpoint is connectionless, or as
+     *     {@link Connection#connect}.
+     */
+    public void connect(String address, byte[] cmData) {
+        connection().connect(address, cmData);
+    }
+
+    /**
+     * Ends the connection.
+     *
+     * @throws FabricException {@code FI_EOPNOTSUPP} if the endpoint is connectionless, or as
+     *     {@link Connection#shutdown}.
+     */
+    public void shutdown() {
+        connection().shutdown();
     }
 
     /**
@@ -299,13 +297,28 @@ public final class EngineEndpoint extends EndpointPort {
         return links.stream().map(Link::name).toList();
     }
 
-    /**
-     * Its peers.
-     *
-     * @return the table.
-     */
-    public PeerTable peers() {
+    PeerTable peers() {
         return peers;
+    }
+
+    /**
+     * The address that sends to a destination go to; nothing is connected.
+     *
+     * @param fiAddr from the application.
+     * @return the address; null if the address vector does not hold it, or a connection has no peer.
+     */
+    public String destination(long fiAddr) {
+        return peers.address(fiAddr);
+    }
+
+    /**
+     * Whether messages to an address can pass now.
+     *
+     * @param address of a peer, or of one that nothing was sent to yet.
+     * @return one of {@code PEER_*} of {@link org.jfabric.layout.ViewDescriptor}.
+     */
+    public int peerState(String address) {
+        return peers.state(address);
     }
 
     /**

@@ -2,7 +2,6 @@ package org.jfabric.driver.engine;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
-import org.jfabric.driver.engine.peer.Connection;
 import org.jfabric.driver.resource.RegionTable;
 
 import java.util.ArrayList;

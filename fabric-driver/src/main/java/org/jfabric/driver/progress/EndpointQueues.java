@@ -57,14 +57,12 @@ public final class EndpointQueues {
 
     /** The client is told of each operation that ends. */
     void serve() {
-        endpoint.completedSends().tell(completedSendsAddress);
-        endpoint.completedReceives().tell(completedReceivesAddress);
+        endpoint.publishCompleted(completedSendsAddress, completedReceivesAddress);
     }
 
     /** What ends from now on is not told, because the files may be gone. */
     void leave() {
-        endpoint.completedSends().tell(0);
-        endpoint.completedReceives().tell(0);
+        endpoint.publishCompleted(0, 0);
     }
 
     private static RecordConsumer consumer(long fileAddress, int length) {

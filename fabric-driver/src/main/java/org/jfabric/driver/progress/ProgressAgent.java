@@ -2,12 +2,12 @@ package org.jfabric.driver.progress;
 
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.Agent;
+import org.jfabric.driver.engine.CompletionWriter;
+import org.jfabric.driver.engine.CounterWriter;
 import org.jfabric.driver.engine.Engine;
 import org.jfabric.driver.engine.EngineSession;
-import org.jfabric.driver.engine.complete.CompletionWriter;
-import org.jfabric.driver.engine.complete.CounterWriter;
-import org.jfabric.driver.engine.view.QueueView;
-import org.jfabric.driver.engine.view.QueueViews;
+import org.jfabric.driver.engine.QueueView;
+import org.jfabric.driver.engine.QueueViews;
 import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.Inbox;

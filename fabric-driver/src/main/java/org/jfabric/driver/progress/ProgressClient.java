@@ -1,9 +1,9 @@
 package org.jfabric.driver.progress;
 
 import org.agrona.UnsafeApi;
+import org.jfabric.driver.engine.CompletionWriter;
+import org.jfabric.driver.engine.CounterWriter;
 import org.jfabric.driver.engine.EngineSession;
-import org.jfabric.driver.engine.complete.CompletionWriter;
-import org.jfabric.driver.engine.complete.CounterWriter;
 
 import java.util.ArrayList;
 import java.util.Arrays;

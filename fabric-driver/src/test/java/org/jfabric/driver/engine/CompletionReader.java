@@ -1,8 +1,6 @@
 package org.jfabric.driver.engine;
 
 import org.agrona.UnsafeApi;
-import org.jfabric.driver.engine.complete.CompletionWriter;
-import org.jfabric.driver.engine.complete.WaitPoint;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 import java.util.ArrayList;

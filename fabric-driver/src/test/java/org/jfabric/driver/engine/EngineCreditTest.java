@@ -2,7 +2,6 @@ package org.jfabric.driver.engine;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
-import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.scripted.Script;
@@ -128,12 +127,12 @@ class EngineCreditTest {
         int early = posted - rig.rxSize;
         assertTrue(early > 0 && early < messages, () -> early + " of " + messages);
         assertEquals(posted - early, b.endpoint.outstandingReceives());
-        assertEquals(early, b.endpoint.completedReceives().get());
+        assertEquals(early, b.endpoint.receiver().completed().get());
         script.capacityFrames = Integer.MAX_VALUE;
         rig.settle();
         assertEquals(messages, a.completions.takeAll().size());
         assertEquals(posted - messages, b.endpoint.outstandingReceives());
-        assertEquals(messages, b.endpoint.completedReceives().get());
+        assertEquals(messages, b.endpoint.receiver().completed().get());
         for (int i = messages; i < posted; i++) {
             assertEquals(0, a.tsend(b, 0, 8, 1, 100 + i));
             rig.settle();

@@ -70,7 +70,7 @@ class EngineLevelTest {
     void shouldNotTrackASendWhoseEntryIsVisible() throws Exception {
         connect();
         int sends = 20_000;
-        long before = a.endpoint.completedSends().get();
+        long before = a.endpoint.sender().completed().get();
         AtomicInteger seen = new AtomicInteger();
         FutureTask<Long> watcher = new FutureTask<>(() -> {
             long tracked = 0;
@@ -78,7 +78,7 @@ class EngineLevelTest {
                 while (!a.completions.skip()) {
                     Thread.onSpinWait();
                 }
-                tracked += a.endpoint.completedSends().get() - before < i ? 1 : 0;
+                tracked += a.endpoint.sender().completed().get() - before < i ? 1 : 0;
                 seen.setRelease(i);
             }
             return tracked;

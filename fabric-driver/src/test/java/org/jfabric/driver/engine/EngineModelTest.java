@@ -2,7 +2,6 @@ package org.jfabric.driver.engine;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
-import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.link.scripted.Observer;
 import org.jfabric.driver.link.scripted.ScriptedChannel;
 import org.junit.jupiter.api.Test;

@@ -2,9 +2,6 @@ package org.jfabric.driver.engine;
 
 import org.agrona.UnsafeApi;
 import org.jfabric.Flags;
-import org.jfabric.driver.engine.peer.AddressTable;
-import org.jfabric.driver.engine.peer.Peer;
-import org.jfabric.driver.engine.view.QueueVisitor;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.scripted.Script;

@@ -3,8 +3,6 @@ package org.jfabric.driver.engine;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.QueueSnapshot;
-import org.jfabric.driver.engine.view.QueueView;
-import org.jfabric.driver.engine.view.QueueViews;
 import org.jfabric.driver.link.scripted.Script;
 import org.jfabric.layout.ViewDescriptor;
 import org.junit.jupiter.api.AfterEach;

@@ -55,7 +55,7 @@ public final class ConnectCommand extends Command {
                 // it may have been closed meanwhile
                 EndpointResource endpoint = ChangeConnectionCommand.endpoint(session(), endpointId);
                 state = State.BEGUN;
-                onProgress(() -> endpoint.endpoint().connection().connect(address, cmData));
+                onProgress(() -> endpoint.endpoint().connect(address, cmData));
             }
             default -> {
                 session().proxy().done(correlationId());

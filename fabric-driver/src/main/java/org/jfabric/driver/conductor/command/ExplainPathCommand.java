@@ -65,9 +65,9 @@ public final class ExplainPathCommand extends Command {
     }
 
     private void look() {
-        address = endpoint.peers().address(fiAddr);
+        address = endpoint.destination(fiAddr);
         if (address != null) {
-            state = endpoint.peers().state(address);
+            state = endpoint.peerState(address);
             reaching.addAll(reaching(context(), endpoint, address));
         }
     }

@@ -12,7 +12,7 @@ import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.CompletionQueueResource;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.config.QueueConfig;
-import org.jfabric.driver.engine.complete.CompletionWriter;
+import org.jfabric.driver.engine.CompletionWriter;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.Affinity;

@@ -7,7 +7,7 @@ import org.jfabric.codec.control.OpenCounterDecoder;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.CounterResource;
-import org.jfabric.driver.engine.complete.CounterWriter;
+import org.jfabric.driver.engine.CounterWriter;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.layout.CounterDescriptor;

@@ -4,7 +4,7 @@ import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.EndpointResource;
 import org.jfabric.driver.conductor.ViewResource;
-import org.jfabric.driver.engine.view.QueueView;
+import org.jfabric.driver.engine.QueueView;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;

@@ -8,7 +8,7 @@ import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.WaitResource;
 import org.jfabric.driver.conductor.WaitSetResource;
-import org.jfabric.driver.engine.complete.WaitPoint;
+import org.jfabric.driver.engine.WaitPoint;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.WaitDescriptor;

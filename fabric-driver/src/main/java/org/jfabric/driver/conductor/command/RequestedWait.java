@@ -6,7 +6,7 @@ import org.jfabric.WaitObject;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.WaitResource;
 import org.jfabric.driver.conductor.WaitSetResource;
-import org.jfabric.driver.engine.complete.WaitPoint;
+import org.jfabric.driver.engine.WaitPoint;
 
 /**
  * The wait object with which a completion queue or counter is opened: checks it, and makes where the driver wakes.

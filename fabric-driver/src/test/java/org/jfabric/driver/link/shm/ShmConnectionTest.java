@@ -53,7 +53,7 @@ class ShmConnectionTest extends ThreeShmNodes {
     private EngineEndpoint ask(ShmNode node) {
         EngineEndpoint asking = node.addConnecting(nextId, "asking-" + nextId);
         nextId++;
-        asking.connection().connect(LISTENER, DATA);
+        asking.connect(LISTENER, DATA);
         return asking;
     }
 
@@ -76,7 +76,7 @@ class ShmConnectionTest extends ThreeShmNodes {
         assertEquals(0, asking.send(ShmNode.TAGGED, node.buf(0), 8, 0x77, 1, 0, 6));
         assertEquals(5, await(beta).context());
         assertEquals(6, await(node).context());
-        asking.connection().shutdown();
+        asking.shutdown();
         assertEquals("ended 0", event(beta));
         node.engine.removeEndpoint(asking);
         beta.engine.removeEndpoint(accepting);

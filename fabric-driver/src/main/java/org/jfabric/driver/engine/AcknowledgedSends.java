@@ -1,0 +1,138 @@
+package org.jfabric.driver.engine;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.TransmitOperation;
+
+/**
+ * Sends that take another way than the plain ones: those with a fence, and those with a level that only the peer can
+ * tell of.
+ *
+ * <pre>
+ *   fenced ------- earlier sends to the peer outstanding: waits at the head of the peer's queue
+ *   short -------- send --> AWAITING --- onAcknowledged for each awaited level --> entry
+ *   announced ---- announce --> ANNOUNCED --- finished: placed in a matched buffer, so no level is missing --> entry
+ *                                    '------- but a fence with FI_MATCH_COMPLETE --> AWAITING
+ * </pre>
+ *
+ * <p>A fence tells that all earlier messages have reached the level of its own. Channels keep the order, so that the
+ * acknowledgement of delivery covers all that was sent before. Matching has no order: with {@code FI_MATCH_COMPLETE}
+ * the peer is asked to tell when the messages before the fenced one are matched too.
+ *
+ * <p>Owner: progress agent.
+ */
+final class AcknowledgedSends {
+    /** A send with none of these goes the plain way. */
+    static final long NOT_PLAIN = Flags.FENCE | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE | Flags.COMMIT_COMPLETE;
+
+    private final Sender sender;
+
+    AcknowledgedSends(Sender sender) {
+        this.sender = sender;
+    }
+
+    /** As {@link Sender#begin}, for a send that is not plain. */
+    boolean begin(Peer peer, TransmitOperation operation) {
+        if (peer.outbox().isFenced(operation)) {
+            return false;
+        }
+        long level = strongest(operation.flags);
+        if (level == 0) {
+            return sender.beginPlain(peer, operation);
+        }
+        if ((peer.channel().limits().levels() & level) == 0) {
+            sender.fail(operation, FabricErrno.EBADFLAGS);
+            return true;
+        }
+        long fence = asked(operation.flags) & Flags.FENCE;
+        if (peer.canSendEager(operation.length)) {
+            operation.awaited = TransmitOperation.LINK | level | fence;
+            int result = send(peer, operation);
+            if (result >= 0) {
+                return true;
+            }
+            operation.awaited = 0;
+            if (result != -FabricErrno.EOPNOTSUPP) {
+                return sender.failedToBegin(peer, operation, result);
+            }
+            peer.grantNotSent();
+            if (!peer.outbox().canAnnounce()) {
+                return false;
+            }
+        } else if (!peer.outbox().mayAnnounce(peer, operation.length)) {
+            return false;
+        }
+        operation.awaited = fence;
+        return sender.announce(peer, operation);
+    }
+
+    /**
+     * Takes a peer's acknowledgement.
+     *
+     * @return false if no operation to that peer awaits it.
+     */
+    boolean onAcknowledged(Peer peer, TransmitOperation operation, long levels, int errno) {
+        if (operation == null || operation.peer != peer || levels == 0 || operation.awaited == 0
+            || (levels & ~asked(operation.flags)) != 0) {
+            return false;
+        }
+        if (errno != 0) {
+            operation.failure = errno;
+        }
+        reached(peer, operation, levels);
+        return true;
+    }
+
+    /** The link reports the end of a pending send. */
+    void onSent(Peer peer, TransmitOperation operation, int errno) {
+        if (errno != 0) {
+            peer.outbox().disown(operation);
+            sender.end(operation, errno);
+        } else {
+            reached(peer, operation, TransmitOperation.LINK);
+        }
+    }
+
+    private static long strongest(long flags) {
+        if ((flags & Flags.COMMIT_COMPLETE) != 0) {
+            return Flags.COMMIT_COMPLETE;
+        }
+        return (flags & Flags.MATCH_COMPLETE) != 0 ? Flags.MATCH_COMPLETE : flags & Flags.DELIVERY_COMPLETE;
+    }
+
+    /** What a peer may acknowledge; a level twice if an access to shared memory failed there in between. */
+    private static long asked(long flags) {
+        long level = strongest(flags);
+        return level == Flags.MATCH_COMPLETE ? level | flags & Flags.FENCE : level;
+    }
+
+    private int send(Peer peer, TransmitOperation operation) {
+        Sender.hold(operation);
+        // the loopback link acknowledges inside of the call; what is awaited of the link keeps it from ending there
+        operation.state = TransmitOperation.AWAITING;
+        int result = peer.channel().send(operation, peer.grant());
+        if (result < 0) {
+            operation.state = TransmitOperation.QUEUED;
+            return result;
+        }
+        if (peer.channel() == null) {
+            sender.fail(operation, FabricErrno.ECONNRESET);
+            return result;
+        }
+        peer.spend(operation.length);
+        peer.outbox().own(operation, TransmitOperation.AWAITING);
+        if (result == Channel.DONE) {
+            reached(peer, operation, TransmitOperation.LINK);
+        }
+        return result;
+    }
+
+    private void reached(Peer peer, TransmitOperation operation, long levels) {
+        operation.awaited &= ~levels;
+        if (operation.awaited == 0 && operation.state == TransmitOperation.AWAITING) {
+            peer.outbox().disown(operation);
+            sender.end(operation, operation.failure);
+        }
+    }
+}

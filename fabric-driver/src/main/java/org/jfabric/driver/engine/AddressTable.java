@@ -1,0 +1,133 @@
+package org.jfabric.driver.engine;
+
+import org.jfabric.FabricErrno;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * An address vector: {@code fi_addr} counts from 0 in the order of insertion; a removed place is used again.
+ *
+ * <p>Endpoints that are bound to it are told of changes. Owner: progress agent.
+ */
+public final class AddressTable {
+    /** Entries at most. */
+    static final int MAX_ENTRIES = 1 << 20;
+
+    private final List<String> addresses = new ArrayList<>();
+    private final Map<String, Integer> indices = new HashMap<>();
+    private int holes;
+    private final List<PeerTable> peers = new ArrayList<>();
+
+    /** An empty address vector. */
+    public AddressTable() {
+    }
+
+    /**
+     * Inserts an address; the same address gets the same {@code fi_addr}.
+     *
+     * @param address of a remote endpoint.
+     * @return its {@code fi_addr}, or {@code -FI_ENOMEM}.
+     */
+    public long insert(String address) {
+        Integer known = indices.get(address);
+        if (known != null) {
+            return known;
+        }
+        int index = holes == 0 ? -1 : addresses.indexOf(null);
+        if (index < 0) {
+            index = addresses.size();
+            if (index == MAX_ENTRIES) {
+                return -FabricErrno.ENOMEM;
+            }
+            addresses.add(address);
+        } else {
+            addresses.set(index, address);
+            holes--;
+        }
+        indices.put(address, index);
+        for (PeerTable table : peers) {
+            table.onInserted(index, address);
+        }
+        return index;
+    }
+
+    /**
+     * Removes an address.
+     *
+     * @param fiAddr from {@link #insert}.
+     * @return 0 or {@code -FI_EINVAL}.
+     */
+    public int remove(long fiAddr) {
+        String address = address(fiAddr);
+        if (address == null) {
+            return -FabricErrno.EINVAL;
+        }
+        addresses.set((int) fiAddr, null);
+        holes++;
+        indices.remove(address);
+        for (PeerTable table : peers) {
+            table.onRemoved(fiAddr);
+        }
+        return 0;
+    }
+
+    /**
+     * The address of an entry.
+     *
+     * @param fiAddr any value.
+     * @return the address, or null if there is none.
+     */
+    public String address(long fiAddr) {
+        return fiAddr >= 0 && fiAddr < addresses.size() ? addresses.get((int) fiAddr) : null;
+    }
+
+    /**
+     * Places of the vector, with those that are free between others.
+     *
+     * @return a count; every entry is below it.
+     */
+    public int size() {
+        return addresses.size();
+    }
+
+    /**
+     * The entry of an address.
+     *
+     * @param address of a remote endpoint.
+     * @return its {@code fi_addr}, or {@link Peer#UNKNOWN_SOURCE}.
+     */
+    public int find(String address) {
+        Integer index = indices.get(address);
+        return index == null ? Peer.UNKNOWN_SOURCE : index;
+    }
+
+    /**
+     * An endpoint uses this address vector.
+     *
+     * @param table its peers.
+     */
+    public void bind(PeerTable table) {
+        peers.add(table);
+    }
+
+    /**
+     * An endpoint is gone.
+     *
+     * @param table its peers.
+     */
+    public void unbind(PeerTable table) {
+        peers.remove(table);
+    }
+
+    /**
+     * Whether an endpoint uses this address vector.
+     *
+     * @return true if it must not be closed.
+     */
+    public boolean isBound() {
+        return !peers.isEmpty();
+    }
+}

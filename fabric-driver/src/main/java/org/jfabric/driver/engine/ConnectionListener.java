@@ -1,0 +1,35 @@
+package org.jfabric.driver.engine;
+
+/** Told how the connection of one endpoint goes. Owner: progress agent. */
+abstract class ConnectionListener {
+    /** For the endpoint's implementation. */
+    protected ConnectionListener() {
+    }
+
+    /**
+     * The connection is made.
+     *
+     * @param localAddress of this end.
+     * @param peerAddress  of the other end.
+     * @param cmData       private data of the answer.
+     */
+    abstract void onConnected(String localAddress, String peerAddress, byte[] cmData);
+
+    /**
+     * The connection was refused or could not be made.
+     *
+     * @param errno  positive fabric errno.
+     * @param cmData private data of the refusal.
+     */
+    abstract void onFailed(int errno, byte[] cmData);
+
+    /**
+     * The peer has ended the connection, or is lost.
+     *
+     * @param errno 0 for an orderly end, else why it was lost.
+     */
+    abstract void onShutdown(int errno);
+
+    /** The connection is over, whoever ended it: receives that nothing will come for have to end. */
+    abstract void onEnded();
+}

@@ -1,0 +1,63 @@
+package org.jfabric.driver.engine;
+
+import org.agrona.collections.IntArrayList;
+import org.agrona.collections.Object2IntHashMap;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** Peers by address, each with a place that it keeps while it is known. Owner: progress agent. */
+final class PeerList {
+    private static final int NONE = -1;
+
+    private final Object2IntHashMap<String> slotByAddress = new Object2IntHashMap<>(NONE);
+    private final IntArrayList freeSlots = new IntArrayList();
+    private Peer[] peers = new Peer[16];
+    private int slots;
+
+    Peer find(String address) {
+        int slot = slotByAddress.getValue(address);
+        return slot == NONE ? null : peers[slot];
+    }
+
+    void add(Peer peer) {
+        int slot = freeSlots.isEmpty() ? slots++ : freeSlots.popInt();
+        if (slot == peers.length) {
+            peers = Arrays.copyOf(peers, peers.length * 2);
+        }
+        peers[slot] = peer;
+        slotByAddress.put(peer.address(), slot);
+    }
+
+    /** Forgets a peer; nothing happens if another one has its address. */
+    void remove(Peer peer) {
+        int slot = slotByAddress.getValue(peer.address());
+        if (slot != NONE && peers[slot] == peer) {
+            slotByAddress.removeKey(peer.address());
+            peers[slot] = null;
+            freeSlots.addInt(slot);
+        }
+    }
+
+    /** Places, those without a peer included. */
+    int slots() {
+        return slots;
+    }
+
+    /** The peer at a place, or null. */
+    Peer get(int slot) {
+        return peers[slot];
+    }
+
+    /** A copy. */
+    List<Peer> all() {
+        List<Peer> all = new ArrayList<>();
+        for (int i = 0; i < slots; i++) {
+            if (peers[i] != null) {
+                all.add(peers[i]);
+            }
+        }
+        return all;
+    }
+}

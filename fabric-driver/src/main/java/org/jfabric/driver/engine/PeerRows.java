@@ -1,0 +1,143 @@
+package org.jfabric.driver.engine;
+
+
+/**
+ * A bounded number of peers, those with something waiting before all others. Owner: progress agent.
+ */
+final class PeerRows {
+    private final Row[] rows;
+    private int size;
+    private int peers;
+
+    /** What is known of one peer. */
+    static final class Row {
+        Peer peer;
+        int state;
+        long stored;
+        long announced;
+        long unexpectedSinceNs;
+        long directed;
+        long directedSinceNs;
+        long waiting;
+        long waitingSinceNs;
+        long untaken;
+        long untakenSinceNs;
+        long heldBytes;
+        int heldMessages;
+        long creditBytes;
+        boolean holdsBack;
+
+        private void begin(Peer newPeer, int messages, int newState) {
+            peer = newPeer;
+            state = newState;
+            heldMessages = messages;
+            stored = 0;
+            announced = 0;
+            directed = 0;
+            Outbox outbox = newPeer.outbox();
+            waiting = outbox.waiting();
+            waitingSinceNs = outbox.waitingSinceNs();
+            untaken = outbox.announced();
+            untakenSinceNs = outbox.announcedSinceNs();
+            holdsBack = outbox.isHeldBack();
+            heldBytes = newPeer.held().heldBytes();
+            creditBytes = newPeer.creditBytes();
+        }
+
+        private boolean isBusy() {
+            return (directed | waiting | untaken | heldMessages) != 0;
+        }
+
+        void unexpected(boolean isAnnounced, long sinceNs) {
+            if (stored + announced == 0 || sinceNs - unexpectedSinceNs < 0) {
+                unexpectedSinceNs = sinceNs;
+            }
+            if (isAnnounced) {
+                announced++;
+            } else {
+                stored++;
+            }
+        }
+
+        void directed(long sinceNs) {
+            if (directed == 0 || sinceNs - directedSinceNs < 0) {
+                directedSinceNs = sinceNs;
+            }
+            directed++;
+        }
+    }
+
+    PeerRows(int capacity) {
+        rows = new Row[capacity];
+        for (int i = 0; i < capacity; i++) {
+            rows[i] = new Row();
+        }
+    }
+
+    void clear() {
+        for (int i = 0; i < size; i++) {
+            rows[i].peer = null;
+        }
+        size = 0;
+        peers = 0;
+    }
+
+    /** Notes a peer; it gets a row if there is room, or if it has something waiting and another one has not. */
+    void add(Peer peer, int heldMessages, int state) {
+        peers++;
+        if (size < rows.length) {
+            rows[size++].begin(peer, heldMessages, state);
+        } else if (heldMessages != 0 || peer.outbox().waiting() != 0 || peer.outbox().announced() != 0) {
+            int idle = idle();
+            if (idle >= 0) {
+                rows[idle].begin(peer, heldMessages, state);
+            }
+        }
+    }
+
+    /** The row of a peer, or null if it has none. */
+    Row find(Peer peer) {
+        int index = indexOf(peer);
+        return index < 0 ? null : rows[index];
+    }
+
+    int indexOf(Object peer) {
+        for (int i = 0; i < size; i++) {
+            if (rows[i].peer == peer) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** The row of the peer at a place of the address vector, or null. */
+    Row findSource(int source) {
+        for (int i = 0; i < size; i++) {
+            if (rows[i].peer.source() == source) {
+                return rows[i];
+            }
+        }
+        return null;
+    }
+
+    int size() {
+        return size;
+    }
+
+    int peers() {
+        return peers;
+    }
+
+    Row row(int index) {
+        return rows[index];
+    }
+
+    private int idle() {
+        for (int i = 0; i < size; i++) {
+            if (!rows[i].isBusy()) {
+                return i;
+            }
+        }
+        return -1;
+    }
+}

@@ -1,0 +1,261 @@
+package org.jfabric.driver.engine;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.layout.ViewDescriptor;
+
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The peers of one endpoint: by {@code fi_addr} for sends, by address for channels that the other side opens.
+ *
+ * <p>Owner: progress agent.
+ */
+final class PeerTable {
+    private final AddressTable addresses;
+    private final List<Link> links;
+    private final LocalEndpoint local;
+    private final PeerContext context;
+    private final LinkFailure failure = new LinkFailure();
+    private final PeerList known = new PeerList();
+    private Peer[] byFiAddr = new Peer[16];
+    /** Of a connection-oriented endpoint: everything goes there. */
+    private Peer only;
+
+    /**
+     * A table without peers.
+     *
+     * @param addresses the address vector.
+     * @param links     links of the endpoint, the preferred one first.
+     * @param local     the endpoint as links see it.
+     * @param context   what peers need of the endpoint.
+     */
+    PeerTable(AddressTable addresses, List<Link> links, LocalEndpoint local, PeerContext context) {
+        this.addresses = addresses;
+        this.links = links;
+        this.local = local;
+        this.context = context;
+    }
+
+    /**
+     * What the link says of the failure that is being dealt with.
+     *
+     * @return the same object always.
+     */
+    LinkFailure failure() {
+        return failure;
+    }
+
+    /**
+     * The peer of a destination address.
+     *
+     * @param fiAddr from the address vector.
+     * @return the peer, up or on its way; null if the address is not valid.
+     */
+    Peer peer(long fiAddr) {
+        Peer[] table = byFiAddr;
+        if (fiAddr >= 0 && fiAddr < table.length) {
+            Peer peer = table[(int) fiAddr];
+            if (peer != null) {
+                return peer;
+            }
+        }
+        return resolve(fiAddr);
+    }
+
+    /**
+     * Whether a source address can be named in a receive.
+     *
+     * @param fiAddr from the application.
+     * @return true if the address vector holds it.
+     */
+    boolean isValid(long fiAddr) {
+        return addresses.address(fiAddr) != null;
+    }
+
+    /**
+     * The address that sends to a destination go to; no peer is made.
+     *
+     * @param fiAddr from the application.
+     * @return the address; null if the address vector does not hold it, or a connection has no peer.
+     */
+    String address(long fiAddr) {
+        return only != null ? only.address() : addresses.address(fiAddr);
+    }
+
+    /**
+     * Whether messages to an address can pass.
+     *
+     * @param address of a peer, or of one that nothing was sent to yet.
+     * @return one of {@code PEER_*} of {@link ViewDescriptor}.
+     */
+    int state(String address) {
+        Peer peer = known.find(address);
+        return peer == null ? ViewDescriptor.PEER_DOWN : state(peer);
+    }
+
+    /**
+     * The peer with that address, for a channel that the other side opens.
+     *
+     * @param address of the remote endpoint.
+     * @return the existing peer or a new one.
+     */
+    Peer inbound(String address) {
+        Peer peer = known.find(address);
+        if (peer == null) {
+            peer = new Peer(address, addresses.find(address), context);
+            known.add(peer);
+        }
+        return peer;
+    }
+
+    /**
+     * Begins a channel to a peer that has none, or fails it: that of a connection is not made again by a send.
+     *
+     * @param peer down or new.
+     */
+    void connect(Peer peer) {
+        if (peer == only) {
+            peer.fail(FabricErrno.ENOTCONN);
+            return;
+        }
+        for (Link link : links) {
+            if (link.reaches(peer.address())) {
+                peer.connecting(link.connect(local, peer.address(), peer));
+                return;
+            }
+        }
+        peer.fail(FabricErrno.EHOSTUNREACH);
+    }
+
+    /** Makes the peer of a connection: sends go there whatever destination they name, and it has no source address. */
+    Peer only(String address) {
+        only = new Peer(address, Peer.UNKNOWN_SOURCE, context);
+        // it was asked for, or accepted
+        only.held().ofStranger(false);
+        known.add(only);
+        return only;
+    }
+
+    /** The peer of a connection that was not made. */
+    void drop(Peer peer) {
+        known.remove(peer);
+        only = null;
+    }
+
+    /**
+     * The address vector got a new entry: a peer that is known by its address only has a {@code fi_addr} now, and so
+     * have messages that wait, also of one that is gone.
+     *
+     * @param fiAddr  new.
+     * @param address of that entry.
+     */
+    void onInserted(long fiAddr, String address) {
+        Peer peer = known.find(address);
+        if (peer != null && peer.source() < 0) {
+            peer.source((int) fiAddr);
+        }
+        context.receiver().learnSource(address, (int) fiAddr);
+        introduce(address);
+    }
+
+    /** The endpoint is attached to its links: tells them what its address vector holds already. */
+    void introduceAll() {
+        for (int i = 0, size = addresses.size(); i < size; i++) {
+            String address = addresses.address(i);
+            if (address != null) {
+                introduce(address);
+            }
+        }
+    }
+
+    private void introduce(String address) {
+        for (Link link : links) {
+            link.onInserted(local, address);
+        }
+    }
+
+    /**
+     * The address vector lost an entry: sends to it are invalid, its sender is unknown (FI_ADDR_NOTAVAIL).
+     *
+     * @param fiAddr removed.
+     */
+    void onRemoved(long fiAddr) {
+        if (fiAddr >= 0 && fiAddr < byFiAddr.length && byFiAddr[(int) fiAddr] != null) {
+            byFiAddr[(int) fiAddr] = null;
+        }
+        for (int i = 0, slots = known.slots(); i < slots; i++) {
+            Peer peer = known.get(i);
+            if (peer != null && peer.source() == fiAddr) {
+                peer.source(Peer.UNKNOWN_SOURCE);
+            }
+        }
+        context.receiver().forgetSource((int) fiAddr);
+    }
+
+    /**
+     * Drops a peer, so that an endpoint that many others come to and leave does not keep them all.
+     *
+     * @param peer down and in no address vector.
+     */
+    void forget(Peer peer) {
+        known.remove(peer);
+    }
+
+    /**
+     * All peers.
+     *
+     * @return a copy.
+     */
+    List<Peer> all() {
+        return known.all();
+    }
+
+    /**
+     * Places of peers.
+     *
+     * @return a count that may grow; a peer keeps its place.
+     */
+    int slots() {
+        return known.slots();
+    }
+
+    /**
+     * Shows a peer, if there is one.
+     *
+     * @param slot    from 0.
+     * @param visitor told.
+     */
+    void visit(int slot, QueueVisitor visitor) {
+        Peer peer = known.get(slot);
+        if (peer != null) {
+            visitor.onPeer(peer, peer.held().count(), state(peer));
+        }
+    }
+
+    private static int state(Peer peer) {
+        return peer.isUp() ? ViewDescriptor.PEER_UP
+            : peer.channel() == null ? ViewDescriptor.PEER_DOWN : ViewDescriptor.PEER_CONNECTING;
+    }
+
+    private Peer resolve(long fiAddr) {
+        if (only != null) {
+            return only;
+        }
+        String address = addresses.address(fiAddr);
+        if (address == null) {
+            return null;
+        }
+        Peer peer = inbound(address);
+        if (peer.source() < 0) {
+            peer.source((int) fiAddr);
+        }
+        if (fiAddr >= byFiAddr.length) {
+            byFiAddr = Arrays.copyOf(byFiAddr, Math.max(byFiAddr.length * 2, (int) fiAddr + 1));
+        }
+        byFiAddr[(int) fiAddr] = peer;
+        return peer;
+    }
+}

@@ -1,0 +1,324 @@
+package org.jfabric.driver.engine;
+
+import org.agrona.DirectBuffer;
+import org.agrona.UnsafeApi;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.layout.ViewDescriptor;
+
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Looks at the queues of one endpoint, again and again while somebody wants to know, and writes what it saw into a
+ * file. Each call does a bounded part: it passes by a few records, or writes a few rows.
+ *
+ * <p>It goes through the endpoint's records in the order of memory, not through the lists they stand in, so nothing
+ * that is matched or cancelled meanwhile can take its place away, and the lists cost nothing for being looked at.
+ *
+ * <p>Owner: progress agent.
+ */
+public final class QueueView {
+    private static final int RECORDS_PER_CALL = 16;
+    private static final int ROWS_PER_CALL = 8;
+    private static final long INTERVAL_NS = 100_000_000L;
+
+    private enum Phase {
+        IDLE,
+        PEERS,
+        RECEIVES,
+        MESSAGES,
+        WRITE,
+        ENDED
+    }
+
+    private final EngineEndpoint endpoint;
+    private final EngineSession watcher;
+    private final long budgetBytes;
+    private final UnsafeBuffer file;
+    private final long sequenceAddress;
+    private final Totals totals = new Totals();
+    private Phase phase = Phase.IDLE;
+    private int cursor;
+    private long sequence;
+    private boolean looked;
+    private long beginNs;
+    private long cycles;
+
+    /**
+     * A view that has not begun.
+     *
+     * @param endpoint    looked at; it may be closed at any time.
+     * @param watcher     the client that wants to know.
+     * @param budgetBytes that unexpected messages of the endpoint may take.
+     * @param address     native address of a {@code .view} file of {@link ViewDescriptor#FILE_LENGTH} bytes.
+     */
+    public QueueView(EngineEndpoint endpoint, EngineSession watcher, long budgetBytes, long address) {
+        this.endpoint = endpoint;
+        this.watcher = watcher;
+        this.budgetBytes = budgetBytes;
+        this.file = new UnsafeBuffer(address, ViewDescriptor.FILE_LENGTH);
+        this.sequenceAddress = address + ViewDescriptor.SEQUENCE_OFFSET;
+    }
+
+    EngineSession watcher() {
+        return watcher;
+    }
+
+    /**
+     * Looks a little further.
+     *
+     * @param nowNs time of the cycle.
+     * @return 1, or 0 between two looks and after the endpoint's end.
+     */
+    int poll(long nowNs) {
+        if (phase == Phase.ENDED || phase == Phase.IDLE && looked && nowNs - beginNs < INTERVAL_NS) {
+            return 0;
+        }
+        // what is half written is finished first: it was seen as a whole
+        if (phase != Phase.WRITE && endpoint.isClosed()) {
+            end();
+            return 1;
+        }
+        cycles++;
+        switch (phase) {
+            case PEERS -> peers();
+            case RECEIVES -> receives();
+            case MESSAGES -> messages();
+            case WRITE -> write(nowNs);
+            default -> begin(nowNs);
+        }
+        return 1;
+    }
+
+    private void begin(long nowNs) {
+        beginNs = nowNs;
+        cycles = 1;
+        totals.clear();
+        next(Phase.PEERS);
+    }
+
+    private void peers() {
+        int slots = endpoint.peers().slots();
+        int until = Math.min(slots, cursor + RECORDS_PER_CALL);
+        while (cursor < until) {
+            endpoint.peers().visit(cursor++, totals);
+        }
+        if (cursor >= slots) {
+            next(Phase.RECEIVES);
+        }
+    }
+
+    private void receives() {
+        int records = endpoint.receiver().scan().receives();
+        int until = Math.min(records, cursor + RECORDS_PER_CALL);
+        while (cursor < until) {
+            endpoint.receiver().scan().visitReceive(cursor++, totals);
+        }
+        if (cursor >= records) {
+            next(Phase.MESSAGES);
+        }
+    }
+
+    private void messages() {
+        int records = endpoint.receiver().scan().messages();
+        int until = Math.min(records, cursor + RECORDS_PER_CALL);
+        while (cursor < until) {
+            endpoint.receiver().scan().visitMessage(cursor++, totals);
+        }
+        if (cursor >= records) {
+            next(Phase.WRITE);
+            // a full fence: no reader may see a new row together with the old sequence
+            UnsafeApi.putLongVolatile(null, sequenceAddress, ++sequence);
+        }
+    }
+
+    private void next(Phase following) {
+        phase = following;
+        cursor = 0;
+    }
+
+    private void write(long nowNs) {
+        int peerRows = totals.peers.size();
+        int postedRows = totals.posted.size();
+        int all = peerRows + postedRows + totals.unexpected.size();
+        int until = Math.min(all, cursor + ROWS_PER_CALL);
+        for (; cursor < until; cursor++) {
+            if (cursor < peerRows) {
+                writePeer(cursor);
+            } else if (cursor < peerRows + postedRows) {
+                writePosted(cursor - peerRows);
+            } else {
+                writeUnexpected(cursor - peerRows - postedRows);
+            }
+        }
+        if (cursor == all) {
+            writeHead(nowNs);
+            // release: the rows before it
+            UnsafeApi.putLongRelease(null, sequenceAddress, ++sequence);
+            looked = true;
+            next(Phase.IDLE);
+        }
+    }
+
+    /** The endpoint is closed: what was seen last stays, marked as old. */
+    private void end() {
+        UnsafeApi.putLongVolatile(null, sequenceAddress, ++sequence);
+        if (!looked) {
+            totals.clear();
+            writeHead(beginNs);
+        }
+        file.putInt(ViewDescriptor.STATE_OFFSET, ViewDescriptor.STATE_ENDED);
+        UnsafeApi.putLongRelease(null, sequenceAddress, ++sequence);
+        phase = Phase.ENDED;
+        totals.clear();
+    }
+
+    private void writeHead(long nowNs) {
+        file.putInt(ViewDescriptor.STATE_OFFSET, ViewDescriptor.STATE_OPEN);
+        file.putInt(ViewDescriptor.POSTED_ROWS_OFFSET, totals.posted.size());
+        file.putInt(ViewDescriptor.UNEXPECTED_ROWS_OFFSET, totals.unexpected.size());
+        file.putInt(ViewDescriptor.PEER_ROWS_OFFSET, totals.peers.size());
+        file.putLong(ViewDescriptor.CLIENT_OFFSET, endpoint.session().clientId());
+        file.putLong(ViewDescriptor.BEGIN_OFFSET, beginNs);
+        file.putLong(ViewDescriptor.END_OFFSET, nowNs);
+        file.putLong(ViewDescriptor.CYCLES_OFFSET, cycles);
+        file.putInt(ViewDescriptor.TX_SIZE_OFFSET, endpoint.settings().txSize());
+        file.putInt(ViewDescriptor.RX_SIZE_OFFSET, endpoint.settings().rxSize());
+        file.putLong(ViewDescriptor.POSTED_OFFSET, totals.postedCount);
+        file.putLong(ViewDescriptor.UNDER_WAY_OFFSET, totals.underWay);
+        file.putLong(ViewDescriptor.STORED_OFFSET, totals.stored);
+        file.putLong(ViewDescriptor.STORED_BYTES_OFFSET, totals.storedBytes);
+        file.putLong(ViewDescriptor.ANNOUNCED_OFFSET, totals.announced);
+        file.putLong(ViewDescriptor.BUDGET_OFFSET, budgetBytes);
+        file.putLong(ViewDescriptor.UNRESERVED_OFFSET, endpoint.receiver().scan().unreservedBytes());
+        file.putLong(ViewDescriptor.SENDS_OFFSET, endpoint.outstandingSends());
+        file.putLong(ViewDescriptor.PEERS_OFFSET, totals.peers.peers());
+        RowTable.Sum rest = totals.posted.rest();
+        file.putLong(ViewDescriptor.POSTED_REST_OFFSET, rest.count);
+        file.putLong(ViewDescriptor.POSTED_REST_OFFSET + Long.BYTES, rest.bytes);
+        file.putLong(ViewDescriptor.POSTED_REST_OFFSET + 2 * Long.BYTES, rest.sinceNs);
+        rest = totals.unexpected.rest();
+        file.putLong(ViewDescriptor.UNEXPECTED_REST_OFFSET, rest.count);
+        file.putLong(ViewDescriptor.UNEXPECTED_REST_OFFSET + Long.BYTES, rest.moreCount);
+        file.putLong(ViewDescriptor.UNEXPECTED_REST_OFFSET + 2 * Long.BYTES, rest.bytes);
+        file.putLong(ViewDescriptor.UNEXPECTED_REST_OFFSET + 3 * Long.BYTES, rest.moreBytes);
+        file.putLong(ViewDescriptor.UNEXPECTED_REST_OFFSET + 4 * Long.BYTES, rest.sinceNs);
+        byte[] address = endpoint.settings().address().getBytes(StandardCharsets.US_ASCII);
+        putAddress(ViewDescriptor.ADDRESS_OFFSET, new UnsafeBuffer(address));
+    }
+
+    private void writePosted(int index) {
+        int row = ViewDescriptor.POSTED_ROW_OFFSET + index * ViewDescriptor.ROW_LENGTH;
+        RowTable.Sum sum = totals.posted.sum(index);
+        file.putLong(row + ViewDescriptor.TAG, totals.posted.tag(index));
+        file.putLong(row + ViewDescriptor.POSTED_IGNORE, totals.posted.ignore(index));
+        file.putLong(row + ViewDescriptor.POSTED_SOURCE, totals.posted.source(index));
+        file.putLong(row + ViewDescriptor.POSTED_SINCE, sum.sinceNs);
+        file.putLong(row + ViewDescriptor.POSTED_BYTES, sum.bytes);
+        file.putLong(row + ViewDescriptor.POSTED_COUNT, sum.count);
+        file.putInt(row + ViewDescriptor.POSTED_KIND, totals.posted.kind(index));
+    }
+
+    private void writeUnexpected(int index) {
+        int row = ViewDescriptor.UNEXPECTED_ROW_OFFSET + index * ViewDescriptor.ROW_LENGTH;
+        RowTable.Sum sum = totals.unexpected.sum(index);
+        file.putLong(row + ViewDescriptor.TAG, totals.unexpected.tag(index));
+        file.putLong(row + ViewDescriptor.UNEXPECTED_SOURCE, totals.unexpected.source(index));
+        file.putLong(row + ViewDescriptor.UNEXPECTED_SINCE, sum.sinceNs);
+        file.putLong(row + ViewDescriptor.UNEXPECTED_STORED, sum.count);
+        file.putLong(row + ViewDescriptor.UNEXPECTED_ANNOUNCED, sum.moreCount);
+        file.putLong(row + ViewDescriptor.UNEXPECTED_BYTES, sum.bytes);
+        file.putLong(row + ViewDescriptor.UNEXPECTED_ANNOUNCED_BYTES, sum.moreBytes);
+        file.putInt(row + ViewDescriptor.UNEXPECTED_KIND, totals.unexpected.kind(index));
+        file.putInt(row + ViewDescriptor.UNEXPECTED_PEER, totals.peers.indexOf(totals.unexpected.owner(index)));
+    }
+
+    private void writePeer(int index) {
+        int row = ViewDescriptor.PEER_ROW_OFFSET + index * ViewDescriptor.PEER_ROW_LENGTH;
+        PeerRows.Row seen = totals.peers.row(index);
+        file.putLong(row + ViewDescriptor.PEER_FI_ADDR, Math.max(-1, seen.peer.source()));
+        file.putInt(row + ViewDescriptor.PEER_STATE, seen.state);
+        file.putInt(row + ViewDescriptor.PEER_HOLDS_BACK, seen.holdsBack ? 1 : 0);
+        file.putLong(row + ViewDescriptor.PEER_STORED, seen.stored);
+        file.putLong(row + ViewDescriptor.PEER_ANNOUNCED, seen.announced);
+        file.putLong(row + ViewDescriptor.PEER_HELD_BYTES, seen.heldBytes);
+        file.putLong(row + ViewDescriptor.PEER_UNEXPECTED_SINCE, seen.unexpectedSinceNs);
+        file.putLong(row + ViewDescriptor.PEER_DIRECTED, seen.directed);
+        file.putLong(row + ViewDescriptor.PEER_DIRECTED_SINCE, seen.directedSinceNs);
+        file.putLong(row + ViewDescriptor.PEER_WAITING, seen.waiting);
+        file.putLong(row + ViewDescriptor.PEER_WAITING_SINCE, seen.waitingSinceNs);
+        file.putLong(row + ViewDescriptor.PEER_UNTAKEN, seen.untaken);
+        file.putLong(row + ViewDescriptor.PEER_UNTAKEN_SINCE, seen.untakenSinceNs);
+        file.putLong(row + ViewDescriptor.PEER_CREDIT, seen.creditBytes);
+        putAddress(row + ViewDescriptor.PEER_ADDRESS, seen.peer.rawAddress());
+    }
+
+    private void putAddress(int offset, DirectBuffer address) {
+        int length = Math.min(address.capacity(), ViewDescriptor.MAX_ADDRESS_LENGTH);
+        file.putInt(offset, length);
+        file.putBytes(offset + Integer.BYTES, address, 0, length);
+    }
+
+    /** What a look has added up so far. */
+    private static final class Totals extends QueueVisitor {
+        private final RowTable posted = new RowTable(ViewDescriptor.ROWS);
+        private final RowTable unexpected = new RowTable(ViewDescriptor.ROWS);
+        private final PeerRows peers = new PeerRows(ViewDescriptor.ROWS);
+        private long postedCount;
+        private long underWay;
+        private long stored;
+        private long storedBytes;
+        private long announced;
+
+        private void clear() {
+            posted.clear();
+            unexpected.clear();
+            peers.clear();
+            postedCount = 0;
+            underWay = 0;
+            stored = 0;
+            storedBytes = 0;
+            announced = 0;
+        }
+
+        @Override
+        public void onPosted(boolean tagged, long tag, long ignore, int source, long lengthBytes, long sinceNs) {
+            postedCount++;
+            posted.add(kind(tagged), tag, ignore, Math.max(-1, source), null, false, lengthBytes, sinceNs);
+            PeerRows.Row row = source < 0 ? null : peers.findSource(source);
+            if (row != null) {
+                row.directed(sinceNs);
+            }
+        }
+
+        @Override
+        public void onUnderWay() {
+            underWay++;
+        }
+
+        @Override
+        public void onUnexpected(
+            boolean tagged, long tag, Peer sender, int source, boolean isAnnounced, long lengthBytes, long sinceNs) {
+            if (isAnnounced) {
+                announced++;
+            } else {
+                stored++;
+                storedBytes += lengthBytes;
+            }
+            unexpected.add(
+                kind(tagged), tag, 0, Math.max(-1, source), sender, isAnnounced, lengthBytes, sinceNs);
+            PeerRows.Row row = peers.find(sender);
+            if (row != null) {
+                row.unexpected(isAnnounced, sinceNs);
+            }
+        }
+
+        @Override
+        public void onPeer(Peer peer, int heldMessages, int state) {
+            peers.add(peer, heldMessages, state);
+        }
+
+        private static int kind(boolean tagged) {
+            return tagged ? ViewDescriptor.KIND_TAGGED : ViewDescriptor.KIND_UNTAGGED;
+        }
+    }
+}

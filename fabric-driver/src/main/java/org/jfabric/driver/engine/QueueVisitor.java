@@ -1,0 +1,48 @@
+package org.jfabric.driver.engine;
+
+
+/** Told of one record after the other by a look at an endpoint's queues. Owner: progress agent. */
+abstract class QueueVisitor {
+    /** For subclasses. */
+    protected QueueVisitor() {
+    }
+
+    /**
+     * A receive that no message has matched.
+     *
+     * @param tagged      whether it is for tagged messages.
+     * @param tag         tag.
+     * @param ignore      bits of the tag that do not count.
+     * @param source      fi_addr, negative for any.
+     * @param lengthBytes of its buffer.
+     * @param sinceNs     time of the cycle in which it was posted.
+     */
+    abstract void onPosted(
+        boolean tagged, long tag, long ignore, int source, long lengthBytes, long sinceNs);
+
+    /** A receive whose payload is arriving. */
+    abstract void onUnderWay();
+
+    /**
+     * A message that no receive has matched.
+     *
+     * @param tagged      whether it is tagged.
+     * @param tag         tag.
+     * @param sender      whose it is.
+     * @param source      its fi_addr, negative if it is in no address vector.
+     * @param announced   whether the payload waits at the sender.
+     * @param lengthBytes of the payload.
+     * @param sinceNs     time of the cycle in which it came.
+     */
+    abstract void onUnexpected(
+        boolean tagged, long tag, Peer sender, int source, boolean announced, long lengthBytes, long sinceNs);
+
+    /**
+     * Another endpoint.
+     *
+     * @param peer         that is or was connected, or is to be.
+     * @param heldMessages of it without a receive.
+     * @param state        {@code PEER_*} of {@link org.jfabric.layout.ViewDescriptor}.
+     */
+    abstract void onPeer(Peer peer, int heldMessages, int state);
+}

@@ -1,0 +1,522 @@
+package org.jfabric.driver.engine;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.RegionTable;
+import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.layout.MemoryRegionDescriptor;
+import org.jfabric.layout.Words;
+
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The transmit side of one endpoint: takes sends, chooses the protocol for the peer's channel, completes them.
+ *
+ * <p>A message goes at once (<em>eager</em>) if it is short enough and the receiver granted credit for it; else it is
+ * <em>announced</em> and its payload waits here until the receiver has taken it. What neither can begin now waits in
+ * its peer's queue, in order, and keeps nobody else waiting.
+ *
+ * <p>Owner: progress agent.
+ */
+final class Sender {
+    private static final long KIND_BITS = Flags.TAGGED | Flags.MSG | Flags.MULTICAST;
+
+    private final TransmitPool pool;
+    private final AcknowledgedSends acknowledged = new AcknowledgedSends(this);
+    private final RegionTable regions;
+    private final PeerTable peers;
+    private final CompletionWriter completions;
+    private final int completionIndex;
+    private final CounterWriter counter;
+    private final long maxMessageBytes;
+    private final int injectSizeBytes;
+    private final CompletedCount completed = new CompletedCount();
+    /** Null unless the application asked for entries in the order of posting. */
+    private final SubmissionOrder order;
+
+    /**
+     * A sender without operations.
+     *
+     * @param settings        of the endpoint.
+     * @param regions         of the client.
+     * @param peers           of the endpoint.
+     * @param completions     transmit completion queue.
+     * @param completionIndex the endpoint's index in it.
+     * @param counter         counts what ends, or null.
+     */
+    Sender(
+        EndpointSettings settings,
+        RegionTable regions,
+        PeerTable peers,
+        CompletionWriter completions,
+        int completionIndex,
+        CounterWriter counter) {
+        this.pool = new TransmitPool(settings.txSize(), settings.injectSizeBytes());
+        this.regions = regions;
+        this.peers = peers;
+        this.completions = completions;
+        this.completionIndex = completionIndex;
+        this.counter = counter;
+        this.maxMessageBytes = settings.maxMessageBytes();
+        this.injectSizeBytes = settings.injectSizeBytes();
+        this.order = settings.strictSends() ? new SubmissionOrder() : null;
+    }
+
+    /**
+     * Takes a send of registered memory.
+     *
+     * @param flags    operation flags and kind.
+     * @param buf      address in registered memory.
+     * @param len      bytes.
+     * @param destAddr destination.
+     * @param tag      tag.
+     * @param data     remote CQ data.
+     * @param context  context.
+     * @return 0 or {@code -FI_EAGAIN}.
+     */
+    int send(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
+        TransmitOperation operation = take(flags, len, tag, data, context);
+        if (operation == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        if (len != 0) {
+            RegisteredRegion region = regions.find(buf, len);
+            if (region == null) {
+                fail(operation, FabricErrno.EFAULT);
+                return 0;
+            }
+            operation.region = region;
+            operation.address = region.address() + MemoryRegionDescriptor.offset(buf);
+        }
+        post(operation, destAddr, len);
+        return 0;
+    }
+
+    /**
+     * Takes a send that is gathered from pieces of registered memory.
+     *
+     * @param flags    operation flags and kind.
+     * @param pieces   address and length of each, one after the other.
+     * @param count    of pieces, at most {@link org.jfabric.driver.link.PieceList#MAX_PIECES}.
+     * @param destAddr destination.
+     * @param tag      tag.
+     * @param data     remote CQ data.
+     * @param context  context.
+     * @return 0 or {@code -FI_EAGAIN}.
+     */
+    int sendVector(
+        long flags, long[] pieces, int count, long destAddr, long tag, long data, long context) {
+        TransmitOperation operation = take(flags, 0, tag, data, context);
+        if (operation == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        if (!operation.vector.resolve(regions, pieces, count)) {
+            fail(operation, FabricErrno.EFAULT);
+            return 0;
+        }
+        if (operation.vector.count() != 0) {
+            operation.pieces = operation.vector;
+            operation.length = operation.vector.lengthBytes();
+        }
+        post(operation, destAddr, operation.length);
+        return 0;
+    }
+
+    private void post(TransmitOperation operation, long destAddr, long len) {
+        Peer peer = peers.peer(destAddr);
+        if (peer == null || len < 0 || len > maxMessageBytes) {
+            fail(operation, FabricErrno.EINVAL);
+            return;
+        }
+        operation.peer = peer;
+        if (peer.isClear() && begin(peer, operation)) {
+            return;
+        }
+        hold(operation);
+        peer.enqueue(operation);
+    }
+
+    /**
+     * Takes a send whose payload must not be looked at after the return.
+     *
+     * @param flags         operation flags and kind.
+     * @param nativeAddress where the payload is.
+     * @param len           bytes.
+     * @param destAddr      destination.
+     * @param tag           tag.
+     * @param data          remote CQ data.
+     * @param context       context.
+     * @return 0 or {@code -FI_EAGAIN}.
+     */
+    int inject(long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context) {
+        TransmitOperation operation = take(flags, len, tag, data, context);
+        if (operation == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        Peer peer = peers.peer(destAddr);
+        if (peer == null || len < 0 || len > injectSizeBytes) {
+            fail(operation, FabricErrno.EINVAL);
+            return 0;
+        }
+        operation.peer = peer;
+        if (peer.isClear() && (flags & AcknowledgedSends.NOT_PLAIN) == 0 && peer.canSendEager(len)) {
+            operation.address = nativeAddress;
+            if (trySend(peer, operation)) {
+                if (operation.state == TransmitOperation.IN_LINK) {
+                    keepInjected(operation, nativeAddress, len);
+                }
+                return 0;
+            }
+        }
+        keepInjected(operation, nativeAddress, len);
+        peer.enqueue(operation);
+        return 0;
+    }
+
+    private static void keepInjected(TransmitOperation operation, long nativeAddress, int len) {
+        Words.copy(nativeAddress, operation.injectAddress, len);
+        operation.address = operation.injectAddress;
+    }
+
+    /**
+     * Begins the oldest operation of a peer's queue, or says that it must wait.
+     *
+     * @param peer      up, with nothing older waiting.
+     * @param operation not begun.
+     * @return true if the operation has left the queue: done, in the link's hands, or failed.
+     */
+    boolean begin(Peer peer, TransmitOperation operation) {
+        if ((operation.flags & AcknowledgedSends.NOT_PLAIN) != 0) {
+            return acknowledged.begin(peer, operation);
+        }
+        // as beginPlain() does, one call less deep, see ShmChannel.send()
+        return peer.canSendEager(operation.length) ? trySend(peer, operation) : beginLong(peer, operation);
+    }
+
+    boolean beginPlain(Peer peer, TransmitOperation operation) {
+        return peer.canSendEager(operation.length) ? trySend(peer, operation) : beginLong(peer, operation);
+    }
+
+    private boolean beginLong(Peer peer, TransmitOperation operation) {
+        return peer.outbox().mayAnnounce(peer, operation.length) && announce(peer, operation);
+    }
+
+    boolean announce(Peer peer, TransmitOperation operation) {
+        hold(operation);
+        // the loopback link may take the payload and finish the operation before the call returns
+        peer.outbox().own(operation, TransmitOperation.ANNOUNCED);
+        int result = peer.channel().announce(operation, peer.grant());
+        if (result == Channel.DONE) {
+            return true;
+        }
+        peer.outbox().disown(operation);
+        operation.state = TransmitOperation.QUEUED;
+        return failedToBegin(peer, operation, result);
+    }
+
+    /**
+     * The operation has reached its level.
+     *
+     * @param operation not in any list.
+     */
+    void complete(TransmitOperation operation) {
+        if (order == null) {
+            reportSuccess(operation);
+        } else {
+            endInOrder(operation, 0);
+        }
+    }
+
+    private void reportSuccess(TransmitOperation operation) {
+        long flags = operation.flags;
+        long context = operation.context;
+        operation.reported = true;
+        // not tracked any more when somebody can see the entry
+        release(operation);
+        if (counter != null) {
+            counter.success();
+        }
+        if ((flags & Flags.COMPLETION) != 0) {
+            completions.success(completionIndex, 0, context, Flags.SEND | (flags & KIND_BITS), 0, 0, 0, 0, -1L);
+        } else {
+            completions.retire();
+        }
+    }
+
+    /**
+     * The operation has failed; there is an entry whether one was asked for or not, for an inject too.
+     *
+     * @param operation not in any list.
+     * @param errno     positive fabric errno.
+     */
+    void fail(TransmitOperation operation, int errno) {
+        operation.awaited = 0;
+        operation.failure = 0;
+        if (order == null) {
+            reportFailure(operation, errno);
+        } else {
+            endInOrder(operation, errno);
+        }
+    }
+
+    private void endInOrder(TransmitOperation operation, int errno) {
+        if (!order.isTurnOf(operation)) {
+            hold(operation);
+            operation.failure = errno;
+            operation.state = TransmitOperation.ENDED;
+            return;
+        }
+        report(operation, errno);
+        reportEnded();
+    }
+
+    /** Writes the entries that waited for one that was written just now. */
+    private void reportEnded() {
+        for (TransmitOperation next = order.pollEnded(); next != null; next = order.pollEnded()) {
+            int errno = next.failure;
+            next.failure = 0;
+            report(next, errno);
+        }
+    }
+
+    private void report(TransmitOperation operation, int errno) {
+        if (errno == 0) {
+            reportSuccess(operation);
+        } else {
+            reportFailure(operation, errno);
+        }
+    }
+
+    private void reportFailure(TransmitOperation operation, int errno) {
+        long flags = operation.flags;
+        long context = operation.context;
+        operation.reported = true;
+        // as in complete(): not tracked any more when somebody can see the entry
+        release(operation);
+        if (counter != null) {
+            counter.error();
+        }
+        completions.error(
+            completionIndex,
+            0,
+            context,
+            Flags.SEND | (flags & KIND_BITS),
+            0,
+            0,
+            0,
+            0,
+            -1L,
+            0,
+            errno,
+            peers.failure().of(errno),
+            null);
+    }
+
+    /**
+     * The operation has reached its level, or failed.
+     *
+     * @param operation not in any list.
+     * @param errno     0 or a positive fabric errno.
+     */
+    void end(TransmitOperation operation, int errno) {
+        if (errno == 0) {
+            complete(operation);
+        } else {
+            fail(operation, errno);
+        }
+    }
+
+    /**
+     * A pending send has left the link, or failed.
+     *
+     * @param peer      to which it goes.
+     * @param operation of that peer.
+     * @param errno     0 or a positive fabric errno.
+     * @return false if the link does not have it.
+     */
+    boolean onSent(Peer peer, TransmitOperation operation, int errno) {
+        if (operation.state == TransmitOperation.IN_LINK) {
+            peer.outbox().disown(operation);
+            end(operation, errno);
+            return true;
+        }
+        if (operation.state == TransmitOperation.AWAITING) {
+            acknowledged.onSent(peer, operation, errno);
+            return true;
+        }
+        return false;
+    }
+
+    /**
+     * A peer tells what a message has reached. What it tells of an operation that has ended meanwhile, because an
+     * access to memory failed here, is no news.
+     *
+     * @param peer   from which it comes.
+     * @param id     of the operation.
+     * @param levels reached.
+     * @param errno  0, or why they never will be.
+     * @return false if it was not asked for.
+     */
+    boolean onAcknowledged(Peer peer, long id, long levels, int errno) {
+        return pool.isOver(id) || acknowledged.onAcknowledged(peer, pool.find(id), levels, errno);
+    }
+
+    /**
+     * Finds the operation that a peer names.
+     *
+     * @param id as announced.
+     * @return the operation, or null if it has ended.
+     */
+    TransmitOperation find(long id) {
+        return pool.find(id);
+    }
+
+    /**
+     * Cancels one waiting operation with that context. Injects have none of their own and cannot be cancelled: they
+     * carry the endpoint's, for their error entries.
+     *
+     * @param context as posted.
+     * @return true if there was one.
+     */
+    boolean cancel(long context) {
+        for (int i = 0, size = pool.size(); i < size; i++) {
+            TransmitOperation operation = pool.get(i);
+            if (operation.state == TransmitOperation.QUEUED && operation.context == context
+                && (operation.flags & (Flags.INJECT | Flags.COMPLETION)) != Flags.INJECT) {
+                ((Peer) operation.peer).withdraw(operation);
+                fail(operation, FabricErrno.ECANCELED);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Operations that have ended since the start.
+     *
+     * @return the count, and who is told of it.
+     */
+    CompletedCount completed() {
+        return completed;
+    }
+
+    /**
+     * Operations that have not ended.
+     *
+     * @return a count.
+     */
+    int outstanding() {
+        return pool.inUse();
+    }
+
+    /** The endpoint is gone: gives back what operations hold, without entries but with their completion credit. */
+    void close() {
+        completions.retire(pool.inUse());
+        for (int i = 0, size = pool.size(); i < size; i++) {
+            TransmitOperation operation = pool.get(i);
+            if (operation.state != TransmitOperation.FREE) {
+                operation.releaseMemory();
+            }
+        }
+        pool.free();
+    }
+
+    /**
+     * Ends every operation that was in hand when an access to shared memory failed: it is in no list any more, so
+     * nobody else would end it.
+     *
+     * @param all peers of the endpoint.
+     */
+    void recover(List<Peer> all) {
+        Set<TransmitOperation> known = Collections.newSetFromMap(new IdentityHashMap<>());
+        pool.addFree(known);
+        for (Peer peer : all) {
+            peer.outbox().addAll(known);
+        }
+        if (order != null) {
+            order.addEndedTo(known);
+        }
+        for (int i = 0, size = pool.size(); i < size; i++) {
+            TransmitOperation operation = pool.get(i);
+            if (known.contains(operation)) {
+                continue;
+            }
+            if (operation.reported) {
+                release(operation);
+            } else {
+                fail(operation, FabricErrno.EIO);
+            }
+        }
+        if (order != null) {
+            reportEnded();
+        }
+    }
+
+    private TransmitOperation take(long flags, long len, long tag, long data, long context) {
+        TransmitOperation operation = pool.take();
+        if (operation != null) {
+            operation.flags = flags;
+            operation.length = len;
+            operation.tag = tag;
+            operation.data = (flags & Flags.REMOTE_CQ_DATA) == 0 ? 0 : data;
+            operation.context = context;
+            if (order != null) {
+                order.add(operation);
+            }
+        }
+        return operation;
+    }
+
+    private boolean trySend(Peer peer, TransmitOperation operation) {
+        int result = peer.channel().send(operation, peer.grant());
+        if (result >= 0) {
+            if (peer.channel() == null) {
+                // went down inside the call: the next channel must not begin with a debt, nor this send end in no list
+                fail(operation, FabricErrno.ECONNRESET);
+                return true;
+            }
+            peer.spend(operation.length);
+        }
+        if (result == Channel.DONE) {
+            complete(operation);
+            return true;
+        }
+        if (result == Channel.PENDING) {
+            hold(operation);
+            peer.outbox().own(operation, TransmitOperation.IN_LINK);
+            return true;
+        }
+        return failedToBegin(peer, operation, result);
+    }
+
+    boolean failedToBegin(Peer peer, TransmitOperation operation, int result) {
+        peer.grantNotSent();
+        if (result == -FabricErrno.EAGAIN) {
+            return false;
+        }
+        fail(operation, -result);
+        return true;
+    }
+
+    /** From here on the operation outlives its posting call; whoever sees it held does not hold it again. */
+    static void hold(TransmitOperation operation) {
+        if (operation.state == TransmitOperation.FREE) {
+            operation.state = TransmitOperation.QUEUED;
+            operation.retainMemory();
+        }
+    }
+
+    private void release(TransmitOperation operation) {
+        if (operation.state != TransmitOperation.FREE) {
+            operation.releaseMemory();
+        }
+        pool.give(operation);
+        // behind it: a fault that is noticed late must not find the operation counted and not given back
+        completed.increment();
+    }
+}

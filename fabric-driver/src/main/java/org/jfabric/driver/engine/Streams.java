@@ -1,0 +1,149 @@
+package org.jfabric.driver.engine;
+
+import org.jfabric.driver.link.Placement;
+
+/**
+ * Messages that come in pieces: the link asks where they go when they begin, and tells when they are whole or lost.
+ *
+ * <p>A peer whose wire knows no credit sends what it likes. What nobody waits for is stored while the endpoint's budget
+ * lasts; then its connection is not read (<em>paused</em>). The message is known by its header meanwhile: it can be
+ * matched, and looked at, and goes on straight into the receive that takes it. If an operation of ours ends only with
+ * bytes of the peer, up to one window more is stored, so that the two do not wait for each other.
+ *
+ * <p>Owner: progress agent.
+ */
+final class Streams {
+    /** A placement token with this bit names a stored message, else a receive. */
+    private static final long STORED_TOKEN = 1L << 31;
+
+    private final Receiver receiver;
+    private final ReceivePool pool;
+    private final UnexpectedStore store;
+
+    Streams(Receiver receiver, ReceivePool pool, UnexpectedStore store) {
+        this.receiver = receiver;
+        this.pool = pool;
+        this.store = store;
+    }
+
+    void place(Peer peer, long flags, long tag, long data, long length, Placement placement) {
+        if (placement.action() == Placement.Action.PAUSE) {
+            again(peer, length, placement);
+            return;
+        }
+        if (Receiver.isImpossible(length)) {
+            placement.set(Placement.Action.REFUSE, 0, 0, 0);
+            peer.violation("began a message of " + length + " bytes");
+            return;
+        }
+        ReceiveOperation operation = receiver.arrive(peer, flags, tag, length);
+        if (operation != null) {
+            operation.message(peer, flags & Receiver.MESSAGE_BITS, tag, data, length);
+            operation.state = ReceiveOperation.STREAMING;
+            operation.received = 0;
+            receiver.begin(operation);
+            peer.addPull(operation);
+            placement.set(
+                Placement.Action.DIRECT, operation.address, operation.pieces, operation.placedBytes(), operation.id);
+            return;
+        }
+        if (peer.isStream()) {
+            keep(peer, flags, tag, data, length, placement);
+            return;
+        }
+        StoredMessage message = receiver.store(peer, flags, tag, data, length);
+        if (message == null) {
+            placement.set(Placement.Action.REFUSE, 0, 0, 0);
+        } else {
+            message.state = StoredMessage.FILLING;
+            placement.set(Placement.Action.STORE, message.block, length, message.index | STORED_TOKEN);
+        }
+    }
+
+    /** Stores a message of a peer that knows no credit, or pauses it. */
+    private void keep(Peer peer, long flags, long tag, long data, long length, Placement placement) {
+        StoredMessage message = store.takeMessage();
+        peer.held().storeAnyway(length);
+        Receiver.fill(message, peer, flags, tag, data, length);
+        message.state = StoredMessage.FILLING;
+        message.paused = true;
+        receiver.matcher(flags).addUnexpected(message);
+        placement.set(Placement.Action.PAUSE, 0, 0, message.index | STORED_TOKEN);
+        again(peer, length, placement);
+    }
+
+    /** Whether a paused message can go on now. */
+    private void again(Peer peer, long length, Placement placement) {
+        StoredMessage message = store.message(placement.token() & ~STORED_TOKEN);
+        if (message == null || !message.paused || message.peer != peer) {
+            // its endpoint has ended what it belonged to, and will close the channel
+            placement.set(Placement.Action.REFUSE, 0, 0, 0);
+            return;
+        }
+        ReceiveOperation operation = message.receive;
+        if (operation != null) {
+            message.paused = false;
+            message.inPlace = true;
+            boolean isDropped = operation.reported;
+            placement.set(
+                Placement.Action.DIRECT, isDropped ? 0 : operation.address, isDropped ? null : operation.pieces,
+                isDropped ? 0 : operation.placedBytes(), placement.token());
+        } else if (hasRoom(peer)) {
+            message.paused = false;
+            message.block = length == 0 ? 0 : store.takeBlock(length);
+            placement.set(Placement.Action.STORE, message.block, length, placement.token());
+        }
+    }
+
+    private boolean hasRoom(Peer peer) {
+        long missing = peer.held().missingBytes();
+        if (missing <= 0) {
+            return true;
+        }
+        if (store.budget().take(missing, peer.held().isOfStranger())) {
+            peer.held().extend(missing);
+            return true;
+        }
+        return peer.channel() != null && peer.channel().awaitsPeer() && missing <= store.budget().windowBytes();
+    }
+
+    void onPlaced(Peer peer, Placement placement) {
+        if ((placement.token() & STORED_TOKEN) == 0) {
+            ReceiveOperation operation = pool.find(placement.token());
+            if (operation != null && operation.state == ReceiveOperation.STREAMING) {
+                peer.removePull(operation);
+                peer.passed(operation.messageLength);
+                receiver.end(operation);
+            }
+            return;
+        }
+        StoredMessage message = store.message(placement.token() & ~STORED_TOKEN);
+        if (message == null || message.state != StoredMessage.FILLING || message.peer != peer) {
+            return;
+        }
+        message.state = StoredMessage.STORED;
+        if (message.receive != null) {
+            peer.removePull(message.receive);
+            receiver.deliver(message.receive, message);
+        }
+    }
+
+    void onAborted(Peer peer, Placement placement, int errno) {
+        if ((placement.token() & STORED_TOKEN) == 0) {
+            ReceiveOperation operation = pool.find(placement.token());
+            if (operation != null && operation.state == ReceiveOperation.STREAMING) {
+                peer.removePull(operation);
+                peer.passed(operation.messageLength);
+                receiver.fail(operation, 0, errno);
+            }
+            return;
+        }
+        StoredMessage message = store.message(placement.token() & ~STORED_TOKEN);
+        if (message != null && message.state == StoredMessage.FILLING && message.peer == peer) {
+            if (message.receive != null) {
+                peer.removePull(message.receive);
+            }
+            receiver.abort(message, errno);
+        }
+    }
+}

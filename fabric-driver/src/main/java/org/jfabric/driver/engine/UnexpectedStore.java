@@ -1,0 +1,96 @@
+package org.jfabric.driver.engine;
+
+import org.jfabric.driver.resource.CycleClock;
+
+import java.util.Arrays;
+
+/**
+ * The unexpected messages of one endpoint: records and payload blocks under a byte budget, of which each peer gets a
+ * window as its first credit.
+ *
+ * <p>Owner: progress agent.
+ */
+final class UnexpectedStore {
+    private final BlockStore blocks;
+    private final MessageBudget budget;
+    private final CycleClock clock;
+    private StoredMessage[] messages = new StoredMessage[64];
+    private int messageCount;
+    private StoredMessage free;
+
+    UnexpectedStore(int budgetBytes, int windowBytes, int maxPayloadBytes, CycleClock clock) {
+        this.clock = clock;
+        this.blocks = new BlockStore(budgetBytes, maxPayloadBytes);
+        this.budget = new MessageBudget(budgetBytes, windowBytes);
+    }
+
+    /** Who may fill it. */
+    MessageBudget budget() {
+        return budget;
+    }
+
+    /** A record; grows on demand, bounded by the credit and announcements that peers can have. */
+    StoredMessage takeMessage() {
+        StoredMessage message = free;
+        if (message == null) {
+            if (messageCount == messages.length) {
+                messages = Arrays.copyOf(messages, messageCount * 2);
+            }
+            message = new StoredMessage(messageCount);
+            messages[messageCount++] = message;
+        } else {
+            free = message.nextFree;
+            message.nextFree = null;
+        }
+        message.sinceNs = clock.nowNs();
+        return message;
+    }
+
+    void giveMessage(StoredMessage message) {
+        giveBlock(message);
+        message.state = StoredMessage.FREE;
+        message.peer = null;
+        message.receive = null;
+        message.awaited = 0;
+        message.resident = false;
+        message.paused = false;
+        message.inPlace = false;
+        message.nextFree = free;
+        free = message;
+    }
+
+    /** Keeps the record and gives the payload up. */
+    void giveBlock(StoredMessage message) {
+        if (message.block != 0) {
+            blocks.give(message.block);
+            message.block = 0;
+        }
+    }
+
+    StoredMessage message(long index) {
+        return index >= 0 && index < messageCount ? messages[(int) index] : null;
+    }
+
+    /** Messages that have ever been in use at once. */
+    int messageCount() {
+        return messageCount;
+    }
+
+    long takeBlock(long length) {
+        return blocks.take(length);
+    }
+
+    /** Messages whose payload is stored or on its way into the store. */
+    int storedBlocks() {
+        return blocks.inUse();
+    }
+
+    void close() {
+        for (int i = 0; i < messageCount; i++) {
+            if (messages[i].block != 0) {
+                blocks.give(messages[i].block);
+            }
+        }
+        blocks.close();
+    }
+}

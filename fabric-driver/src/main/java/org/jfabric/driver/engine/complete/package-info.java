@@ -1,4 +1,0 @@
-/**
- * Writing of completion queues.
- */
-package org.jfabric.driver.engine.complete;

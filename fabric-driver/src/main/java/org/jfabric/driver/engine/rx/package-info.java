@@ -1,4 +1,0 @@
-/**
- * Matching, placing and completion of receives; the unexpected store.
- */
-package org.jfabric.driver.engine.rx;

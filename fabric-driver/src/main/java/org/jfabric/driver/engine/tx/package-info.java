@@ -1,4 +1,0 @@
-/**
- * Posting, protocol choice and completion of sends.
- */
-package org.jfabric.driver.engine.tx;
