@@ -98,6 +98,33 @@ public final class RecordConsumer {
     }
 
     /**
+     * The word of the next record as it is; whoever uses it checks it, as {@link #poll()} does.
+     *
+     * @return 0 if there is no record yet.
+     */
+    public long word() {
+        return UnsafeApi.getLongAcquire(null, ringAddress + ((int) position & mask));
+    }
+
+    /**
+     * Bytes from the next record to the end of the ring.
+     *
+     * @return the greatest length that it can have.
+     */
+    public int toEnd() {
+        return capacity - ((int) position & mask);
+    }
+
+    /**
+     * Goes past a record whose {@link #word()} was checked by the caller, as {@link #step()}.
+     *
+     * @param recordLength bytes of word and body.
+     */
+    public void pass(int recordLength) {
+        position += alignedLength(recordLength);
+    }
+
+    /**
      * Offset of the record from the start of the ring; valid after {@link #RECORD}.
      *
      * @return bytes, a multiple of 64.

@@ -179,7 +179,9 @@ final class DriverWiring implements AutoCloseable {
 
     /** The same with another limit of messages from each peer. */
     int cycle(int messageLimit) {
-        return progress.doWork(messageLimit) + conductor.doWork();
+        int work = progress.doWork(messageLimit) + conductor.doWork();
+        engine.findQuick();
+        return work;
     }
 
     /** All threads have ended: what they did is finished here. */

@@ -256,6 +256,11 @@ public final class CompletionWriter extends BatchWriter {
         urgent = false;
     }
 
+    /** Entries, and operations without one, since the start. */
+    long ended() {
+        return next + retired;
+    }
+
     /**
      * Entries written since the start.
      *

@@ -4,6 +4,7 @@ import org.agrona.ErrorHandler;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.ResidentRing;
 import org.jfabric.driver.resource.CycleClock;
 
 import java.util.ArrayList;
@@ -27,6 +28,8 @@ public final class Engine {
     private long violations;
     private long lastRequestId;
     private InternalError fault;
+    /** Where all work arrives; null if other places have to be looked at, too. */
+    private ResidentRing quickRing;
 
     /**
      * An engine without endpoints.
@@ -86,14 +89,56 @@ public final class Engine {
      */
     public int poll(int limit) {
         int work = 0;
+        ResidentRing ring = quickRing;
+        if (ring != null) {
+            work = ring.pollPlain(limit);
+            if (work >= 0) {
+                return firstScheduled == null && flushList.isEmpty() ? work : work + flush();
+            }
+            quickRing = null;
+            work = -1 - work;
+        }
         Link[] polled = links;
         for (int i = 0; i < polled.length; i++) {
             work += polled[i].poll(limit);
         }
+        return work + flush();
+    }
+
+    private int flush() {
+        int work = 0;
         if (firstScheduled != null) {
             work += flushScheduled();
         }
         return work + flushList.flush();
+    }
+
+    /**
+     * Finds out whether one word tells everything that {@link #poll(int)} has to know until something else than a plain
+     * message is sent or received. Once in a while, at the end of a whole cycle: whoever makes work for a link or the
+     * engine calls {@link #leaveQuick()}.
+     */
+    public void findQuick() {
+        ResidentRing ring = null;
+        quickRing = null;
+        if (fault != null || firstScheduled != null) {
+            return;
+        }
+        for (Link link : links) {
+            if (!link.isIdle()) {
+                ResidentRing only = link.residentRing();
+                if (only == null || ring != null) {
+                    return;
+                }
+                ring = only;
+            }
+        }
+        quickRing = ring;
+    }
+
+    /** Something has perhaps given a link work. */
+    public void leaveQuick() {
+        quickRing = null;
     }
 
     /**
@@ -285,6 +330,7 @@ public final class Engine {
      */
     public void fault(InternalError error) {
         fault = error;
+        quickRing = null;
     }
 
     /**

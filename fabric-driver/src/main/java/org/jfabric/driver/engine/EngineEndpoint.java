@@ -63,6 +63,10 @@ public final class EngineEndpoint extends EndpointPort {
     public int send(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
         try {
             // an embedding client may hold the port longer than the endpoint lives
+            if (sender.sendShort(flags, buf, len, destAddr, tag, context)) {
+                return 0;
+            }
+            engine.leaveQuick();
             return closed ? -FabricErrno.EOPBADSTATE : sender.send(flags, buf, len, destAddr, tag, data, context);
         } catch (InternalError ex) {
             return inHand(ex);
@@ -73,6 +77,7 @@ public final class EngineEndpoint extends EndpointPort {
     public int sendVector(
         long flags, long[] pieces, int count, long destAddr, long tag, long data, long context) {
         try {
+            engine.leaveQuick();
             return closed ? -FabricErrno.EOPBADSTATE
                 : sender.sendVector(flags, pieces, count, destAddr, tag, data, context);
         } catch (InternalError ex) {
@@ -83,6 +88,7 @@ public final class EngineEndpoint extends EndpointPort {
     @Override
     public int inject(long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context) {
         try {
+            engine.leaveQuick();
             return closed
                 ? -FabricErrno.EOPBADSTATE : sender.inject(flags, nativeAddress, len, destAddr, tag, data, context);
         } catch (InternalError ex) {
@@ -93,6 +99,11 @@ public final class EngineEndpoint extends EndpointPort {
     @Override
     public int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
         try {
+            int posted = receiver.expect(flags, buf, len, srcAddr, tag, ignore, context);
+            if (posted <= 0) {
+                return posted;
+            }
+            engine.leaveQuick();
             return ended ? receiveAfterEnd(flags, buf, len, srcAddr, tag, ignore, context)
                 : receiver.receive(flags, buf, len, srcAddr, tag, ignore, context);
         } catch (InternalError ex) {
@@ -107,6 +118,7 @@ public final class EngineEndpoint extends EndpointPort {
             if (closed) {
                 return -FabricErrno.EOPBADSTATE;
             }
+            engine.leaveQuick();
             int result = receiver.receiveVector(flags, pieces, count, srcAddr, tag, ignore, context);
             if (ended) {
                 receiver.cancelPosted(FabricErrno.ENOTCONN);
@@ -120,6 +132,7 @@ public final class EngineEndpoint extends EndpointPort {
     @Override
     public void giveBack(long[] contexts, int count) {
         if (!closed) {
+            engine.leaveQuick();
             receiver.giveBack(contexts, count);
         }
     }
@@ -128,6 +141,7 @@ public final class EngineEndpoint extends EndpointPort {
     public void cancel(long context) {
         // operations without a context, such as injected ones, cannot be cancelled
         try {
+            engine.leaveQuick();
             if (!closed && context != 0 && !receiver.cancel(context)) {
                 sender.cancel(context);
             }

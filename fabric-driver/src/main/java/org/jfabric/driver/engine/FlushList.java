@@ -79,6 +79,10 @@ final class FlushList {
         }
     }
 
+    boolean isEmpty() {
+        return count == 0;
+    }
+
     void append(BatchWriter writer) {
         if (count == listed.length) {
             listed = Arrays.copyOf(listed, count * 2);

@@ -162,6 +162,11 @@ final class Peer extends ChannelHandler {
         return isShort(length) && credit.covers(length);
     }
 
+    /** Whether a message may go at once over that channel, which was this peer's. */
+    boolean canSendShort(Channel way, long length) {
+        return way == channel && state == UP && length <= eagerLimit && credit.covers(length) && outbox.isClear();
+    }
+
     boolean isShort(long length) {
         return length <= eagerLimit;
     }

@@ -192,6 +192,7 @@ final class PeerTable {
                 peer.source(Peer.UNKNOWN_SOURCE);
             }
         }
+        context.sender().forgetDestination();
         context.receiver().forgetSource((int) fiAddr);
     }
 

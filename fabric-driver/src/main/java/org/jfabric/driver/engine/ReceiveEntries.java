@@ -30,6 +30,33 @@ final class ReceiveEntries {
         this.failure = failure;
     }
 
+    /** Entries, and operations without one, since the start. */
+    long ended() {
+        return completions.ended();
+    }
+
+    /** Whether an application that asked for it is to be told the address of a message's sender. */
+    boolean isOfUnknown(Peer peer) {
+        return unknownSources && peer.source() == Peer.UNKNOWN_SOURCE;
+    }
+
+    /** The entry of a plain tagged receive. */
+    void expected(long flags, long context, long length, long tag, Peer peer) {
+        if ((flags & Flags.COMPLETION) != 0) {
+            completions.success(
+                completionIndex, 0, context, Flags.RECV | Flags.TAGGED, length, 0, 0, tag, source(peer));
+        } else {
+            completions.retire();
+        }
+    }
+
+    /** The error entry of a plain tagged receive. */
+    void expectedFailed(long flags, long context, int errno) {
+        completions.error(
+            completionIndex, 0, context, Flags.RECV | Flags.TAGGED, 0, 0, 0, 0, FabricAddress.ADDR_NOTAVAIL, 0, errno,
+            failure.of(errno), null);
+    }
+
     /** Operations end without entries. */
     void retire(int count) {
         completions.retire(count);

@@ -62,6 +62,38 @@ final class ReceivePool {
         return operation;
     }
 
+    /** Takes the room of a receive that needs no record yet; false if there is none. */
+    boolean takeRoom() {
+        if (room == 0) {
+            return false;
+        }
+        room--;
+        return true;
+    }
+
+    /** A receive without a record has ended: makes its room free, in front of its entry. */
+    void giveRoom() {
+        room++;
+        completed.increment();
+    }
+
+    /** A record for a receive that has its room; there always is one, as each room has its record. */
+    ReceiveOperation takeRecord() {
+        ReceiveOperation operation = free;
+        free = operation.nextFree;
+        operation.nextFree = null;
+        return operation;
+    }
+
+    /** Takes the record back of a receive that keeps its room and its memory. */
+    void giveRecord(ReceiveOperation operation) {
+        operation.id += 1L << 32;
+        operation.state = ReceiveOperation.FREE;
+        operation.region = null;
+        operation.nextFree = free;
+        free = operation;
+    }
+
     boolean hasPart() {
         return freePart != null;
     }

@@ -39,6 +39,7 @@ final class Receiver {
     private final Pulls pulls;
     private final Streams streams;
     private final ReceivePosts posts;
+    private final ExpectedReceives expected;
     private final ReachedLevels levels;
     private final ReceiveScan scan;
     private final Peeks peeks;
@@ -90,7 +91,19 @@ final class Receiver {
         this.buffered = settings.slab() == null ? null : new BufferedReceives(
             this, settings, regions, pool, tagged, untagged, entries, store, pulls, peeks, completions.driverShare(),
             completionIndex);
+        this.expected = new ExpectedReceives(
+            buffered == null && counter == null && !settings.strictReceives(), settings.rxSize(), pool, tagged, regions,
+            entries, clock);
         this.posts = new ReceivePosts(this, regions, pool, sources, tagged, untagged, multi, peeks, buffered);
+    }
+
+    /**
+     * Takes a plain receive where it is expected.
+     *
+     * @return 0 or {@code -FI_EAGAIN}; 1 if {@link #receive} has to take it.
+     */
+    int expect(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
+        return expected.post(flags, buf, len, srcAddr, tag, ignore, context);
     }
 
     /**
@@ -106,6 +119,7 @@ final class Receiver {
      * @return 0 or {@code -FI_EAGAIN}.
      */
     int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
+        expected.spill();
         return posts.receive(flags, buf, len, srcAddr, tag, ignore, context);
     }
 
@@ -123,6 +137,7 @@ final class Receiver {
      */
     int receiveVector(
         long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
+        expected.spill();
         return posts.receiveVector(flags, pieces, count, srcAddr, tag, ignore, context);
     }
 
@@ -149,7 +164,9 @@ final class Receiver {
      * @param length  bytes.
      */
     void onMessage(Peer peer, long flags, long tag, long data, long address, int length) {
-        take(peer, flags, tag, data, address, length);
+        if (!expected.take(peer, flags, tag, address, length)) {
+            take(peer, flags, tag, data, address, length);
+        }
     }
 
     /**
@@ -295,6 +312,7 @@ final class Receiver {
      * @param errno positive fabric errno.
      */
     void failPeer(Peer peer, int errno) {
+        expected.spill();
         while (peer.firstPull() != null) {
             ReceiveOperation operation = peer.firstPull();
             peer.removePull(operation);
@@ -341,6 +359,7 @@ final class Receiver {
      * @return true if there was one.
      */
     boolean cancel(long context) {
+        expected.spill();
         return cancel(tagged, context) || cancel(untagged, context);
     }
 
@@ -350,6 +369,7 @@ final class Receiver {
      * @param errno positive fabric errno.
      */
     void cancelPosted(int errno) {
+        expected.disable();
         sources.cancelPosted(errno);
     }
 
@@ -395,6 +415,7 @@ final class Receiver {
      * @return the one scan.
      */
     ReceiveScan scan() {
+        expected.spill();
         return scan;
     }
 
@@ -404,6 +425,7 @@ final class Receiver {
      * @param all peers of the endpoint.
      */
     void recover(List<Peer> all) {
+        expected.recover();
         new ReceiveRecovery(this, pool, store, pulls, peeks).run(all);
         if (buffered != null) {
             buffered.recover();
@@ -415,7 +437,7 @@ final class Receiver {
 
     /** The endpoint is gone: gives back what operations hold, without entries but with their completion credit. */
     void close() {
-        int unfinished = 0;
+        int unfinished = expected.close();
         for (int i = 0, size = pool.size(); i < size; i++) {
             ReceiveOperation operation = pool.get(i);
             if (operation.state != ReceiveOperation.FREE) {
@@ -554,6 +576,7 @@ final class Receiver {
     }
 
     ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
+        expected.spill();
         if (buffered != null) {
             return buffered.arrive(peer, flags, tag, length);
         }

@@ -38,6 +38,7 @@ final class Sender {
     private final CompletedCount completed = new CompletedCount();
     /** Null unless the application asked for entries in the order of posting. */
     private final SubmissionOrder order;
+    private final ShortSends shortSends;
 
     /**
      * A sender without operations.
@@ -65,6 +66,18 @@ final class Sender {
         this.maxMessageBytes = settings.maxMessageBytes();
         this.injectSizeBytes = settings.injectSizeBytes();
         this.order = settings.strictSends() ? new SubmissionOrder() : null;
+        this.shortSends = new ShortSends(
+            order == null && counter == null, regions, pool, completions, completionIndex, completed);
+    }
+
+    /** A destination means another peer, or none. */
+    void forgetDestination() {
+        shortSends.forget();
+    }
+
+    /** Sends a message at once that needs no record; false if {@link #send} has to take it. */
+    boolean sendShort(long flags, long buf, long len, long destAddr, long tag, long context) {
+        return shortSends.send(flags, buf, len, destAddr, tag, context);
     }
 
     /**
@@ -135,6 +148,7 @@ final class Sender {
         }
         operation.peer = peer;
         if (peer.isClear() && begin(peer, operation)) {
+            shortSends.prepare(destAddr, peer);
             return;
         }
         hold(operation);
@@ -416,6 +430,7 @@ final class Sender {
 
     /** The endpoint is gone: gives back what operations hold, without entries but with their completion credit. */
     void close() {
+        shortSends.forget();
         completions.retire(pool.inUse());
         for (int i = 0, size = pool.size(); i < size; i++) {
             TransmitOperation operation = pool.get(i);
@@ -434,6 +449,7 @@ final class Sender {
      */
     void recover(List<Peer> all) {
         Set<TransmitOperation> known = Collections.newSetFromMap(new IdentityHashMap<>());
+        shortSends.recover(peers.failure());
         pool.addFree(known);
         for (Peer peer : all) {
             peer.outbox().addAll(known);

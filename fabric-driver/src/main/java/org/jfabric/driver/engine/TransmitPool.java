@@ -67,6 +67,10 @@ final class TransmitPool {
         return index >= 0 && index < operations.length && id >= 0 && id < operations[index].id;
     }
 
+    boolean hasFree() {
+        return free != null;
+    }
+
     int inUse() {
         return operations.length - freeCount;
     }

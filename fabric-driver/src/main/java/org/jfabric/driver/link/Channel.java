@@ -84,6 +84,30 @@ public abstract class Channel {
     public abstract int send(TransmitOperation operation, int grant);
 
     /**
+     * Whether {@link #sendShort} may be called.
+     *
+     * @return the same for as long as the channel is up.
+     */
+    public boolean sendsShort() {
+        return false;
+    }
+
+    /**
+     * Sends a whole message without remote data or levels whose payload is in one piece, and which is done when the
+     * call returns. As {@link #send} without an operation.
+     *
+     * @param kind    {@code Flags.TAGGED} or {@code Flags.MSG}.
+     * @param tag     tag, 0 for untagged.
+     * @param address native address of the payload.
+     * @param length  bytes, at most {@link ChannelLimits#eagerLimitBytes()}.
+     * @param grant   as for {@link #send}.
+     * @return {@link #DONE} or a negative fabric errno, and nothing was sent.
+     */
+    public int sendShort(long kind, long tag, long address, int length, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    /**
      * Tells the peer of a message whose payload waits here until the peer has taken it. Of the levels only
      * {@code FI_FENCE} is asked for: the peer takes a payload when it is matched, which is more than any other tells.
      *

@@ -105,6 +105,26 @@ public abstract class Link {
     public abstract boolean arm();
 
     /**
+     * Whether {@link #poll} has nothing to do until somebody calls this link or one of its channels, or a step that it
+     * has submitted to another thread has ended.
+     *
+     * @return false also where the link cannot tell.
+     */
+    public boolean isIdle() {
+        return false;
+    }
+
+    /**
+     * Of a link that is not idle: where everything arrives that {@link #poll} would take. Good until somebody calls
+     * this link or one of its channels otherwise than by {@link Channel#sendShort}.
+     *
+     * @return null if there is more to look after than one ring, or no ring.
+     */
+    public ResidentRing residentRing() {
+        return null;
+    }
+
+    /**
      * Takes connections of other drivers that arrive at the driver's socket.
      *
      * @return the acceptor, or null if this link has nothing to do with that socket.

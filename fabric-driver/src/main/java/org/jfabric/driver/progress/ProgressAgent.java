@@ -97,6 +97,8 @@ public final class ProgressAgent implements Agent {
     public int doWork(int messageLimit) {
         long nowNs = clock.update();
         int work = 0;
+        // what is handed over here may end the only connection, or give another link work
+        engine.leaveQuick();
         try {
             onCycle(nowNs);
             work = inbox.drain(INBOX_LIMIT) + views.poll(nowNs);

@@ -90,6 +90,11 @@ final class LoopbackLink extends Link {
     }
 
     @Override
+    public boolean isIdle() {
+        return !pending;
+    }
+
+    @Override
     public boolean arm() {
         return !pending;
     }

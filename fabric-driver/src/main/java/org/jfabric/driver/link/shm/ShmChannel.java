@@ -42,6 +42,9 @@ final class ShmChannel extends Channel {
     /** Gone. */
     static final int CLOSED = 2;
 
+    /** Channel in the lower half, grant in the upper one, as the codec writes them one by one. */
+    private static final int CHANNEL_AND_GRANT = WORD_LENGTH + EagerEncoder.channelEncodingOffset();
+    private static final int TAG = WORD_LENGTH + EagerEncoder.tagEncodingOffset();
     private static final int EAGER_HEADER = WORD_LENGTH + EagerEncoder.BLOCK_LENGTH;
     private static final int EAGER_DATA_HEADER = WORD_LENGTH + EagerDataEncoder.BLOCK_LENGTH;
     private static final int EAGER_TO_ACKNOWLEDGE_HEADER = WORD_LENGTH + EagerToAcknowledgeEncoder.BLOCK_LENGTH;
@@ -130,6 +133,29 @@ final class ShmChannel extends Channel {
         eager.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL).tag(operation.tag);
         boolean tagged = (operation.flags & Flags.TAGGED) != 0;
         producer.commit(offset, length, tagged ? ShmFrameReader.EAGER_TAGGED : ShmFrameReader.EAGER_MSG);
+        connection.written();
+        return DONE;
+    }
+
+    @Override
+    public boolean sendsShort() {
+        return true;
+    }
+
+    @Override
+    public int sendShort(long kind, long tag, long address, int payload, int grant) {
+        RecordProducer records = producer;
+        int length = EAGER_HEADER + payload;
+        int offset = records.claim(length);
+        if (offset < 0) {
+            return connection.notClaimed(offset);
+        }
+        long record = records.ringAddress() + offset;
+        copyLastLinesFirst(address, record + EAGER_HEADER, payload, EAGER_HEADER);
+        UnsafeApi.putLong(record + CHANNEL_AND_GRANT, remoteId & 0xFFFF_FFFFL | (long) grant << 32);
+        UnsafeApi.putLong(record + TAG, tag);
+        records.commit(
+            offset, length, kind == Flags.TAGGED ? ShmFrameReader.EAGER_TAGGED : ShmFrameReader.EAGER_MSG);
         connection.written();
         return DONE;
     }

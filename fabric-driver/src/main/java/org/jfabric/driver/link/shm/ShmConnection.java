@@ -10,6 +10,7 @@ import org.jfabric.codec.wire.OpenEncoder;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.ResidentRing;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.ffi.UnixSocket;
 import org.jfabric.layout.CncDescriptor;
@@ -37,7 +38,7 @@ import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
  * <p>The socket carries doorbells; its end is the peer's death. Then the ring is read to its end first, so that nothing
  * which the peer had sent is lost. Owner: progress agent.
  */
-final class ShmConnection {
+final class ShmConnection extends ResidentRing {
     static final int DIALING = 0;
     static final int GREETING = 1;
     static final int AWAITING = 2;
@@ -182,6 +183,25 @@ final class ShmConnection {
             ringDoorbell();
         }
         return work;
+    }
+
+    /** Whether nothing but the ring is to be looked after: also no doorbell, as the peer never sleeps. */
+    boolean isResident() {
+        return state == UP && !ended && blocked.isEmpty() && !peerMayPark;
+    }
+
+    @Override
+    public int pollPlain(int limit) {
+        if (state != UP) {
+            // the ring is not mapped any more
+            return -1;
+        }
+        try {
+            return reader.pollPlain(limit);
+        } catch (InternalError e) {
+            onFault(e);
+            return -1;
+        }
     }
 
     boolean arm() {

@@ -3,6 +3,7 @@ package org.jfabric.driver.link.shm;
 import org.agrona.DirectBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.agrona.UnsafeApi;
 import org.jfabric.codec.wire.AcknowledgeDecoder;
 import org.jfabric.codec.wire.AnnounceDecoder;
 import org.jfabric.codec.wire.AnnounceVectorDecoder;
@@ -19,6 +20,7 @@ import org.jfabric.codec.wire.OpenDecoder;
 import org.jfabric.codec.wire.PullDecoder;
 import org.jfabric.codec.wire.SegmentDecoder;
 import org.jfabric.codec.wire.WithdrawDecoder;
+import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.layout.RecordConsumer;
 
@@ -51,6 +53,9 @@ final class ShmFrameReader {
     static final int WITHDRAW = WithdrawDecoder.TEMPLATE_ID;
     static final int MAX_TYPE = WITHDRAW;
 
+    /** Channel in the lower half, grant in the upper one. */
+    private static final int CHANNEL_AND_GRANT = WORD_LENGTH + EagerDecoder.channelEncodingOffset();
+    private static final int TAG = WORD_LENGTH + EagerDecoder.tagEncodingOffset();
     private static final int EAGER_HEADER = WORD_LENGTH + EagerDecoder.BLOCK_LENGTH;
     private static final int EAGER_DATA_HEADER = WORD_LENGTH + EagerDataDecoder.BLOCK_LENGTH;
     private static final int EAGER_TO_ACKNOWLEDGE_HEADER = WORD_LENGTH + EagerToAcknowledgeDecoder.BLOCK_LENGTH;
@@ -62,6 +67,8 @@ final class ShmFrameReader {
 
     private final ShmConnection connection;
     private final RecordConsumer consumer;
+    /** Of the last plain message; in the beginning one that is no channel of the peer's. */
+    private ShmChannel lastChannel = new ShmChannel(null, null, null, null, null);
     private final DirectBuffer ring;
     private final EagerDecoder eager = new EagerDecoder();
     private final EagerDataDecoder eagerData = new EagerDataDecoder();
@@ -116,6 +123,57 @@ final class ShmFrameReader {
         // also without a record: padding was passed, or what came before a fault
         records.release();
         return count;
+    }
+
+    /**
+     * Takes plain messages, with as few steps as possible: the fields are read where the codec has them.
+     *
+     * @param limit at most.
+     * @return messages taken, or -1 - that number if what is next is none, or is impossible.
+     */
+    int pollPlain(int limit) {
+        RecordConsumer records = consumer;
+        int batch = records.batch(limit);
+        int count = 0;
+        do {
+            long word = records.word();
+            if (word == 0) {
+                break;
+            }
+            int length = (int) word;
+            int type = (int) (word >>> 32);
+            if (type != EAGER_TAGGED && type != EAGER_MSG || length < EAGER_HEADER || length > records.toEnd()) {
+                return leavePlain(count);
+            }
+            long record = records.address();
+            long channelAndGrant = UnsafeApi.getLong(record + CHANNEL_AND_GRANT);
+            ShmChannel channel = lastChannel;
+            if (channel.localId != (int) channelAndGrant || channel.state != ShmChannel.UP) {
+                channel = connection.channel((int) channelAndGrant);
+                if (channel == null) {
+                    return leavePlain(count);
+                }
+                lastChannel = channel;
+            }
+            // before it is executed: if that ends with a memory fault the record must not be executed once more
+            records.pass(length);
+            ChannelHandler handler = channel.handler();
+            handler.onGrant((int) (channelAndGrant >>> 32));
+            handler.onMessage(type == EAGER_TAGGED ? Flags.TAGGED : Flags.MSG, UnsafeApi.getLong(record + TAG), 0,
+                record + EAGER_HEADER, length - EAGER_HEADER);
+            records.releaseFar();
+            count++;
+        } while (count < batch);
+        records.batchTaken(count);
+        if (count != 0) {
+            records.release();
+        }
+        return count;
+    }
+
+    private int leavePlain(int count) {
+        consumer.release();
+        return -1 - count;
     }
 
     /** Whether records are waiting. */

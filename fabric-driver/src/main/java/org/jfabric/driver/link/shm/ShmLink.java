@@ -14,6 +14,7 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PeerAcceptor;
+import org.jfabric.driver.link.ResidentRing;
 import org.jfabric.driver.resource.ResourceTask;
 
 import java.util.Arrays;
@@ -97,6 +98,16 @@ final class ShmLink extends Link {
             work += connections[i].poll(limit);
         }
         return work;
+    }
+
+    @Override
+    public boolean isIdle() {
+        return polled.length == 0;
+    }
+
+    @Override
+    public ResidentRing residentRing() {
+        return polled.length == 1 && polled[0].isResident() ? polled[0] : null;
     }
 
     @Override

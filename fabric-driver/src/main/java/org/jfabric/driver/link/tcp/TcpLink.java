@@ -144,8 +144,13 @@ final class TcpLink extends Link {
     }
 
     @Override
+    public boolean isIdle() {
+        return watched.size() == 0 && news.isEmpty();
+    }
+
+    @Override
     public int poll(int limit) {
-        if (watched.size() == 0 && news.isEmpty()) {
+        if (isIdle()) {
             return 0;
         }
         int work = 0;

@@ -1,0 +1,309 @@
+package org.jfabric.driver.engine;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.driver.engine.match.PostedReceive;
+import org.jfabric.driver.engine.match.TagMatcher;
+import org.jfabric.driver.resource.CycleClock;
+import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.driver.resource.RegionTable;
+import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.layout.MemoryRegionDescriptor;
+import org.jfabric.layout.Words;
+
+/**
+ * The plain tagged receives of an endpoint in the order of posting, while messages come in that order: a queue of
+ * records of one cache line each, in front of the matcher.
+ *
+ * <pre>
+ *   closed --- a receive is posted while the matcher holds only plain receives and no message: all move here ---> open
+ *   open ----- spill(): all move into the matcher, in order -------------------------------------------------> closed
+ * </pre>
+ *
+ * <p>While it is open the matcher holds nothing, so the oldest receive is here, and a message that it accepts is its.
+ * Whatever else happens (a message that the oldest does not accept, or that is too long for it, or is announced; a
+ * receive of another kind, a cancel, a peek, a snapshot, the loss of a peer) spills first and takes the general path,
+ * which alone has the whole semantics. After a spill the receives stay in the matcher for a number of posts that
+ * doubles each time, so that traffic in another order does not pay for moving them back and forth.
+ *
+ * <p>Owner: progress agent.
+ */
+final class ExpectedReceives {
+    /** Operation flags that a receive here may have, besides its kind. */
+    private static final long FLAGS = Flags.TAGGED | Flags.COMPLETION;
+
+    private static final int RECORD_LENGTH = 64;
+    private static final int RECORD_SHIFT = 6;
+    private static final int TAG = 0;
+    private static final int IGNORE = 8;
+    private static final int ADDRESS = 16;
+    private static final int LENGTH = 24;
+    private static final int CONTEXT = 32;
+    private static final int BUF = 40;
+    private static final int SINCE = 48;
+    private static final int RECORD_FLAGS = 56;
+
+    private static final int MIN_POSTS_CLOSED = 16;
+    private static final int MAX_POSTS_CLOSED = 1 << 16;
+    /** So many messages in the order of posting make the last spill forgotten. */
+    private static final int ORDERLY = 1 << 10;
+
+    private static final int NOTHING = 0;
+    private static final int PLACING = 1;
+    private static final int REPORTING = 2;
+
+    private final ReceivePool pool;
+    private final TagMatcher matcher;
+    private final RegionTable regions;
+    private final ReceiveEntries entries;
+    private final CycleClock clock;
+    /** Whether this endpoint may use the queue at all. */
+    private boolean enabled;
+    private final long mask;
+    /** Native memory of the records. */
+    private final long memory;
+    private final long records;
+    /** The region of each record, null of one without bytes; kept by the object, not by the record. */
+    private final RegisteredRegion[] regionOf;
+    private boolean open;
+    private long head;
+    private long tail;
+    /** Region of the last receive, so that the next one in it needs no look-up; the upper 24 bits of its addresses. */
+    private RegisteredRegion region;
+    private long regionKey;
+    /** Posts to let pass before the receives may move back. */
+    private int postsClosed = 1;
+    private int nextPostsClosed = MIN_POSTS_CLOSED;
+    private int orderly;
+    /** What the receive at the head was being used for, if an access to memory fails. */
+    private int inHand = NOTHING;
+    /** {@link ReceiveEntries#ended()} before that. */
+    private long endedBefore;
+
+    ExpectedReceives(
+        boolean enabled, int size, ReceivePool pool, TagMatcher matcher, RegionTable regions, ReceiveEntries entries,
+        CycleClock clock) {
+        this.enabled = enabled;
+        this.pool = pool;
+        this.matcher = matcher;
+        this.regions = regions;
+        this.entries = entries;
+        this.clock = clock;
+        int capacity = enabled ? Math.max(1, Integer.highestOneBit(Math.max(1, size - 1)) << 1) : 1;
+        this.mask = capacity - 1L;
+        this.regionOf = new RegisteredRegion[capacity];
+        this.memory = enabled ? UnsafeApi.allocateMemory((long) (capacity + 1) * RECORD_LENGTH) : 0;
+        this.records = memory + RECORD_LENGTH - 1 & -RECORD_LENGTH;
+    }
+
+    /** Whether the general path has nothing, and must not be given anything before {@link #spill()}. */
+    boolean isOpen() {
+        return open;
+    }
+
+    /**
+     * Posts a receive here.
+     *
+     * @return 0 or {@code -FI_EAGAIN}; 1 if it is none for this queue: it takes the general path, behind a spill.
+     */
+    int post(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
+        if ((flags & ~FLAGS) != 0 || srcAddr != -1 || (flags & Flags.TAGGED) == 0 || !open && !reopen()) {
+            return 1;
+        }
+        RegisteredRegion of = region;
+        if (of == null || buf >>> 40 != regionKey || of.isClosed()) {
+            of = find(buf, len);
+            if (of == null) {
+                return 1;
+            }
+        }
+        long offset = MemoryRegionDescriptor.offset(buf);
+        if (len <= 0 || len > of.lengthBytes() - offset) {
+            return 1;
+        }
+        if (!pool.takeRoom()) {
+            return -FabricErrno.EAGAIN;
+        }
+        long number = tail;
+        int slot = (int) (number & mask);
+        long record = records + ((long) slot << RECORD_SHIFT);
+        UnsafeApi.putLong(record + TAG, tag);
+        UnsafeApi.putLong(record + IGNORE, ignore);
+        UnsafeApi.putLong(record + ADDRESS, of.address() + offset);
+        UnsafeApi.putLong(record + LENGTH, len);
+        UnsafeApi.putLong(record + CONTEXT, context);
+        UnsafeApi.putLong(record + BUF, buf);
+        UnsafeApi.putLong(record + SINCE, clock.nowNs());
+        UnsafeApi.putLong(record + RECORD_FLAGS, flags);
+        if (regionOf[slot] != of) {
+            // a store of a reference costs the collector's barrier; mostly it is the same one
+            regionOf[slot] = of;
+        }
+        of.retain();
+        tail = number + 1;
+        return 0;
+    }
+
+    private RegisteredRegion find(long buf, long len) {
+        RegisteredRegion found = len <= 0 ? null : regions.find(buf, len);
+        if (found != null) {
+            region = found;
+            regionKey = buf >>> 40;
+        }
+        return found;
+    }
+
+    /**
+     * Gives a whole message to the oldest receive.
+     *
+     * @return false if that is none for it: it takes the general path, behind a spill.
+     */
+    boolean take(Peer peer, long flags, long tag, long address, int length) {
+        long number = head;
+        if (number == tail) {
+            return false;
+        }
+        int slot = (int) (number & mask);
+        long record = records + ((long) slot << RECORD_SHIFT);
+        if (((UnsafeApi.getLong(record + TAG) ^ tag) & ~UnsafeApi.getLong(record + IGNORE)) != 0
+            || length > UnsafeApi.getLong(record + LENGTH)
+            || flags != Flags.TAGGED
+            || !peer.entryOrder().isEmpty()
+            || entries.isOfUnknown(peer)) {
+            return false;
+        }
+        endedBefore = entries.ended();
+        inHand = PLACING;
+        long receiveFlags = UnsafeApi.getLong(record + RECORD_FLAGS);
+        long context = UnsafeApi.getLong(record + CONTEXT);
+        Words.copy(address, UnsafeApi.getLong(record + ADDRESS), length);
+        head = number + 1;
+        regionOf[slot].release();
+        peer.passed(length);
+        pool.giveRoom();
+        inHand = REPORTING;
+        entries.expected(receiveFlags, context, length, tag, peer);
+        inHand = NOTHING;
+        if (++orderly == ORDERLY) {
+            nextPostsClosed = MIN_POSTS_CLOSED;
+        }
+        return true;
+    }
+
+    /** Moves all receives into the matcher, in their order; from now on everything takes the general path. */
+    void spill() {
+        if (!open) {
+            return;
+        }
+        // a fault that is still to be raised must not end this in the middle; nothing below touches shared memory
+        FaultPoint.pass();
+        open = false;
+        orderly = 0;
+        postsClosed = 1;
+        if (head == tail) {
+            return;
+        }
+        postsClosed = nextPostsClosed;
+        nextPostsClosed = Math.min(nextPostsClosed << 1, MAX_POSTS_CLOSED);
+        while (head != tail) {
+            int slot = (int) (head & mask);
+            long record = records + ((long) slot << RECORD_SHIFT);
+            ReceiveOperation operation = pool.takeRecord();
+            operation.posted(
+                UnsafeApi.getLong(record + RECORD_FLAGS), UnsafeApi.getLong(record + BUF),
+                UnsafeApi.getLong(record + LENGTH), UnsafeApi.getLong(record + CONTEXT));
+            operation.sinceNs = UnsafeApi.getLong(record + SINCE);
+            operation.region = regionOf[slot];
+            operation.address = UnsafeApi.getLong(record + ADDRESS);
+            operation.accept(
+                UnsafeApi.getLong(record + TAG), UnsafeApi.getLong(record + IGNORE), TagMatcher.ANY_SOURCE);
+            head++;
+            matcher.post(operation);
+        }
+    }
+
+    /** All receives from now on take the general path. */
+    void disable() {
+        spill();
+        enabled = false;
+    }
+
+    /** Takes the receives of the matcher over if all of them may stand here; true if the queue is open. */
+    private boolean reopen() {
+        if (!enabled || --postsClosed > 0) {
+            return false;
+        }
+        if (matcher.unexpectedCount() != 0 || matcher.postedCount() > mask || !areAllPlain()) {
+            postsClosed = Math.max(MIN_POSTS_CLOSED, matcher.postedCount());
+            return false;
+        }
+        FaultPoint.pass();
+        for (PostedReceive next = matcher.firstPosted(); next != null; next = matcher.firstPosted()) {
+            ReceiveOperation operation = (ReceiveOperation) next;
+            matcher.cancel(operation);
+            int slot = (int) (tail & mask);
+            long record = records + ((long) slot << RECORD_SHIFT);
+            UnsafeApi.putLong(record + TAG, operation.tag());
+            UnsafeApi.putLong(record + IGNORE, operation.ignore());
+            UnsafeApi.putLong(record + ADDRESS, operation.address);
+            UnsafeApi.putLong(record + LENGTH, operation.length);
+            UnsafeApi.putLong(record + CONTEXT, operation.context);
+            UnsafeApi.putLong(record + BUF, operation.buf);
+            UnsafeApi.putLong(record + SINCE, operation.sinceNs);
+            UnsafeApi.putLong(record + RECORD_FLAGS, operation.flags);
+            regionOf[slot] = operation.region;
+            tail++;
+            pool.giveRecord(operation);
+        }
+        open = true;
+        return true;
+    }
+
+    private boolean areAllPlain() {
+        for (PostedReceive next = matcher.firstPosted(); next != null; next = matcher.nextPosted(next)) {
+            ReceiveOperation operation = (ReceiveOperation) next;
+            if ((operation.flags & ~FLAGS) != 0 || operation.region == null
+                || operation.source() != TagMatcher.ANY_SOURCE) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Ends the receive that was in hand when an access to memory failed; the others wait on. */
+    void recover() {
+        int was = inHand;
+        inHand = NOTHING;
+        if (was == NOTHING) {
+            return;
+        }
+        if (was == PLACING) {
+            // the head stands behind the copy and in front of the rest, between which nothing is called
+            int slot = (int) (head & mask);
+            head++;
+            regionOf[slot].release();
+            pool.giveRoom();
+        }
+        if (entries.ended() == endedBefore) {
+            long record = records + ((head - 1 & mask) << RECORD_SHIFT);
+            entries.expectedFailed(
+                UnsafeApi.getLong(record + RECORD_FLAGS), UnsafeApi.getLong(record + CONTEXT), FabricErrno.EIO);
+        }
+    }
+
+    /** The endpoint is gone: gives memory back; receives that were here end without an entry, and are counted. */
+    int close() {
+        int left = (int) (tail - head);
+        while (head != tail) {
+            regionOf[(int) (head & mask)].release();
+            head++;
+        }
+        open = false;
+        enabled = false;
+        if (memory != 0) {
+            UnsafeApi.freeMemory(memory);
+        }
+        return left;
+    }
+}

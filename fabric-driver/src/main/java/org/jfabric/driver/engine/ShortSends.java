@@ -1,0 +1,129 @@
+package org.jfabric.driver.engine;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.resource.RegionTable;
+import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.layout.MemoryRegionDescriptor;
+
+/**
+ * The short way of a send: to the destination of the send before, from its region, short enough to go at once. Such a
+ * message is done when the call returns, so it needs no record; everything else takes the general path in
+ * {@link Sender}, which prepares the short way for the next one.
+ *
+ * <p>Owner: progress agent.
+ */
+final class ShortSends {
+    /** A send with any of these takes the general path. */
+    private static final long NOT_SHORT = AcknowledgedSends.NOT_PLAIN | Flags.REMOTE_CQ_DATA | Flags.INJECT
+        | Flags.MULTICAST;
+    private static final long KIND = Flags.TAGGED | Flags.MSG;
+
+    private final boolean enabled;
+    private final RegionTable regions;
+    private final TransmitPool pool;
+    private final CompletionWriter completions;
+    private final int completionIndex;
+    private final CompletedCount completed;
+    private long dest;
+    private Peer peer;
+    /** Null while there is no short way. */
+    private Channel channel;
+    private RegisteredRegion region;
+    /** The upper 24 bits of the region's addresses. */
+    private long regionKey;
+    /** A send is being written; if an access to memory fails it has to be ended. */
+    private boolean inHand;
+    private long inHandFlags;
+    private long inHandContext;
+    private long endedBefore;
+
+    ShortSends(
+        boolean enabled, RegionTable regions, TransmitPool pool, CompletionWriter completions, int completionIndex,
+        CompletedCount completed) {
+        this.enabled = enabled;
+        this.regions = regions;
+        this.pool = pool;
+        this.completions = completions;
+        this.completionIndex = completionIndex;
+        this.completed = completed;
+    }
+
+    /** Prepares the short way to a peer that a message was just sent to. */
+    void prepare(long destAddr, Peer newPeer) {
+        if (enabled && newPeer.isUp() && newPeer.channel().sendsShort()) {
+            dest = destAddr;
+            peer = newPeer;
+            channel = newPeer.channel();
+        }
+    }
+
+    /** The destination, its channel or the endpoint is not what it was. */
+    void forget() {
+        peer = null;
+        channel = null;
+        region = null;
+        regionKey = 0;
+    }
+
+    /** Sends a message; false if it has to take the general path. */
+    boolean send(long flags, long buf, long len, long destAddr, long tag, long context) {
+        Channel way = channel;
+        if (way == null || destAddr != dest || (flags & NOT_SHORT) != 0) {
+            return false;
+        }
+        RegisteredRegion of = region;
+        if (buf >>> 40 != regionKey || of == null || of.isClosed()) {
+            of = find(buf, len);
+            if (of == null) {
+                return false;
+            }
+        }
+        long offset = MemoryRegionDescriptor.offset(buf);
+        Peer to = peer;
+        if (len <= 0 || len > of.lengthBytes() - offset || !to.canSendShort(way, len) || !pool.hasFree()) {
+            return false;
+        }
+        endedBefore = completions.ended();
+        inHandFlags = flags;
+        inHandContext = context;
+        inHand = true;
+        if (way.sendShort(flags & KIND, tag, of.address() + offset, (int) len, to.grant()) != Channel.DONE) {
+            inHand = false;
+            to.grantNotSent();
+            return false;
+        }
+        to.spend(len);
+        completed.increment();
+        if ((flags & Flags.COMPLETION) != 0) {
+            completions.success(completionIndex, 0, context, Flags.SEND | flags & KIND, 0, 0, 0, 0, -1L);
+        } else {
+            completions.retire();
+        }
+        inHand = false;
+        return true;
+    }
+
+    private RegisteredRegion find(long buf, long len) {
+        RegisteredRegion found = len <= 0 ? null : regions.find(buf, len);
+        if (found != null) {
+            region = found;
+            regionKey = buf >>> 40;
+        }
+        return found;
+    }
+
+    /** Ends the send that was in hand when an access to memory failed. */
+    void recover(LinkFailure failure) {
+        if (!inHand) {
+            return;
+        }
+        inHand = false;
+        if (completions.ended() == endedBefore) {
+            completed.increment();
+            completions.error(completionIndex, 0, inHandContext, Flags.SEND | inHandFlags & KIND, 0, 0, 0, 0, -1L, 0,
+                FabricErrno.EIO, failure.of(FabricErrno.EIO), null);
+        }
+    }
+}
