@@ -7,6 +7,8 @@ import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.EmbeddedDriver;
 import org.jfabric.client.EnableRequest;
+import org.jfabric.client.EndpointPort;
+import org.jfabric.client.QueuePort;
 import org.jfabric.client.QueueSignal;
 import org.jfabric.client.ReceiveQueue;
 import org.jfabric.client.TransmitQueue;
@@ -375,8 +377,8 @@ public final class Domain implements Fid {
             bindings.addressVector() == null ? 0 : bindings.addressVector().id(),
             endpoint.bufferedLimits().limit(),
             endpoint.bufferedLimits().min(),
-            endpoint.requestId(),
-            endpoint.passiveId(),
+            endpoint.connection().requestId(),
+            endpoint.connection().passiveId(),
             endpointName(wanted.srcAddr()),
             null);
         DriverEvent.EndpointReady ready = conductor.enableEndpoint(request, wanted);
@@ -384,14 +386,8 @@ public final class Domain implements Fid {
         try {
             endpoint.openSlab(connection(), ready);
             EmbeddedDriver embedded = connection().embedded();
-            if (embedded != null) {
-                endpoint.onEnabled(ready, embedded.port(ready.endpointId()), null, null, regions.memory());
-            } else {
-                QueueSignal signal = connection().signal(ready.activityIndex());
-                bindings.driverSignal(signal);
-                endpoint.onEnabled(
-                    ready, null, transmitQueue(ready, signal), receiveQueue(ready, signal), regions.memory());
-            }
+            EndpointPort port = embedded != null ? embedded.port(ready.endpointId()) : queuePort(ready, bindings);
+            endpoint.onEnabled(ready, port, regions.memory());
             enabled = true;
             fabric.onEnabled(endpoint);
         } finally {
@@ -525,6 +521,12 @@ public final class Domain implements Fid {
         if (connection().embedded() != null) {
             connection().embedded().onDomainClosed(locks);
         }
+    }
+
+    private EndpointPort queuePort(DriverEvent.EndpointReady ready, EndpointBindings bindings) {
+        QueueSignal signal = connection().signal(ready.activityIndex());
+        bindings.driverSignal(signal);
+        return new QueuePort(transmitQueue(ready, signal), receiveQueue(ready, signal));
     }
 
     private TransmitQueue transmitQueue(DriverEvent.EndpointReady ready, QueueSignal signal) {

@@ -3,13 +3,13 @@ package org.jfabric;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.UnsafeApi;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.BufferedMode;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.EndpointPort;
-import org.jfabric.client.ReceiveQueue;
-import org.jfabric.client.TransmitQueue;
+import org.jfabric.client.PeekFlags;
 
 /**
  * An addressable end of communication: sends and receives are posted here and reported in the completion queues that
@@ -54,20 +54,77 @@ import org.jfabric.client.TransmitQueue;
  * {@link Flags#DISCARD} and the {@code opContext} of an entry claim or discard its message, {@code -FI_EINVAL} if that
  * is not open.
  *
+ * <p><b>Connections.</b> {@link #connect(String)} and {@link #accept()} begin something and return; the event queue of
+ * the endpoint tells the result: {@link EventType#CONNECTED} with the private data of the answer, or an error entry
+ * with that of the refusal; later {@link EventType#SHUTDOWN} when the peer has ended the connection, closed its
+ * endpoint, or is lost ({@link EventEntry#data()} is 0, or the errno of the loss). Sends are taken from CONNECTED to
+ * the end, receives always once the endpoint is enabled; those without a message end with
+ * {@link FabricErrno#ECANCELED} when the connection ends. What came before the end can still be received. After a
+ * refusal an endpoint may connect again; after a connection it is used up.
+ *
  * <p>What was posted and turns out to be impossible (memory that is not registered, an address that was removed, a peer
  * that died) ends with an error entry. Addresses of memory are those of {@link MemoryRegion#address(long)}.
  *
  * <p>In a domain that keeps threads apart ({@link Threading#SAFE} and others, see {@link Domain}) any thread posts; it
  * may wait for another one that is posting. Owner otherwise: one thread at a time posts; it is the same for all
- * endpoints that report to one completion queue. Opening, binding, enabling and closing are control calls. Source:
- * fi_endpoint(3), fi_msg(3), fi_tagged(3); levels and fence: fi_cq(3), section Completion Event Semantics.
+ * endpoints that report to one completion queue. Opening, binding, enabling, connecting, joining and closing are
+ * control calls. Source: fi_endpoint(3), fi_msg(3), fi_tagged(3), fi_cm(3); levels and fence: fi_cq(3), section
+ * Completion Event Semantics.
  */
-public final class Endpoint extends ConnectionCalls implements Fid {
+public final class Endpoint implements Fid {
+    static final int OPEN = 0;
+    static final int ENABLED = 1;
+    static final int CLOSED = 2;
+
+    private static final UnsafeBuffer NO_DATA = new UnsafeBuffer(0, 0);
+
     private final Domain domain;
     private final Info info;
+    private final long context;
+    private final DriverState driver;
     private final EndpointBindings bindings = new EndpointBindings(this);
     private final OperationFlags opFlags;
     private final EndpointOptions options;
+    private final EndpointConnection connection;
+
+    private int state;
+    /**
+     * Where sends go; null while none is taken, so that sends need no tests of their own: {@link #refused()}. Each call
+     * reads it once, because the end of a connection sets it to null, on the client's thread.
+     */
+    private Submission transmit;
+    /** Where receives go; null if the endpoint does not receive. */
+    private Submission receive;
+    /** The same where messages have tags, else null. */
+    private Submission taggedReceive;
+    /** Of the enabled endpoint. */
+    private Submission submission;
+    /** A {@link SendClaim} is open, and nothing else keeps its sends apart from others. */
+    private boolean isClaimed;
+    /** Sends need a connection, and there is none. */
+    private boolean isUnconnected;
+    /** Carried by sends without flags of their own. */
+    private long sendFlags;
+    /** Carried by receives without flags of their own. */
+    private long recvFlags;
+    /** Carried by untagged receives without flags of their own, besides. */
+    private long untaggedRecvFlags;
+    /** What untagged receives with flags of their own may carry. */
+    private long untaggedRecvCall;
+    /** What sends with flags of their own may carry. */
+    private long sendCall = OperationFlags.SEND_CALL;
+    /** What receives may carry that peek at messages which wait. */
+    private long peekCall = OperationFlags.PEEK_CALL;
+    /** Least free room of multi-receive buffers that are posted from now on. */
+    private long minMultiRecvBytes = EndpointOptions.DEFAULT_MIN_MULTI_RECV;
+    /** Carried by sends with flags of their own, besides these. */
+    private long alwaysForSends;
+    /** Carried by receives with flags of their own, besides these. */
+    private long alwaysForRecvs;
+    /** Where messages are received with {@link Mode#BUFFERED_RECV}, or null. */
+    private ReceiveSlab slab;
+    /** Whether the entries of receives can tell that a peek has copied data. */
+    private boolean peeksData;
 
     private long maxMsgSize;
     private int injectSize;
@@ -75,11 +132,13 @@ public final class Endpoint extends ConnectionCalls implements Fid {
     private String name;
 
     Endpoint(Domain domain, Info info, long context, DriverState driver) {
-        super(domain, info, context, driver);
         this.domain = domain;
         this.info = info;
+        this.context = context;
+        this.driver = driver;
         this.opFlags = new OperationFlags(info);
         this.options = new EndpointOptions(info, domain.connection().attachment());
+        this.connection = new EndpointConnection(this, domain, info);
     }
 
     /**
@@ -155,7 +214,6 @@ public final class Endpoint extends ConnectionCalls implements Fid {
      *     taken, {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#ENODEV} or {@link FabricErrno#ESHUTDOWN}
      *     if the driver is gone, or what the driver answers.
      */
-    @Override
     public void enable() {
         synchronized (domain.lock()) {
             if (state == ENABLED) {
@@ -281,6 +339,407 @@ public final class Endpoint extends ConnectionCalls implements Fid {
     }
 
     /**
+     * Posts an untagged send.
+     *
+     * @param buf      address in registered memory; the bytes belong to the driver until the entry is read.
+     * @param len      bytes.
+     * @param destAddr destination, from the address vector.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int send(long buf, long len, long destAddr, long opContext) {
+        Submission sends = transmit;
+        return sends != null && isUsable() ? sends.send(sendFlags | Flags.MSG, buf, len, destAddr, 0, 0, opContext)
+            : refused();
+    }
+
+    /**
+     * Posts an untagged send of several pieces, which go as one message, in order.
+     *
+     * @param iov      pieces of registered memory; the bytes belong to the driver until the entry is read, the object
+     *                 is the caller's again at the return.
+     * @param destAddr destination.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int sendv(IoVec iov, long destAddr, long opContext) {
+        return post(sendFlags | Flags.MSG, iov, destAddr, 0, 0, opContext);
+    }
+
+    /**
+     * Posts an untagged send with data for the peer's entry.
+     *
+     * @param buf      as for {@link #send}.
+     * @param len      bytes.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
+     * @param destAddr destination.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int senddata(long buf, long len, long data, long destAddr, long opContext) {
+        return post(sendFlags | Flags.MSG | Flags.REMOTE_CQ_DATA, buf, len, destAddr, 0, data, opContext);
+    }
+
+    /**
+     * Posts an untagged send with flags of its own.
+     *
+     * @param buf      as for {@link #send}.
+     * @param len      bytes.
+     * @param destAddr destination.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
+     * @param opContext returned in the entry.
+     * @param flags    as for {@link #tsendmsg}.
+     * @return 0 or a negative errno of this class.
+     */
+    public int sendmsg(long buf, long len, long destAddr, long data, long opContext, long flags) {
+        return (flags & ~sendCall) != 0 ? badFlags()
+            : post(flags | alwaysForSends | Flags.MSG, buf, len, destAddr, 0, data, opContext);
+    }
+
+    /**
+     * Posts an untagged send of several pieces with flags of its own.
+     *
+     * @param iov      as for {@link #sendv}.
+     * @param destAddr destination.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
+     * @param opContext returned in the entry.
+     * @param flags    as for {@link #tsendmsg}.
+     * @return 0 or a negative errno of this class.
+     */
+    public int sendmsg(IoVec iov, long destAddr, long data, long opContext, long flags) {
+        return (flags & ~sendCall) != 0 ? badFlags()
+            : post(flags | alwaysForSends | Flags.MSG, iov, destAddr, 0, data, opContext);
+    }
+
+    /**
+     * Posts an untagged send whose payload may be reused at once; there is no entry unless it fails.
+     *
+     * @param source   any buffer.
+     * @param offset   of the payload in it.
+     * @param len      bytes, at most {@link #injectSize()}.
+     * @param destAddr destination, from the address vector.
+     * @return 0 or a negative errno of this class.
+     */
+    public int inject(DirectBuffer source, int offset, int len, long destAddr) {
+        return postInject(Flags.MSG | Flags.INJECT, source, offset, len, destAddr, 0, 0);
+    }
+
+    /**
+     * Posts an untagged send with data for the peer's entry, whose payload may be reused at once; there is no entry
+     * unless it fails.
+     *
+     * @param source   as for {@link #inject}.
+     * @param offset   as for {@link #inject}.
+     * @param len      as for {@link #inject}.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
+     * @param destAddr destination.
+     * @return 0 or a negative errno of this class.
+     */
+    public int injectdata(DirectBuffer source, int offset, int len, long data, long destAddr) {
+        return postInject(Flags.MSG | Flags.INJECT | Flags.REMOTE_CQ_DATA, source, offset, len, destAddr, 0, data);
+    }
+
+    /**
+     * Posts a receive of an untagged message, or of many with {@link Flags#MULTI_RECV} among the default flags.
+     *
+     * @param buf     address in registered memory; it belongs to the driver until the entry is read.
+     * @param len     bytes.
+     * @param srcAddr only messages of this source, with {@link Flags#DIRECTED_RECV}; or
+     *                {@link FabricAddress#ADDR_UNSPEC}.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int recv(long buf, long len, long srcAddr, long opContext) {
+        Submission receives = receive;
+        if (receives == null || !isUsable()) {
+            return refused();
+        }
+        // with driver-owned buffers a receive gives only a tag, so an untagged one has no use
+        return slab != null ? -FabricErrno.EOPNOTSUPP : receives.receive(
+            recvFlags | untaggedRecvFlags | Flags.MSG, buf, len, srcAddr, 0, minMultiRecvBytes, opContext);
+    }
+
+    /**
+     * Posts a receive of an untagged message that is scattered over several pieces, in order.
+     *
+     * @param iov     pieces of registered memory; they belong to the driver until the entry is read, the object is the
+     *                caller's again at the return.
+     * @param srcAddr as for {@link #recv}.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} with {@link Flags#MULTI_RECV} among the
+     *     default flags: such a buffer is of one piece.
+     */
+    public int recvv(IoVec iov, long srcAddr, long opContext) {
+        return untaggedRecvFlags != 0 ? badFlags()
+            : postRecv(receive, recvFlags | Flags.MSG, iov, srcAddr, 0, 0, opContext);
+    }
+
+    /**
+     * Posts a receive of an untagged message over several pieces with flags of its own.
+     *
+     * @param iov     as for {@link #recvv}.
+     * @param srcAddr as for {@link #recv}.
+     * @param opContext returned in the entry.
+     * @param flags   as for {@link #trecvmsg}.
+     * @return 0 or a negative errno of this class.
+     */
+    public int recvmsg(IoVec iov, long srcAddr, long opContext, long flags) {
+        if ((flags & PeekFlags.ANY) != 0) {
+            return postPeek(flags, iov, srcAddr, 0, 0, opContext, Flags.MSG);
+        }
+        return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
+            : postRecv(receive, flags | alwaysForRecvs | Flags.MSG, iov, srcAddr, 0, 0, opContext);
+    }
+
+    /**
+     * Posts a receive of an untagged message with flags of its own.
+     *
+     * @param buf     as for {@link #recv}.
+     * @param len     bytes.
+     * @param srcAddr as for {@link #recv}.
+     * @param opContext returned in the entry.
+     * @param flags   as for {@link #trecvmsg}, and a claimed message is fetched by the call that claimed it;
+     *                also {@link Flags#MULTI_RECV}, with that capability: the buffer takes messages until less than
+     *                {@link EndpointOption#MIN_MULTI_RECV} is free in it, each with an entry whose {@code buf} says
+     *                where it is, and an entry whose only flag is MULTI_RECV gives it back.
+     * @return as {@link #trecvmsg}.
+     */
+    public int recvmsg(long buf, long len, long srcAddr, long opContext, long flags) {
+        if ((flags & PeekFlags.ANY) != 0) {
+            return postPeek(flags, buf, len, srcAddr, 0, 0, opContext, Flags.MSG);
+        }
+        return (flags & ~untaggedRecvCall) != 0 ? badFlags() : postRecv(
+            receive, flags | alwaysForRecvs | Flags.MSG, buf, len, srcAddr, 0, minMultiRecvBytes, opContext);
+    }
+
+    /**
+     * Posts a tagged send.
+     *
+     * @param buf      address in registered memory; the bytes belong to the driver until the entry is read.
+     * @param len      bytes.
+     * @param destAddr destination, from the address vector.
+     * @param tag      the message's tag.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int tsend(long buf, long len, long destAddr, long tag, long opContext) {
+        Submission sends = transmit;
+        return sends != null && isUsable()
+            ? sends.send(sendFlags | Flags.TAGGED, buf, len, destAddr, tag, 0, opContext) : refused();
+    }
+
+    /**
+     * Posts a tagged send of several pieces, which go as one message, in order.
+     *
+     * @param iov      as for {@link #sendv}.
+     * @param destAddr destination.
+     * @param tag      the message's tag.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int tsendv(IoVec iov, long destAddr, long tag, long opContext) {
+        return post(sendFlags | Flags.TAGGED, iov, destAddr, tag, 0, opContext);
+    }
+
+    /**
+     * Posts a tagged send with data for the peer's entry.
+     *
+     * @param buf      as for {@link #tsend}.
+     * @param len      bytes.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
+     * @param destAddr destination.
+     * @param tag      the message's tag.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int tsenddata(long buf, long len, long data, long destAddr, long tag, long opContext) {
+        return post(sendFlags | Flags.TAGGED | Flags.REMOTE_CQ_DATA, buf, len, destAddr, tag, data, opContext);
+    }
+
+    /**
+     * Posts a tagged send with flags of its own.
+     *
+     * @param buf      as for {@link #tsend}.
+     * @param len      bytes.
+     * @param destAddr destination.
+     * @param tag      the message's tag.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
+     * @param opContext returned in the entry.
+     * @param flags    any of {@link Flags#COMPLETION}, {@link Flags#REMOTE_CQ_DATA}, {@link Flags#MORE} (a hint),
+     *                 {@link Flags#FENCE}, {@link Flags#INJECT} (the payload, at most {@link #injectSize()}
+     *                 bytes, is copied before the return; there is an entry as for other sends) and the levels
+     *                 {@link Flags#INJECT_COMPLETE}, {@link Flags#TRANSMIT_COMPLETE},
+     *                 {@link Flags#DELIVERY_COMPLETE}, {@link Flags#MATCH_COMPLETE}.
+     * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} for {@link Flags#COMMIT_COMPLETE}, which no
+     *     link gives, and for every other flag.
+     */
+    public int tsendmsg(long buf, long len, long destAddr, long tag, long data, long opContext, long flags) {
+        return (flags & ~sendCall) != 0 ? badFlags()
+            : post(flags | alwaysForSends | Flags.TAGGED, buf, len, destAddr, tag, data, opContext);
+    }
+
+    /**
+     * Posts a tagged send of several pieces with flags of its own.
+     *
+     * @param iov      as for {@link #sendv}.
+     * @param destAddr destination.
+     * @param tag      the message's tag.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
+     * @param opContext returned in the entry.
+     * @param flags    as for the call of one piece.
+     * @return 0 or a negative errno of this class.
+     */
+    public int tsendmsg(IoVec iov, long destAddr, long tag, long data, long opContext, long flags) {
+        return (flags & ~sendCall) != 0 ? badFlags()
+            : post(flags | alwaysForSends | Flags.TAGGED, iov, destAddr, tag, data, opContext);
+    }
+
+    /**
+     * Posts a tagged send whose payload may be reused at once; there is no entry unless it fails.
+     *
+     * @param source   any buffer.
+     * @param offset   of the payload in it.
+     * @param len      bytes, at most {@link #injectSize()}.
+     * @param destAddr destination, from the address vector.
+     * @param tag      the message's tag.
+     * @return 0 or a negative errno of this class.
+     */
+    public int tinject(DirectBuffer source, int offset, int len, long destAddr, long tag) {
+        return postInject(Flags.TAGGED | Flags.INJECT, source, offset, len, destAddr, tag, 0);
+    }
+
+    /**
+     * Posts a tagged send with data for the peer's entry, whose payload may be reused at once; there is no entry unless
+     * it fails.
+     *
+     * @param source   as for {@link #tinject}.
+     * @param offset   as for {@link #tinject}.
+     * @param len      as for {@link #tinject}.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
+     * @param destAddr destination.
+     * @param tag      the message's tag.
+     * @return 0 or a negative errno of this class.
+     */
+    public int tinjectdata(DirectBuffer source, int offset, int len, long data, long destAddr, long tag) {
+        return postInject(
+            Flags.TAGGED | Flags.INJECT | Flags.REMOTE_CQ_DATA, source, offset, len, destAddr, tag, data);
+    }
+
+    /**
+     * Claims room for a tagged message that is to be encoded in place, and posted by {@link SendClaim#commit}. Until
+     * then nothing else can be sent from this endpoint.
+     *
+     * @param lengthBytes bytes of the longest message that may be committed, 0 to {@link #injectSize()}: that
+     *                    much the driver can keep of each message that it cannot pass on at once.
+     * @param claim       not open; opened if the call is accepted.
+     * @return 0 or a negative errno of this class; {@code -FI_EBUSY} while this endpoint has an open claim, or if the
+     *     object is open already.
+     */
+    public int tryClaim(int lengthBytes, SendClaim claim) {
+        Submission sends = transmit;
+        if (sends == null || !isUsable()) {
+            return refused();
+        }
+        return claim == null ? -FabricErrno.EINVAL : claim.open(this, sends, lengthBytes);
+    }
+
+    /**
+     * Posts a receive of a tagged message. A message matches if the bits of its tag that {@code ignore} leaves are
+     * those of {@code tag}; of several receives that match, the one posted first takes it.
+     *
+     * @param buf     address in registered memory; it belongs to the driver until the entry is read.
+     * @param len     bytes.
+     * @param srcAddr as for {@link #recv}.
+     * @param tag     tag of the messages wanted.
+     * @param ignore  bits of the tag that do not count.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int trecv(long buf, long len, long srcAddr, long tag, long ignore, long opContext) {
+        Submission receives = taggedReceive;
+        if (receives == null || !isUsable()) {
+            return refused();
+        }
+        boolean takesBuffer = slab == null;
+        return receives.receive(recvFlags | Flags.TAGGED, takesBuffer ? buf : 0, takesBuffer ? len : 0, srcAddr, tag,
+            ignore, opContext);
+    }
+
+    /**
+     * Posts a receive of a tagged message that is scattered over several pieces, in order.
+     *
+     * @param iov     as for {@link #recvv}.
+     * @param srcAddr as for {@link #recv}.
+     * @param tag     tag of the messages wanted.
+     * @param ignore  bits of the tag that do not count.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int trecvv(IoVec iov, long srcAddr, long tag, long ignore, long opContext) {
+        return postRecv(taggedReceive, recvFlags | Flags.TAGGED, iov, srcAddr, tag, ignore, opContext);
+    }
+
+    /**
+     * Posts a receive of a tagged message over several pieces with flags of its own.
+     *
+     * @param iov     as for {@link #recvv}.
+     * @param srcAddr as for {@link #recv}.
+     * @param tag     tag of the messages wanted.
+     * @param ignore  bits of the tag that do not count.
+     * @param opContext returned in the entry.
+     * @param flags   as for the call of one piece.
+     * @return 0 or a negative errno of this class.
+     */
+    public int trecvmsg(IoVec iov, long srcAddr, long tag, long ignore, long opContext, long flags) {
+        if ((flags & PeekFlags.ANY) != 0) {
+            return postPeek(flags, iov, srcAddr, tag, ignore, opContext, Flags.TAGGED);
+        }
+        return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
+            : postRecv(taggedReceive, flags | alwaysForRecvs | Flags.TAGGED, iov, srcAddr, tag, ignore, opContext);
+    }
+
+    /**
+     * Posts a receive of a tagged message with flags of its own, or looks at messages that came before a receive for
+     * them ({@code docs/tagged-messages.md}).
+     *
+     * <p>What the flags of a look mean:
+     * <ul>
+     * <li>{@link Flags#PEEK}: an entry for the oldest such message that a receive would take, which stays; its length
+     *     is that of the message. Where the queue's format shows the buffer and the payload is here, the bytes that fit
+     *     are copied and the entry's buffer is {@code buf}, else it is 0;</li>
+     * <li>{@code PEEK | CLAIM}: reserves it besides, under the operation context;</li>
+     * <li>{@code PEEK | DISCARD}: drops it; {@code buf} and {@code len} are not looked at;</li>
+     * <li>{@link Flags#CLAIM}: receives what was claimed under this context; source, tag and ignore are not looked
+     *     at;</li>
+     * <li>{@code CLAIM | DISCARD}: drops it.</li>
+     * </ul>
+     *
+     * <p>All but {@code CLAIM} alone write an entry in any case. Error entries have {@link FabricErrno#ENOMSG}: no such
+     * message; {@link FabricErrno#EINVAL}: nothing is claimed under this context by a call of this family;
+     * {@link FabricErrno#EBUSY}: the context holds a claim already; {@link FabricErrno#ENOSPC}: as many messages are
+     * claimed as receives may be outstanding; {@link FabricErrno#EFAULT}: memory that is not registered, and a claim
+     * stays.
+     *
+     * @param buf     as for {@link #trecv}.
+     * @param len     bytes.
+     * @param srcAddr as for {@link #recv}.
+     * @param tag     tag of the messages wanted.
+     * @param ignore  bits of the tag that do not count.
+     * @param opContext returned in the entry.
+     * @param flags   any of {@link Flags#COMPLETION} and {@link Flags#MORE} (a hint), and perhaps one of the looks.
+     * @return 0 or a negative errno of this class; {@code -FI_EINVAL} for {@code DISCARD} alone, all three together, or
+     *     {@code CLAIM} with the context 0; {@code -FI_EBADFLAGS} for every other flag, also for {@link Flags#FENCE},
+     *     which is for sends, and {@link Flags#MULTI_RECV}.
+     */
+    public int trecvmsg(long buf, long len, long srcAddr, long tag, long ignore, long opContext, long flags) {
+        if ((flags & PeekFlags.ANY) != 0) {
+            return postPeek(flags, buf, len, srcAddr, tag, ignore, opContext, Flags.TAGGED);
+        }
+        return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
+            : postRecv(taggedReceive, flags | alwaysForRecvs | Flags.TAGGED, buf, len, srcAddr, tag, ignore, opContext);
+    }
+
+    /**
      * Asks to cancel one operation; if it has not begun, it ends with {@link FabricErrno#ECANCELED}. Sends and receives
      * posted before by this thread are looked at; if several have the context one of them is cancelled. It counts as
      * posting a send, or as posting a receive on an endpoint that only receives. A receive whose message was matched
@@ -296,12 +755,7 @@ public final class Endpoint extends ConnectionCalls implements Fid {
         if (opContext == 0) {
             return 0;
         }
-        if (hasOpenClaim()) {
-            return -FabricErrno.EBUSY;
-        }
-        TransmitSide side = transmitSide();
-        return side != null
-            ? side.cancel(opContext, receive == null ? 0 : receive.position()) : receive.cancel(opContext);
+        return isClaimed ? -FabricErrno.EBUSY : submission.cancel(opContext);
     }
 
     /**
@@ -310,7 +764,6 @@ public final class Endpoint extends ConnectionCalls implements Fid {
      * @return for example {@code jfabric://default/ep-3f2a9c01d4e5b677-1}.
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} if not enabled, or closed.
      */
-    @Override
     public String name() {
         String address = name;
         if (state != ENABLED || address == null) {
@@ -318,6 +771,143 @@ public final class Endpoint extends ConnectionCalls implements Fid {
                 "the endpoint has no address yet", "Enable it first.");
         }
         return address;
+    }
+
+    /**
+     * Connects without private data.
+     *
+     * @param address as for {@link #connect(String, DirectBuffer, int, int)}.
+     * @throws FabricException as that.
+     */
+    public void connect(String address) {
+        connect(address, NO_DATA, 0, 0);
+    }
+
+    /**
+     * Asks a passive endpoint for a connection (fi_connect); enables the endpoint if it is not.
+     *
+     * @param address where it listens.
+     * @param param   private data for the listener; what exceeds {@link EndpointOption#CM_DATA_SIZE} is cut off.
+     * @param offset  of the data.
+     * @param length  of the data in bytes.
+     * @throws FabricException {@link FabricErrno#ENOSYS} of a connectionless endpoint, {@link FabricErrno#EOPBADSTATE}
+     *     if it is closed, connecting, connected, or was, or was opened to accept a request, {@link FabricErrno#EINVAL}
+     *     for what is no address, or for a range outside of the buffer, {@link FabricErrno#EHOSTUNREACH} if no link of
+     *     the endpoint reaches the address; and as {@link #enable()}.
+     */
+    public void connect(String address, DirectBuffer param, int offset, int length) {
+        connection.connect(address, param, offset, length);
+    }
+
+    /**
+     * Accepts without private data.
+     *
+     * @throws FabricException as {@link #accept(DirectBuffer, int, int)}.
+     */
+    public void accept() {
+        accept(NO_DATA, 0, 0);
+    }
+
+    /**
+     * Accepts the request that the endpoint was opened for (fi_accept); enables it if it is not. If the peer has given
+     * up meanwhile an error entry tells {@link FabricErrno#ECONNABORTED}.
+     *
+     * @param param  private data for the peer; what exceeds {@link EndpointOption#CM_DATA_SIZE} is cut off.
+     * @param offset of the data.
+     * @param length of the data in bytes.
+     * @throws FabricException {@link FabricErrno#ENOSYS} of a connectionless endpoint, {@link FabricErrno#EOPBADSTATE}
+     *     if it was not opened with the info of a request, if that has an answer already or its passive endpoint is
+     *     closed, or if the endpoint is closed, {@link FabricErrno#EINVAL} for a range outside of the buffer; and as
+     *     {@link #enable()}.
+     */
+    public void accept(DirectBuffer param, int offset, int length) {
+        connection.accept(param, offset, length);
+    }
+
+    /**
+     * Ends the connection (fi_shutdown): nothing is sent or received any more, operations that are outstanding end with
+     * {@link FabricErrno#ECANCELED}, and the peer's event queue tells SHUTDOWN.
+     *
+     * @param flags 0; no bits are defined.
+     * @throws FabricException {@link FabricErrno#ENOSYS} of a connectionless endpoint, {@link FabricErrno#EBADFLAGS}
+     *     for flags, {@link FabricErrno#ENOTCONN} if it is not connected, {@link FabricErrno#EOPBADSTATE} if closed.
+     */
+    public void shutdown(long flags) {
+        connection.shutdown(flags);
+    }
+
+    /**
+     * Joins a multicast group (fi_join). When the call returns the endpoint is a member, and its event queue, if one is
+     * bound, has a {@link EventType#JOIN_COMPLETE} with the group and the context. Closing the group leaves it.
+     *
+     * @param address multicast address as a {@link SocketName}; with port 0 messages are received at the endpoint's own
+     *                port, so that all members have to have the same.
+     * @param flags   {@link Flags#SEND} to send only, {@link Flags#RECV}, or 0 for both.
+     * @param opContext of the group, and of the event.
+     * @return the group, whose {@link MulticastGroup#fiAddr()} is the destination of sends.
+     * @throws FabricException {@link FabricErrno#EOPNOTSUPP} without {@link Flags#MULTICAST} among the endpoint's
+     *     capabilities, {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#EINVAL} for what is no group,
+     *     {@link FabricErrno#EOPBADSTATE} if not enabled or closed, or why the system does not let it join.
+     */
+    public MulticastGroup join(String address, long flags, long opContext) {
+        return connection.join(address, flags, opContext);
+    }
+
+    /**
+     * Address of the peer of a connected endpoint (fi_getpeer).
+     *
+     * @return the address; of one that was connected still the same.
+     * @throws FabricException {@link FabricErrno#ENOSYS} of a connectionless endpoint, {@link FabricErrno#ENOTCONN} if
+     *     it was never connected.
+     */
+    public String peer() {
+        return connection.peer();
+    }
+
+    /**
+     * As {@link #peer()}, into memory (fi_getpeer).
+     *
+     * @param addr    receives the address in ASCII, without an end mark; as much as there is room for.
+     * @param offset  of the address.
+     * @param addrlen on the way in element 0 is the room in bytes, on the way out the length of the address.
+     * @return 0, {@code -FI_ETOOSMALL} if there is less room than needed, {@code -FI_EINVAL} for a range outside of the
+     *     buffer, or the negative errno of {@link #peer()}.
+     */
+    public int getpeer(MutableDirectBuffer addr, int offset, int[] addrlen) {
+        try {
+            return ConnectionData.put(peer(), addr, offset, addrlen);
+        } catch (FabricException refused) {
+            return -refused.errno();
+        }
+    }
+
+    /**
+     * As {@link #name()}, into memory (fi_getname).
+     *
+     * @param addr    as for {@link #getpeer}.
+     * @param offset  as for {@link #getpeer}.
+     * @param addrlen as for {@link #getpeer}.
+     * @return 0, {@code -FI_ETOOSMALL}, {@code -FI_EINVAL}, or the negative errno of {@link #name()}.
+     */
+    public int getname(MutableDirectBuffer addr, int offset, int[] addrlen) {
+        try {
+            return ConnectionData.put(name(), addr, offset, addrlen);
+        } catch (FabricException refused) {
+            return -refused.errno();
+        }
+    }
+
+    /**
+     * Asks for another address, before the endpoint is enabled (fi_setname). Whether it can have it is found out then.
+     *
+     * @param address for example {@code jfabric://default/quotes}, of this driver, or that of a socket over links with
+     *     such addresses.
+     * @throws FabricException {@link FabricErrno#EOPBADSTATE} once enabled, if closed, or if it was opened for a
+     *     connection request or has the address of a passive endpoint, {@link FabricErrno#EADDRNOTAVAIL} for an address
+     *     of another driver, {@link FabricErrno#EINVAL} for what is no address.
+     */
+    public void setname(String address) {
+        connection.setname(address);
     }
 
     /**
@@ -344,8 +934,7 @@ public final class Endpoint extends ConnectionCalls implements Fid {
         if (!isUsable()) {
             return -FabricErrno.EOPBADSTATE;
         }
-        TransmitSide side = transmitSide();
-        return side == null ? -FabricErrno.EOPNOTSUPP : side.sizeLeft();
+        return info.transmits() ? submission.sendsLeft() : -FabricErrno.EOPNOTSUPP;
     }
 
     /**
@@ -358,7 +947,7 @@ public final class Endpoint extends ConnectionCalls implements Fid {
         if (!isUsable()) {
             return -FabricErrno.EOPBADSTATE;
         }
-        return receive == null ? -FabricErrno.EOPNOTSUPP : receive.sizeLeft();
+        return info.receives() ? submission.receivesLeft() : -FabricErrno.EOPNOTSUPP;
     }
 
     /**
@@ -455,31 +1044,24 @@ public final class Endpoint extends ConnectionCalls implements Fid {
     }
 
     /** Takes the driver's answer; the last step of enabling, under the fabric's lock. */
-    void onEnabled(
-        DriverEvent.EndpointReady ready, EndpointPort enginePort, TransmitQueue transmitQueue,
-        ReceiveQueue receiveQueue, LocalMemory memory) {
+    void onEnabled(DriverEvent.EndpointReady ready, EndpointPort port, LocalMemory memory) {
         id = ready.endpointId();
         name = ready.address();
         maxMsgSize = ready.maxMsgSize();
         injectSize = ready.injectSize();
         options.onEnabled(ready.txSize(), ready.rxSize());
         applyOpFlags();
-        TransmitSide side = info.transmits() ? new TransmitSide(
-            enginePort, transmitQueue, bindings.txCq().credits(), memory, maxMsgSize, injectSize,
-            ready.txSize(), !info.connects()) : null;
-        if (info.connects()) {
-            disconnectTransmit(side);
-        } else {
-            transmit = side;
-        }
-        receive = info.receives() ? new ReceiveSide(
-            enginePort, receiveQueue, bindings.rxCq().credits(), ready.rxSize()) : null;
+        submission = new Submission(
+            port, info.transmits() ? bindings.txCq().credits() : null,
+            info.receives() ? bindings.rxCq().credits() : null, memory, maxMsgSize, injectSize, !info.connects());
+        onConnection(!info.connects());
+        receive = info.receives() ? submission : null;
         taggedReceive = info.hasTags() ? receive : null;
         if (slab != null) {
-            slab.receive(receive);
+            slab.submission(submission);
         }
         peeksData = info.receives() && bindings.rxCq().format().compareTo(CompletionFormat.DATA) >= 0;
-        // the queues were made above: a thread that sees the state must see them
+        // the submission was made above: a thread that sees the state must see it
         UnsafeApi.storeFence();
         state = ENABLED;
         bindings.onEnabled();
@@ -496,51 +1078,204 @@ public final class Endpoint extends ConnectionCalls implements Fid {
         peekCall = opFlags.peekCall();
     }
 
+    /** As {@link #tsend}, with flags or data of its own. */
+    private int post(long flags, long buf, long len, long destAddr, long tag, long data, long opContext) {
+        Submission sends = transmit;
+        return sends != null && isUsable() ? sends.send(flags, buf, len, destAddr, tag, data, opContext) : refused();
+    }
+
+    private int post(long flags, IoVec iov, long destAddr, long tag, long data, long opContext) {
+        Submission sends = transmit;
+        return sends != null && isUsable() ? sends.send(flags, iov, destAddr, tag, data, opContext) : refused();
+    }
+
+    private int postInject(
+        long flags, DirectBuffer source, int offset, int len, long destAddr, long tag, long data) {
+        Submission sends = transmit;
+        return sends != null && isUsable() ? sends.inject(flags, source, offset, len, destAddr, tag, data, context)
+            : refused();
+    }
+
+    /** As {@link #recv} and {@link #trecv}, with flags of its own. */
+    private int postRecv(
+        Submission receives, long flags, long buf, long len, long srcAddr, long tag, long ignore, long opContext) {
+        if (receives == null || !isUsable()) {
+            return refused();
+        }
+        return slab != null ? postTag(flags, srcAddr, tag, ignore, opContext)
+            : receives.receive(flags, buf, len, srcAddr, tag, ignore, opContext);
+    }
+
+    private int postRecv(
+        Submission receives, long flags, IoVec iov, long srcAddr, long tag, long ignore, long opContext) {
+        if (receives == null || !isUsable()) {
+            return refused();
+        }
+        return slab != null ? postTag(flags, srcAddr, tag, ignore, opContext)
+            : receives.receive(flags, iov, srcAddr, tag, ignore, opContext);
+    }
+
+    /** With driver-owned buffers a receive gives only a tag. */
+    private int postTag(long flags, long srcAddr, long tag, long ignore, long opContext) {
+        return (flags & Flags.TAGGED) == 0 ? -FabricErrno.EOPNOTSUPP
+            : receive.receive(flags, 0, 0, srcAddr, tag, ignore, opContext);
+    }
+
+    /** A receive with one of {@link PeekFlags#ANY}; a buffer that its flags ignore is not posted. */
+    private int postPeek(
+        long flags, long buf, long len, long srcAddr, long tag, long ignore, long opContext, long kind) {
+        if ((flags & ~peekCall) != 0) {
+            return badFlags();
+        }
+        if (slab != null) {
+            return postClaim(flags, null, buf, len, opContext, kind);
+        }
+        int refusal = PeekFlags.check(flags, opContext);
+        if (refusal != 0) {
+            return isUsable() ? refusal : refused();
+        }
+        boolean takesBuffer = (flags & Flags.DISCARD) == 0 && (peeksData || (flags & Flags.PEEK) == 0);
+        return postRecv(receives(kind), flags | alwaysForRecvs | kind, takesBuffer ? buf : 0, takesBuffer ? len : 0,
+            srcAddr, tag, ignore, opContext);
+    }
+
+    private Submission receives(long kind) {
+        return (kind & Flags.TAGGED) != 0 ? taggedReceive : receive;
+    }
+
+    /** As the call of one piece; a claim is received into the pieces, a peek copies nothing into several. */
+    private int postPeek(long flags, IoVec iov, long srcAddr, long tag, long ignore, long opContext, long kind) {
+        boolean takesBuffers = (flags & Flags.DISCARD) == 0;
+        if (takesBuffers && (iov == null || !iov.isValid())) {
+            return isUsable() ? -FabricErrno.EINVAL : refused();
+        }
+        boolean onePiece = takesBuffers && iov.count() <= 1;
+        if (onePiece || !takesBuffers || (flags & Flags.PEEK) != 0) {
+            return postPeek(flags, onePiece ? iov.firstAddress() : 0, onePiece ? iov.lengthBytes() : 0, srcAddr, tag,
+                ignore, opContext, kind);
+        }
+        if ((flags & ~peekCall) != 0) {
+            return badFlags();
+        }
+        if (slab != null) {
+            return postClaim(flags, iov, 0, 0, opContext, kind);
+        }
+        int refusal = PeekFlags.check(flags, opContext);
+        return refusal == 0 || !isUsable()
+            ? postRecv(receives(kind), flags | alwaysForRecvs | kind, iov, srcAddr, tag, ignore, opContext) : refusal;
+    }
+
+    /** Claims or discards what an entry has handed out; nothing else can be peeked at. */
+    private int postClaim(long flags, IoVec iov, long buf, long len, long opContext, long kind) {
+        if ((flags & Flags.PEEK) != 0) {
+            return badFlags();
+        }
+        if (!isUsable() || receive == null) {
+            return refused();
+        }
+        boolean takesBuffer = (flags & Flags.DISCARD) == 0;
+        return slab.claim(
+            flags | alwaysForRecvs | kind, iov, takesBuffer ? buf : 0, takesBuffer ? len : 0, opContext);
+    }
+
+    private int badFlags() {
+        return isUsable() ? -FabricErrno.EBADFLAGS : refused();
+    }
+
+    /** Enabled, and not put back to disabled by the one critical error there is: the end of the driver. */
+    boolean isUsable() {
+        return state == ENABLED && !driver.isGone();
+    }
+
+    /** Why an operation is not taken, a negative errno. */
+    int refused() {
+        if (!isUsable()) {
+            return -FabricErrno.EOPBADSTATE;
+        }
+        if (isUnconnected) {
+            return -FabricErrno.ENOTCONN;
+        }
+        return isClaimed ? -FabricErrno.EBUSY : -FabricErrno.EOPNOTSUPP;
+    }
+
+    /** A claim is open: where one thread posts nothing else gets through; several are kept apart under their lock. */
+    void onClaimed() {
+        if (!submission.isShared()) {
+            isClaimed = true;
+            transmit = null;
+        }
+    }
+
+    void onClaimEnded() {
+        if (isClaimed) {
+            isClaimed = false;
+            transmit = isUnconnected ? null : submission;
+        }
+    }
+
+    /** Sends are taken from now on, or refused with {@code -FI_ENOTCONN}; receives are taken all the same. */
+    void onConnection(boolean isConnected) {
+        if (!info.transmits()) {
+            return;
+        }
+        // in this order: another thread that finds nowhere to send to finds out why
+        if (isConnected) {
+            transmit = submission;
+            isUnconnected = false;
+        } else {
+            isUnconnected = true;
+            transmit = null;
+        }
+    }
+
+    /** Carried by sends without flags of their own. */
+    long sendFlags() {
+        return sendFlags;
+    }
+
+    /** What sends with flags of their own may carry. */
+    long sendCall() {
+        return sendCall;
+    }
+
+    /** Carried by sends with flags of their own, besides these. */
+    long alwaysForSends() {
+        return alwaysForSends;
+    }
+
     /** Forgets what it was bound to; under the fabric's lock. */
     void markClosed() {
         state = CLOSED;
-        TransmitSide side = transmitSide();
-        if (side != null) {
-            side.close();
-        }
-        if (receive != null) {
-            receive.close();
+        if (submission != null) {
+            submission.close();
         }
         if (slab != null) {
             bindings.rxCq().slabs().remove(slab);
             slab.close();
         }
-        closeGroups();
+        connection.closeGroups();
         bindings.unbind();
     }
 
     /** The driver has closed it: what it did not take out of the queues gives its completion credit back. */
     void onClosedInDriver() {
-        TransmitSide side = transmitSide();
-        if (side != null) {
-            side.onClosedInDriver();
-        }
-        if (receive != null) {
-            receive.onClosedInDriver();
-        }
+        submission.onClosedInDriver();
     }
 
     /** Sends that have not reached their level. */
     long outstandingSends() {
-        TransmitSide side = transmitSide();
-        return state != ENABLED || side == null ? 0 : side.outstanding();
+        return state != ENABLED ? 0 : submission.outstandingSends();
     }
 
     int state() {
         return state;
     }
 
-    @Override
     long id() {
         return id;
     }
 
-    @Override
+    /** A link has completed its address. */
     void rename(String address) {
         name = address;
     }
@@ -550,10 +1285,10 @@ public final class Endpoint extends ConnectionCalls implements Fid {
     }
 
     /** Maps what its messages are received into with {@link Mode#BUFFERED_RECV}; the driver has enabled it. */
-    void openSlab(DriverConnection connection, DriverEvent.EndpointReady ready) {
+    void openSlab(DriverConnection driverConnection, DriverEvent.EndpointReady ready) {
         if (BufferedMode.isAskedFor(info)) {
             bindings.rxCq().slabs().requireFree(ready.rxCqIndex());
-            slab = ReceiveSlab.open(connection, this, ready, options.buffered().min(), !domain.locks());
+            slab = ReceiveSlab.open(driverConnection, this, ready, options.buffered().min(), !domain.locks());
         }
     }
 
@@ -566,12 +1301,15 @@ public final class Endpoint extends ConnectionCalls implements Fid {
         return info;
     }
 
-    @Override
     Domain domain() {
         return domain;
     }
 
     EndpointBindings bindings() {
         return bindings;
+    }
+
+    EndpointConnection connection() {
+        return connection;
     }
 }

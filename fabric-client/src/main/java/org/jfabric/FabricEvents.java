@@ -73,7 +73,7 @@ final class FabricEvents implements ClientConductor.Listener {
             case DriverEvent.ConnectionMade made -> {
                 Endpoint endpoint = endpoints.get(made.endpointId());
                 if (endpoint != null) {
-                    endpoint.onConnected(made);
+                    endpoint.connection().onConnected(made);
                     guarded(() -> endpoint.bindings().eventQueue().report(
                         EventType.CONNECTED, endpoint, null, 0, made.cmData()));
                 }
@@ -81,7 +81,7 @@ final class FabricEvents implements ClientConductor.Listener {
             case DriverEvent.ConnectionFailed failed -> onConnectionFailed(failed);
             case DriverEvent.ConnectionEnded ended -> {
                 Endpoint endpoint = endpoints.get(ended.endpointId());
-                if (endpoint != null && endpoint.onConnectionEnded()) {
+                if (endpoint != null && endpoint.connection().onEnded()) {
                     guarded(() -> endpoint.bindings().eventQueue().report(
                         EventType.SHUTDOWN, endpoint, null, ended.errno(), NO_DATA));
                 }
@@ -92,7 +92,7 @@ final class FabricEvents implements ClientConductor.Listener {
     private void onConnectionFailed(DriverEvent.ConnectionFailed failed) {
         Endpoint endpoint = endpoints.get(failed.objectId());
         if (endpoint != null) {
-            endpoint.onConnectionFailed();
+            endpoint.connection().onFailed();
             guarded(() -> endpoint.bindings().eventQueue().reportError(
                 endpoint, endpoint.context(), 0, failed.errno(), failed.cmData()));
             return;

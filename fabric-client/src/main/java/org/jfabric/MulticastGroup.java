@@ -73,7 +73,7 @@ public final class MulticastGroup implements Fid {
         synchronized (domain.lock()) {
             if (open) {
                 open = false;
-                endpoint.onLeft(this);
+                endpoint.connection().onLeft(this);
                 domain.connections().leave(endpoint.id(), fiAddr);
             }
         }

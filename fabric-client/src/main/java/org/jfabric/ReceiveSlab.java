@@ -29,7 +29,7 @@ final class ReceiveSlab {
     private final RecvContext[] contexts;
     private final RecvContext[] lent;
     private final long[] ids = new long[SlabDescriptor.MAX_RETURNED];
-    private ReceiveSide receive;
+    private Submission submission;
     private int lentCount;
 
     ReceiveSlab(Endpoint endpoint, SlabView view, int endpointIndex, int leastBytes, boolean lends) {
@@ -62,8 +62,8 @@ final class ReceiveSlab {
     }
 
     /** How requests get to the driver; before the endpoint is enabled. */
-    void receive(ReceiveSide side) {
-        receive = side;
+    void submission(Submission endpointSubmission) {
+        submission = endpointSubmission;
     }
 
     Endpoint endpoint() {
@@ -114,7 +114,7 @@ final class ReceiveSlab {
             for (int i = 0; i < count; i++) {
                 ids[i] = lent[lentCount - count + i].id();
             }
-            if (receive.giveBack(ids, count) != 0) {
+            if (submission.giveBack(ids, count) != 0) {
                 return true;
             }
             for (int i = 0; i < count; i++) {
@@ -147,7 +147,7 @@ final class ReceiveSlab {
         }
         // first, because once the driver has it back another thread may read an entry with the same cell
         context.close();
-        int result = receive.giveBack(id);
+        int result = submission.giveBack(id);
         if (result != 0) {
             context.reopen(id);
         } else {
@@ -165,8 +165,8 @@ final class ReceiveSlab {
         long wanted = context.context();
         context.close();
         // the driver knows the message by the number, the application by what it has set
-        int result = iov == null ? receive.post(flags, buf, len, FabricAddress.ADDR_UNSPEC, id, 0, wanted)
-            : receive.post(flags, iov, FabricAddress.ADDR_UNSPEC, id, 0, wanted);
+        int result = iov == null ? submission.receive(flags, buf, len, FabricAddress.ADDR_UNSPEC, id, 0, wanted)
+            : submission.receive(flags, iov, FabricAddress.ADDR_UNSPEC, id, 0, wanted);
         if (result != 0) {
             context.reopen(id);
         } else {

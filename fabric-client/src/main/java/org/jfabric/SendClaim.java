@@ -20,8 +20,8 @@ import org.agrona.concurrent.UnsafeBuffer;
 public final class SendClaim {
     private final UnsafeBuffer buffer = new UnsafeBuffer(0, 0);
     /** Whose claim it is; null while there is none. It also keeps the memory mapped that the buffer shows. */
-    private EndpointCalls endpoint;
-    private TransmitSide side;
+    private Endpoint endpoint;
+    private Submission submission;
 
     /** A claim that is not open. */
     public SendClaim() {
@@ -58,9 +58,9 @@ public final class SendClaim {
      *     ended too.
      */
     public int commit(int lengthBytes, long destAddr, long tag, long opContext) {
-        EndpointCalls owner = endpoint;
+        Endpoint owner = endpoint;
         return owner == null ? -FabricErrno.EINVAL
-            : commit(owner, owner.sendFlags, lengthBytes, destAddr, tag, 0, opContext);
+            : commit(owner, owner.sendFlags(), lengthBytes, destAddr, tag, 0, opContext);
     }
 
     /**
@@ -76,18 +76,18 @@ public final class SendClaim {
      * @return as above; {@code -FI_EBADFLAGS} for flags that are not offered, which changes nothing.
      */
     public int commit(int lengthBytes, long destAddr, long tag, long data, long opContext, long flags) {
-        EndpointCalls owner = endpoint;
+        Endpoint owner = endpoint;
         if (owner == null) {
             return -FabricErrno.EINVAL;
         }
-        return (flags & ~owner.sendCall) != 0 ? -FabricErrno.EBADFLAGS
-            : commit(owner, flags | owner.alwaysForSends, lengthBytes, destAddr, tag, data, opContext);
+        return (flags & ~owner.sendCall()) != 0 ? -FabricErrno.EBADFLAGS
+            : commit(owner, flags | owner.alwaysForSends(), lengthBytes, destAddr, tag, data, opContext);
     }
 
     /** Gives the room back; nothing is sent. Does nothing if no claim is open. */
     public void abort() {
         if (endpoint != null) {
-            side.abortClaim();
+            submission.abortClaim();
             end();
         }
     }
@@ -98,32 +98,32 @@ public final class SendClaim {
     }
 
     private int commit(
-        EndpointCalls owner, long flags, int lengthBytes, long destAddr, long tag, long data, long opContext) {
+        Endpoint owner, long flags, int lengthBytes, long destAddr, long tag, long data, long opContext) {
         if (!owner.isUsable()) {
             int why = owner.refused();
             abort();
             return why;
         }
         if (lengthBytes < 0 || lengthBytes > buffer.capacity()
-            || destAddr == FabricAddress.ADDR_UNSPEC && side.needsDest()) {
+            || destAddr == FabricAddress.ADDR_UNSPEC && submission.needsDest()) {
             return -FabricErrno.EINVAL;
         }
-        int result = side.commitClaim(
+        int result = submission.commitClaim(
             flags | Flags.TAGGED | Flags.INJECT, lengthBytes, destAddr, tag, data, opContext);
         end();
         return result;
     }
 
     /** Claims for an endpoint; 0 or a negative errno. */
-    int open(EndpointCalls owner, TransmitSide transmit, int lengthBytes) {
+    int open(Endpoint owner, Submission sends, int lengthBytes) {
         if (endpoint != null) {
             return -FabricErrno.EBUSY;
         }
-        int result = transmit.claim(lengthBytes, buffer);
+        int result = sends.claim(lengthBytes, buffer);
         if (result == 0) {
             endpoint = owner;
-            side = transmit;
-            owner.onClaimed(transmit);
+            submission = sends;
+            owner.onClaimed();
         }
         return result;
     }
@@ -132,6 +132,6 @@ public final class SendClaim {
         buffer.wrap(0, 0);
         endpoint.onClaimEnded();
         endpoint = null;
-        side = null;
+        submission = null;
     }
 }

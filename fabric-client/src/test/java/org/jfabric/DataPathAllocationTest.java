@@ -4,6 +4,7 @@ import com.sun.management.ThreadMXBean;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.DriverState;
+import org.jfabric.client.QueuePort;
 import org.jfabric.client.QueueSignal;
 import org.jfabric.client.ReceiveQueue;
 import org.jfabric.client.TransmitQueue;
@@ -39,6 +40,8 @@ class DataPathAllocationTest {
     private final TransmitQueue transmit =
         new TransmitQueue(transmitFile.address(), RING_LENGTH, 8, signal, transmitFile);
     private final ReceiveQueue receive = new ReceiveQueue(receiveFile.address(), RING_LENGTH, 8, signal, receiveFile);
+    private final QueuePort port = new QueuePort(transmit, receive);
+    private final MemorySegment payload = Arena.ofAuto().allocate(64);
     private final RecordConsumer transmitConsumer = consumer(transmitFile);
     private final RecordConsumer receiveConsumer = consumer(receiveFile);
     private final UnsafeBuffer buffer = new UnsafeBuffer(new byte[256]);
@@ -75,9 +78,9 @@ class DataPathAllocationTest {
     }
 
     private long round() {
-        long sum = transmit.send(Flags.TAGGED, 1, 2, 3, 4, 5, 6);
-        sum += transmit.inject(Flags.TAGGED | Flags.INJECT, buffer, 1, 40, 3, 4, 5, 6);
-        sum += receive.receive(Flags.TAGGED, 1, 2, 3, 4, 5, 6);
+        long sum = port.send(Flags.TAGGED, 1, 2, 3, 4, 5, 6);
+        sum += port.inject(Flags.TAGGED | Flags.INJECT, payload.address(), 40, 3, 4, 5, 6);
+        sum += port.receive(Flags.TAGGED, 1, 2, 3, 4, 5, 6);
         take(transmitConsumer);
         take(transmitConsumer);
         take(receiveConsumer);

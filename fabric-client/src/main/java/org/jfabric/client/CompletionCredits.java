@@ -77,6 +77,24 @@ public final class CompletionCredits {
         return lock;
     }
 
+    /** Begins to submit: with a lock after other threads, else as the only one, which assertions check. */
+    public void enter() {
+        if (lock != null) {
+            lock.enter();
+        } else {
+            assert guard.enter();
+        }
+    }
+
+    /** Ends what {@link #enter()} began. */
+    public void exit() {
+        if (lock != null) {
+            lock.exit();
+        } else {
+            assert guard.exit();
+        }
+    }
+
     /**
      * Whether one more operation may be submitted.
      *

@@ -1,14 +1,15 @@
 package org.jfabric.client;
 
 /**
- * An endpoint's operations as the driver's engine takes them. An embedding client in INVOKER mode calls it directly,
- * the driver's queue poller calls it for everybody else.
+ * Where an endpoint's operations are posted: straight into the engine of an embedded driver in INVOKER mode, or into
+ * the queues of an attached client ({@link QueuePort}). The driver's queue poller posts into the engine for those.
  *
- * <p>What is posted here was well-formed; what it names may be invalid, and then it ends with an error entry. Owner:
- * the thread that runs the duty cycle.
+ * <p>What is posted here is well-formed; what it names may be invalid, and then it ends with an error entry. Nothing
+ * here blocks or allocates. Owner: of the engine the thread that runs the duty cycle, of the queues for each direction
+ * the one submitting thread.
  */
 public abstract class EndpointPort {
-    /** For the one subclass, in the driver. */
+    /** For {@link QueuePort} and the one subclass in the driver. */
     protected EndpointPort() {
     }
 
@@ -23,7 +24,7 @@ public abstract class EndpointPort {
      * @param tag      the tag, 0 for untagged.
      * @param data     remote CQ data.
      * @param context  returned in the entry.
-     * @return 0, or {@code -FI_EAGAIN} if as many sends as the endpoint can hold are outstanding.
+     * @return 0, or {@code -FI_EAGAIN} if as many sends as the endpoint can hold are outstanding, or the queue is full.
      */
     public abstract int send(long flags, long buf, long len, long destAddr, long tag, long data, long context);
 
@@ -58,6 +59,31 @@ public abstract class EndpointPort {
         long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context);
 
     /**
+     * Where the payload of an inject is written by the caller, so that it is not copied from elsewhere. Until
+     * {@link #commitInject} nothing else may be posted of this direction; a claim that is not committed is forgotten.
+     *
+     * @param len     bytes of the longest payload that may be committed, at most the endpoint's inject size.
+     * @param scratch native address of room for that many bytes, for a port without room of its own.
+     * @return native address, or {@code -FI_EAGAIN} as for {@link #send}.
+     */
+    public abstract long claimInject(int len, long scratch);
+
+    /**
+     * Posts a send whose payload was written where {@link #claimInject} said; it is taken before the call returns.
+     *
+     * @param flags    as for {@link #send}.
+     * @param payload  from {@link #claimInject}.
+     * @param len      bytes, at most those claimed.
+     * @param destAddr as for {@link #send}.
+     * @param tag      as for {@link #send}.
+     * @param data     as for {@link #send}.
+     * @param context  as for {@link #send}.
+     * @return 0 or a negative errno.
+     */
+    public abstract int commitInject(
+        long flags, long payload, int len, long destAddr, long tag, long data, long context);
+
+    /**
      * Posts a receive, or with one of {@link PeekFlags#ANY} looks at messages that came before one.
      *
      * @param flags   operation flags with {@code Flags.TAGGED} or {@code Flags.MSG}.
@@ -67,7 +93,8 @@ public abstract class EndpointPort {
      * @param tag     the tag, 0 for untagged.
      * @param ignore  bits of the tag that do not count.
      * @param context returned in the entry.
-     * @return 0, or {@code -FI_EAGAIN} if as many receives as the endpoint can hold are outstanding.
+     * @return 0, or {@code -FI_EAGAIN} if as many receives as the endpoint can hold are outstanding, or the queue is
+     *     full.
      */
     public abstract int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context);
 
@@ -87,31 +114,56 @@ public abstract class EndpointPort {
         long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context);
 
     /**
-     * Gives cells of the receive slab back; contexts that mean none are passed over.
+     * Gives cells of the receive slab back; contexts that mean none are ignored.
      *
      * @param contexts of entries that handed cells out.
-     * @param count    of them.
+     * @param count    of them, 1 to {@link org.jfabric.layout.SlabDescriptor#MAX_RETURNED}.
+     * @return 0, or {@code -FI_EAGAIN} if the queue is full.
      */
-    public abstract void giveBack(long[] contexts, int count);
+    public abstract int giveBack(long[] contexts, int count);
 
     /**
-     * Cancels one operation with that context, if it has not begun: it ends with {@code FI_ECANCELED}.
+     * Cancels one operation with that context, if it has not begun: it ends with {@code FI_ECANCELED}. What was posted
+     * before by the same thread is found, in both directions.
      *
      * @param context as posted.
+     * @return 0, or {@code -FI_EAGAIN} if the queue is full.
      */
-    public abstract void cancel(long context);
+    public abstract int cancel(long context);
 
     /**
      * Sends that have not reached their level.
      *
-     * @return how many.
+     * @return a count.
      */
     public abstract int outstandingSends();
 
     /**
-     * Receives that have not ended.
+     * Sends that may be posted now, as far as the endpoint's size allows.
      *
-     * @return how many.
+     * @return a count.
      */
-    public abstract int outstandingReceives();
+    public abstract long sendsLeft();
+
+    /**
+     * Receives that may be posted now, as far as the endpoint's size allows.
+     *
+     * @return a count.
+     */
+    public abstract long receivesLeft();
+
+    /**
+     * Sends that were posted and that the driver, which has closed the endpoint, will never take: their completion
+     * credit belongs to nobody. The engine takes each at once.
+     *
+     * @return a count.
+     */
+    public abstract long untakenSends();
+
+    /**
+     * As {@link #untakenSends()}, of receives.
+     *
+     * @return a count.
+     */
+    public abstract long untakenReceives();
 }

@@ -1,6 +1,5 @@
 package org.jfabric.client;
 
-import org.agrona.DirectBuffer;
 import org.agrona.UnsafeApi;
 import org.jfabric.codec.queue.SendRequestEncoder;
 import org.jfabric.codec.queue.SendVectorRequestEncoder;
@@ -9,7 +8,7 @@ import org.jfabric.layout.VectorRequestDescriptor;
 import org.jfabric.layout.Words;
 
 /**
- * The client's end of a {@code .tq} file. Only attached clients have one; an embedding client posts into the engine.
+ * The client's end of a {@code .tq} file.
  *
  * <p>Owner: the one submitting thread. Source: design of the data path, hop 2; fi_endpoint(3), section fi_cancel.
  */
@@ -95,8 +94,7 @@ public final class TransmitQueue extends RequestQueue {
      * Submits a send whose payload is copied into the record.
      *
      * @param flags    kind and operation flags, with {@code Flags.INJECT}.
-     * @param source   holds the payload.
-     * @param index    of its first byte; the range was checked.
+     * @param source   native address of the payload.
      * @param len      bytes, at most the endpoint's inject size.
      * @param destAddr destination.
      * @param tag      tag.
@@ -104,17 +102,14 @@ public final class TransmitQueue extends RequestQueue {
      * @param context  returned in an error entry.
      * @return as {@link #send}.
      */
-    public int inject(
-        long flags, DirectBuffer source, int index, int len, long destAddr, long tag, long data, long context) {
-        int offset = claim(HEAD_LENGTH + len);
-        if (offset < 0) {
-            return offset;
+    public int inject(long flags, long source, int len, long destAddr, long tag, long data, long context) {
+        long payload = claimInject(len);
+        if (payload < 0) {
+            return (int) payload;
         }
-        long record = ring + offset;
         // later lines first: the driver polls the first one, and must not fetch the others before they are written
-        copy(source, index, record + HEAD_LENGTH, len);
-        block(record, flags, 0, len, destAddr, tag, data, context);
-        commit(offset, HEAD_LENGTH + len, SEND_TYPE);
+        Words.copy(source, payload, len);
+        commitInject(flags, payload, len, destAddr, tag, data, context);
         return 0;
     }
 
@@ -122,27 +117,18 @@ public final class TransmitQueue extends RequestQueue {
      * Claims the record of a send whose payload is encoded in it.
      *
      * @param len bytes of the longest payload, at most the endpoint's inject size.
-     * @return offset of the record, or as {@link #send}.
+     * @return native address of the payload, on a cache line of its own, or as {@link #send}.
      */
-    public int claimInject(int len) {
-        return claim(HEAD_LENGTH + len);
-    }
-
-    /**
-     * Where the payload of a claimed record goes.
-     *
-     * @param offset from {@link #claimInject}.
-     * @return native address, on a cache line of its own.
-     */
-    public long payloadAddress(int offset) {
-        return ring + offset + HEAD_LENGTH;
+    public long claimInject(int len) {
+        int offset = claim(HEAD_LENGTH + len);
+        return offset < 0 ? offset : ring + offset + HEAD_LENGTH;
     }
 
     /**
      * Submits a claimed record.
      *
-     * @param offset   from {@link #claimInject}.
      * @param flags    kind and operation flags, with {@code Flags.INJECT}.
+     * @param payload  from {@link #claimInject}.
      * @param len      bytes of the payload, at most those claimed.
      * @param destAddr destination.
      * @param tag      tag.
@@ -150,39 +136,10 @@ public final class TransmitQueue extends RequestQueue {
      * @param context  returned in the entry.
      */
     public void commitInject(
-        int offset, long flags, int len, long destAddr, long tag, long data, long context) {
-        block(ring + offset, flags, 0, len, destAddr, tag, data, context);
-        commit(offset, HEAD_LENGTH + len, SEND_TYPE);
-    }
-
-    /**
-     * Copies out of any buffer into native memory.
-     *
-     * @param source holds the bytes.
-     * @param index  of the first one.
-     * @param dest   native address.
-     * @param len    bytes.
-     */
-    public static void copy(DirectBuffer source, int index, long dest, int len) {
-        byte[] array = source.byteArray();
-        long from = source.addressOffset() + index;
-        if (array == null) {
-            Words.copy(from, dest, len);
-        } else if (len > Words.SHORT_COPY_LIMIT) {
-            UnsafeApi.copyMemory(array, from, null, dest, len);
-        } else {
-            copyShort(array, from, dest, len);
-        }
-    }
-
-    private static void copyShort(byte[] array, long from, long dest, int len) {
-        int i = 0;
-        for (int end = len - 7; i < end; i += 8) {
-            UnsafeApi.putLong(dest + i, UnsafeApi.getLong(array, from + i));
-        }
-        for (; i < len; i++) {
-            UnsafeApi.putByte(dest + i, UnsafeApi.getByte(array, from + i));
-        }
+        long flags, long payload, int len, long destAddr, long tag, long data, long context) {
+        long record = payload - HEAD_LENGTH;
+        block(record, flags, 0, len, destAddr, tag, data, context);
+        commit((int) (record - ring), HEAD_LENGTH + len, SEND_TYPE);
     }
 
     private static void block(

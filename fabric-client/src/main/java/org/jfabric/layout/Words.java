@@ -75,6 +75,28 @@ public final class Words {
         }
     }
 
+    /**
+     * Copies bytes of an array.
+     *
+     * @param array  holds them.
+     * @param offset of the first one as {@code Unsafe} counts, the array's header included.
+     * @param dest   address.
+     * @param length bytes, 0 or more.
+     */
+    public static void copy(byte[] array, long offset, long dest, int length) {
+        if (length > SHORT_COPY_LIMIT) {
+            UnsafeApi.copyMemory(array, offset, null, dest, length);
+            return;
+        }
+        int i = 0;
+        for (int end = length - 7; i < end; i += 8) {
+            UnsafeApi.putLong(dest + i, UnsafeApi.getLong(array, offset + i));
+        }
+        for (; i < length; i++) {
+            UnsafeApi.putByte(dest + i, UnsafeApi.getByte(array, offset + i));
+        }
+    }
+
     private static void copyLessThanWord(long source, long dest, int length) {
         long done = 0;
         if ((length & 4) != 0) {

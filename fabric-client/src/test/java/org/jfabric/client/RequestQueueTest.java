@@ -78,18 +78,29 @@ class RequestQueueTest {
         for (int i = 0; i < payload.length; i++) {
             payload[i] = (byte) (i * 31);
         }
-        UnsafeBuffer direct = new UnsafeBuffer(Arena.ofAuto().allocate(payload.length).asByteBuffer());
-        direct.putBytes(0, payload);
-        for (UnsafeBuffer source : new UnsafeBuffer[] {new UnsafeBuffer(payload), direct}) {
-            assertEquals(0, transmit.inject(Flags.TAGGED | Flags.INJECT, source, 3, length, 9, 8, 0, 7));
-            assertEquals(RecordConsumer.RECORD, consumer.poll());
-            assertEquals(64 + length, consumer.length());
-            for (int i = 0; i < length; i++) {
-                assertEquals(payload[3 + i], ring.getByte(consumer.offset() + 64 + i));
-            }
-            consumer.advance();
-            consumer.release();
+        MemorySegment source = Arena.ofAuto().allocate(payload.length);
+        source.copyFrom(MemorySegment.ofArray(payload));
+        assertEquals(0, transmit.inject(Flags.TAGGED | Flags.INJECT, source.address() + 3, length, 9, 8, 0, 7));
+        assertInjected(payload, length);
+        long place = transmit.claimInject(length + 5);
+        new UnsafeBuffer(place, length).putBytes(0, payload, 3, length);
+        transmit.commitInject(Flags.TAGGED | Flags.INJECT, place, length, 9, 8, 0, 7);
+        assertInjected(payload, length);
+    }
+
+    private void assertInjected(byte[] payload, int length) {
+        assertEquals(RecordConsumer.RECORD, consumer.poll());
+        assertEquals(64 + length, consumer.length());
+        SendRequestDecoder send = new SendRequestDecoder().wrap(
+            ring, consumer.offset() + 8, SendRequestDecoder.BLOCK_LENGTH, 0);
+        assertEquals(length, send.length());
+        assertEquals(9, send.destAddr());
+        assertEquals(7, send.context());
+        for (int i = 0; i < length; i++) {
+            assertEquals(payload[3 + i], ring.getByte(consumer.offset() + 64 + i));
         }
+        consumer.advance();
+        consumer.release();
     }
 
     @Test
@@ -114,11 +125,11 @@ class RequestQueueTest {
 
     @Test
     void shouldRefuseWhileTheRingIsFullAndWrapWithPadding() {
-        UnsafeBuffer payload = new UnsafeBuffer(new byte[960]);
+        MemorySegment payload = Arena.ofAuto().allocate(960);
         TransmitQueue large = new TransmitQueue(file.address(), RING_LENGTH, 1000, signal, file);
         long posted = 0;
         for (int i = 0; i < 50; i++) {
-            while (large.inject(Flags.INJECT, payload, 0, 700 + i, 0, 0, 0, 0) == 0) {
+            while (large.inject(Flags.INJECT, payload.address(), 700 + i, 0, 0, 0, 0) == 0) {
                 posted++;
             }
             assertEquals(posted - i, large.untaken());

@@ -41,6 +41,21 @@ class WordsTest {
         }
     }
 
+    @Test
+    void shouldCopyEveryLengthOfAnArray() {
+        byte[] array = new byte[LONGEST + MARGIN];
+        UnsafeBuffer view = new UnsafeBuffer(array);
+        for (int i = 0; i < array.length; i++) {
+            array[i] = (byte) (i * 17 + 3);
+        }
+        source.putBytes(0, array);
+        for (int length = 0; length <= LONGEST; length++) {
+            dest.setMemory(0, dest.capacity(), (byte) 0);
+            Words.copy(array, view.addressOffset() + 5, dest.addressOffset() + MARGIN, length);
+            assertCopied(5, MARGIN, length);
+        }
+    }
+
     private void assertCopied(int from, int to, int length) {
         for (int i = 0; i < dest.capacity(); i++) {
             boolean inside = i >= to && i < to + length;

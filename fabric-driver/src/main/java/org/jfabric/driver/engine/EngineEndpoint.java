@@ -97,6 +97,17 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     @Override
+    public long claimInject(int len, long scratch) {
+        return sendsLeft() > 0 ? scratch : -FabricErrno.EAGAIN;
+    }
+
+    @Override
+    public int commitInject(
+        long flags, long payload, int len, long destAddr, long tag, long data, long context) {
+        return inject(flags, payload, len, destAddr, tag, data, context);
+    }
+
+    @Override
     public int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
         try {
             int posted = receiver.expect(flags, buf, len, srcAddr, tag, ignore, context);
@@ -130,23 +141,25 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     @Override
-    public void giveBack(long[] contexts, int count) {
+    public int giveBack(long[] contexts, int count) {
         if (!closed) {
             engine.leaveQuick();
             receiver.giveBack(contexts, count);
         }
+        return 0;
     }
 
     @Override
-    public void cancel(long context) {
+    public int cancel(long context) {
         // operations without a context, such as injected ones, cannot be cancelled
         try {
             engine.leaveQuick();
             if (!closed && context != 0 && !receiver.cancel(context)) {
                 sender.cancel(context);
             }
+            return 0;
         } catch (InternalError ex) {
-            inHand(ex);
+            return inHand(ex);
         }
     }
 
@@ -167,6 +180,30 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     @Override
+    public long sendsLeft() {
+        return settings.txSize() - sender.outstanding();
+    }
+
+    @Override
+    public long receivesLeft() {
+        return settings.rxSize() - receiver.outstanding();
+    }
+
+    @Override
+    public long untakenSends() {
+        return 0;
+    }
+
+    @Override
+    public long untakenReceives() {
+        return 0;
+    }
+
+    /**
+     * Receives that have not ended.
+     *
+     * @return how many.
+     */
     public int outstandingReceives() {
         return receiver.outstanding();
     }

@@ -4,7 +4,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 import org.agrona.UnsafeApi;
-import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Flags;
 import org.jfabric.client.QueueSignal;
 import org.jfabric.client.TransmitQueue;
@@ -47,7 +46,7 @@ public class TransmitQueueBenchmark {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment file = arena.allocate(RecordRingDescriptor.HEADER_LENGTH + RING_LENGTH, PAGE);
     private final MemorySegment words = arena.allocate(WORDS_LENGTH, WORDS_LENGTH);
-    private final UnsafeBuffer payload = new UnsafeBuffer(new byte[PAGE]);
+    private final MemorySegment payload = arena.allocate(PAGE, PAGE);
 
     /** Payload of an inject in bytes. */
     @Param({"8", "64"})
@@ -117,7 +116,7 @@ public class TransmitQueueBenchmark {
      */
     @Benchmark
     public int inject() {
-        int result = queue.inject(Flags.TAGGED | Flags.INJECT, payload, 0, injectBytes, 3, 4, 5, 6);
+        int result = queue.inject(Flags.TAGGED | Flags.INJECT, payload.address(), injectBytes, 3, 4, 5, 6);
         drain();
         return result;
     }

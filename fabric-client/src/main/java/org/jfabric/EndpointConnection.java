@@ -1,0 +1,234 @@
+package org.jfabric;
+
+import org.agrona.DirectBuffer;
+import org.jfabric.client.DriverEvent;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Connection management of one active endpoint (fi_cm): its connection and its peer, the names that it asks for, and
+ * its multicast groups. What the calls do and refuse is described at those of {@link Endpoint}.
+ *
+ * <p>Owner: control calls under the fabric's lock; events on the client's thread, or in the cycle of an embedded
+ * driver.
+ */
+final class EndpointConnection {
+    private static final int IDLE = 0;
+    private static final int CONNECTING = 1;
+    private static final int CONNECTED = 2;
+    private static final int ENDED = 3;
+
+    private final Endpoint endpoint;
+    private final Domain domain;
+    private final Info info;
+    /** Of what changes by control calls and by events; never held over a command. */
+    private final Object lock = new Object();
+    private int state = IDLE;
+    private String peer;
+    /** Under the fabric's lock. */
+    private final List<MulticastGroup> groups = new ArrayList<>();
+
+    EndpointConnection(Endpoint endpoint, Domain domain, Info info) {
+        this.endpoint = endpoint;
+        this.domain = domain;
+        this.info = info;
+    }
+
+    void connect(String address, DirectBuffer param, int offset, int length) {
+        Codes.required(address, "address");
+        requireConnectionOriented("connect");
+        byte[] data = ConnectionData.take(param, offset, length, domain);
+        synchronized (domain.lock()) {
+            if (info.handle() instanceof ConnectionRequest) {
+                throw badState("was opened to accept a connection", "Accept, or open another endpoint to connect.");
+            }
+            endpoint.enable();
+            begin();
+            boolean begun = false;
+            try {
+                domain.connections().connect(endpoint.id(), address, data);
+                begun = true;
+            } finally {
+                giveUpUnless(begun);
+            }
+        }
+    }
+
+    void accept(DirectBuffer param, int offset, int length) {
+        requireConnectionOriented("accept");
+        byte[] data = ConnectionData.take(param, offset, length, domain);
+        synchronized (domain.lock()) {
+            if (!(info.handle() instanceof ConnectionRequest request)) {
+                throw badState("was not opened to accept a connection", "Open it with the info of a CONNREQ event.");
+            }
+            request.requireWaiting();
+            endpoint.enable();
+            begin();
+            boolean begun = false;
+            try {
+                request.answer();
+                domain.connections().accept(endpoint.id(), request.id(), data);
+                begun = true;
+            } finally {
+                giveUpUnless(begun);
+            }
+        }
+    }
+
+    void shutdown(long flags) {
+        requireConnectionOriented("shutdown");
+        if (flags != 0) {
+            throw new FabricException(FabricErrno.EBADFLAGS,
+                "flags are " + Codes.hex(flags) + ", none are defined", "Shut down with flags 0.");
+        }
+        synchronized (domain.lock()) {
+            if (endpoint.state() == Endpoint.CLOSED) {
+                throw badState("is closed", "Open another one.");
+            }
+            synchronized (lock) {
+                requireConnected();
+                end();
+            }
+            try {
+                domain.connections().shutdown(endpoint.id());
+            } catch (FabricException refused) {
+                // the peer's end came first
+                if (refused.errno() != FabricErrno.ENOTCONN) {
+                    throw refused;
+                }
+            }
+        }
+    }
+
+    MulticastGroup join(String address, long flags, long opContext) {
+        Codes.required(address, "address");
+        synchronized (domain.lock()) {
+            if (endpoint.state() != Endpoint.ENABLED) {
+                throw badState("is not enabled", "Enable it first.");
+            }
+            DriverEvent.AddressReady ready = domain.connections().join(endpoint.id(), flags, address);
+            AddressVector vector = endpoint.bindings().addressVector();
+            vector.onInserted(ready.fiAddr(), ready.address());
+            MulticastGroup group = new MulticastGroup(domain, endpoint, ready.address(), ready.fiAddr(), opContext);
+            groups.add(group);
+            EventQueue events = endpoint.bindings().eventQueue();
+            if (events != null) {
+                events.report(EventType.JOIN_COMPLETE, group, opContext, 0);
+            }
+            return group;
+        }
+    }
+
+    void onLeft(MulticastGroup group) {
+        groups.remove(group);
+    }
+
+    void closeGroups() {
+        groups.forEach(MulticastGroup::markClosed);
+        groups.clear();
+    }
+
+    String peer() {
+        requireConnectionOriented("getpeer");
+        synchronized (lock) {
+            if (peer == null) {
+                requireConnected();
+            }
+            return peer;
+        }
+    }
+
+    void setname(String address) {
+        Codes.required(address, "address");
+        synchronized (domain.lock()) {
+            if (endpoint.state() != Endpoint.OPEN || info.handle() != null) {
+                throw badState(endpoint.state() == Endpoint.CLOSED ? "is closed"
+                    : endpoint.state() == Endpoint.ENABLED ? "is enabled" : "has the address of its handle",
+                    "Name an endpoint before it is enabled.");
+            }
+            if (domain.usesSocketNames()) {
+                ConnectionData.requireSocket(address);
+            } else {
+                ConnectionData.requireOwn(address, domain.fabric().driverName());
+            }
+            info.srcAddr(address);
+        }
+    }
+
+    /** The request that the endpoint was opened for, 0 for none. */
+    long requestId() {
+        return info.handle() instanceof ConnectionRequest request ? request.id() : 0;
+    }
+
+    /** The passive endpoint that the endpoint has taken over, 0 for none. */
+    long passiveId() {
+        return info.handle() instanceof PassiveEndpoint passive && passive.isOpen() ? passive.id() : 0;
+    }
+
+    void onConnected(DriverEvent.ConnectionMade event) {
+        synchronized (lock) {
+            state = CONNECTED;
+            peer = event.peerAddress();
+            endpoint.rename(event.localAddress());
+            endpoint.onConnection(true);
+        }
+    }
+
+    void onFailed() {
+        synchronized (lock) {
+            state = IDLE;
+        }
+    }
+
+    /** False if the application has ended it before. */
+    boolean onEnded() {
+        synchronized (lock) {
+            if (state != CONNECTED) {
+                return false;
+            }
+            end();
+            return true;
+        }
+    }
+
+    private void begin() {
+        synchronized (lock) {
+            if (state != IDLE) {
+                throw badState(state == CONNECTING ? "is connecting"
+                    : state == CONNECTED ? "is connected" : "was connected", "Open another one.");
+            }
+            // before the command: its events may come before its answer
+            state = CONNECTING;
+        }
+    }
+
+    private void giveUpUnless(boolean begun) {
+        if (!begun) {
+            onFailed();
+        }
+    }
+
+    private void end() {
+        state = ENDED;
+        endpoint.onConnection(false);
+    }
+
+    private void requireConnected() {
+        if (state != CONNECTED) {
+            throw new FabricException(FabricErrno.ENOTCONN, "the endpoint is not connected"
+                + (state == ENDED ? " any more" : ""), "Wait for the event CONNECTED.");
+        }
+    }
+
+    private void requireConnectionOriented(String what) {
+        if (!info.connects()) {
+            throw new FabricException(FabricErrno.ENOSYS, what + " of an endpoint of type " + info.epAttr().type(),
+                "Open it with EndpointType.MSG.");
+        }
+    }
+
+    private FabricException badState(String what, String remedy) {
+        return new FabricException(FabricErrno.EOPBADSTATE, "the endpoint " + what, remedy);
+    }
+}

@@ -1,0 +1,414 @@
+package org.jfabric;
+
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.client.CompletionCredits;
+import org.jfabric.client.EndpointPort;
+import org.jfabric.client.UseLock;
+import org.jfabric.layout.Words;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+
+/**
+ * Submits the operations of an enabled endpoint: checks their arguments, takes completion credit and posts them into
+ * the endpoint's port.
+ *
+ * <p>Owner: for each direction the one submitting thread of its completion queue; with a lock any thread.
+ */
+final class Submission {
+    private final EndpointPort port;
+    /** Null if the endpoint does not send. */
+    private final CompletionCredits sends;
+    /** Null if the endpoint does not receive. */
+    private final CompletionCredits receives;
+    private final UseLock sendLock;
+    private final UseLock receiveLock;
+    private final LocalMemory memory;
+    private final long maxMsgSize;
+    private final int injectSize;
+    /** Whether sends name their destination; a connected endpoint ignores it. */
+    private final boolean needsDest;
+    /** What is copied here is taken before the call returns. */
+    private final MemorySegment scratch;
+    private final long scratchAddress;
+    private final long[] onePiece = new long[2];
+    private final long[] oneCell = new long[1];
+    /** Why no send is posted now, a positive errno: closed, or a claim is open; 0 otherwise. */
+    private int sendRefusal;
+    /** Why no receive is posted now, a positive errno: closed; 0 otherwise. */
+    private int receiveRefusal;
+    /** Where the payload of the open claim is. */
+    private long claimedAddress;
+
+    /** The credits of a direction that the endpoint does not have are null. */
+    Submission(
+        EndpointPort port, CompletionCredits sends, CompletionCredits receives, LocalMemory memory, long maxMsgSize,
+        int injectSize, boolean needsDest) {
+        this.port = port;
+        this.sends = sends;
+        this.receives = receives;
+        this.sendLock = sends == null ? null : sends.lock();
+        this.receiveLock = receives == null ? null : receives.lock();
+        this.memory = memory;
+        this.maxMsgSize = maxMsgSize;
+        this.injectSize = injectSize;
+        this.needsDest = needsDest;
+        this.scratch = Arena.ofAuto().allocate(sends == null ? 1 : Math.max(1, injectSize), Long.BYTES);
+        this.scratchAddress = scratch.address();
+    }
+
+    int send(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
+        if ((flags & Flags.INJECT) != 0) {
+            return sendCopied(flags, buf, len, destAddr, tag, data, context);
+        }
+        if (len < 0 || len > maxMsgSize || destAddr == FabricAddress.ADDR_UNSPEC && needsDest) {
+            return -FabricErrno.EINVAL;
+        }
+        if (sendLock != null) {
+            return sendLocked(flags, buf, len, destAddr, tag, data, context);
+        }
+        assert sends.guard().enter();
+        int result = sends.available() ? port.send(flags, buf, len, destAddr, tag, data, context)
+            : -FabricErrno.EAGAIN;
+        if (result == 0) {
+            sends.take();
+        }
+        assert sends.guard().exit();
+        return result;
+    }
+
+    private int sendLocked(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
+        sendLock.enter();
+        try {
+            int refusal = refusal(sends, sendRefusal);
+            return refusal != 0 ? refusal
+                : taken(sends, port.send(flags, buf, len, destAddr, tag, data, context));
+        } finally {
+            sendLock.exit();
+        }
+    }
+
+    int send(long flags, IoVec iov, long destAddr, long tag, long data, long context) {
+        if (iov == null || !iov.isValid()) {
+            return -FabricErrno.EINVAL;
+        }
+        if (iov.count() <= 1) {
+            return send(flags, iov.firstAddress(), iov.lengthBytes(), destAddr, tag, data, context);
+        }
+        if ((flags & Flags.INJECT) != 0) {
+            return sendCopied(flags, iov, destAddr, tag, data, context);
+        }
+        if (iov.lengthBytes() > maxMsgSize || destAddr == FabricAddress.ADDR_UNSPEC && needsDest) {
+            return -FabricErrno.EINVAL;
+        }
+        sends.enter();
+        try {
+            int refusal = refusal(sends, sendRefusal);
+            return refusal != 0 ? refusal : taken(
+                sends, port.sendVector(flags, iov.pieces(), iov.count(), destAddr, tag, data, context));
+        } finally {
+            sends.exit();
+        }
+    }
+
+    /** Posts a send of one piece of registered memory whose bytes are taken before the return. */
+    private int sendCopied(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
+        sends.enter();
+        try {
+            onePiece[0] = buf;
+            onePiece[1] = len;
+            return sendGathered(flags, onePiece, 1, len, destAddr, tag, data, context);
+        } finally {
+            sends.exit();
+        }
+    }
+
+    /** Posts a send of several pieces of registered memory whose bytes are taken before the return. */
+    private int sendCopied(long flags, IoVec iov, long destAddr, long tag, long data, long context) {
+        sends.enter();
+        try {
+            return sendGathered(flags, iov.pieces(), iov.count(), iov.lengthBytes(), destAddr, tag, data, context);
+        } finally {
+            sends.exit();
+        }
+    }
+
+    private int sendGathered(
+        long flags, long[] pieces, int count, long len, long destAddr, long tag, long data, long context) {
+        if (sendRefusal != 0) {
+            return -sendRefusal;
+        }
+        if (len < 0 || len > injectSize || destAddr == FabricAddress.ADDR_UNSPEC && needsDest) {
+            return -FabricErrno.EINVAL;
+        }
+        if (!memory.gather(pieces, count, scratchAddress)) {
+            return -FabricErrno.EFAULT;
+        }
+        return sends.available()
+            ? taken(sends, port.inject(flags, scratchAddress, (int) len, destAddr, tag, data, context))
+            : -FabricErrno.EAGAIN;
+    }
+
+    int inject(
+        long flags, DirectBuffer source, int offset, int len, long destAddr, long tag, long data, long context) {
+        if (len < 0 || len > injectSize || destAddr == FabricAddress.ADDR_UNSPEC && needsDest || source == null
+            || offset < 0 || offset > source.capacity() - len) {
+            return -FabricErrno.EINVAL;
+        }
+        sends.enter();
+        try {
+            int refusal = refusal(sends, sendRefusal);
+            if (refusal != 0) {
+                return refusal;
+            }
+            int result = source.byteArray() != null
+                ? injectArray(flags, source, offset, len, destAddr, tag, data, context)
+                : port.inject(flags, source.addressOffset() + offset, len, destAddr, tag, data, context);
+            return taken(sends, result);
+        } finally {
+            // only the address was in use: memory whose last user was this call must not go before
+            Reference.reachabilityFence(source);
+            sends.exit();
+        }
+    }
+
+    /** Ports take native addresses, so what lies in an array is copied to where the port takes the payload from. */
+    private int injectArray(
+        long flags, DirectBuffer source, int offset, int len, long destAddr, long tag, long data, long context) {
+        long payload = port.claimInject(len, scratchAddress);
+        if (payload < 0) {
+            return (int) payload;
+        }
+        Words.copy(source.byteArray(), source.addressOffset() + offset, payload, len);
+        return port.commitInject(flags, payload, len, destAddr, tag, data, context);
+    }
+
+    /** Claims room for a payload and shows it; the slot for its entry is taken already here. */
+    int claim(int length, UnsafeBuffer buffer) {
+        if (length < 0 || length > injectSize) {
+            return -FabricErrno.EINVAL;
+        }
+        sends.enter();
+        try {
+            int refusal = refusal(sends, sendRefusal);
+            if (refusal != 0) {
+                return refusal;
+            }
+            long payload = port.claimInject(length, scratchAddress);
+            if (payload < 0) {
+                return (int) payload;
+            }
+            sends.take();
+            sendRefusal = FabricErrno.EBUSY;
+            claimedAddress = payload;
+            buffer.wrap(payload, length);
+            return 0;
+        } finally {
+            sends.exit();
+        }
+    }
+
+    /** Posts what was claimed, with a length that is not greater; the claim ends whatever the answer is. */
+    int commitClaim(long flags, int length, long destAddr, long tag, long data, long context) {
+        sends.enter();
+        try {
+            if (sendRefusal != FabricErrno.EBUSY) {
+                return -sendRefusal;
+            }
+            int result = port.commitInject(flags, claimedAddress, length, destAddr, tag, data, context);
+            sendRefusal = 0;
+            if (result != 0) {
+                sends.giveBack(1);
+            }
+            return result;
+        } finally {
+            sends.exit();
+        }
+    }
+
+    /** Ends the claim without a message, if it is still open. */
+    void abortClaim() {
+        lock(sendLock);
+        if (sendRefusal == FabricErrno.EBUSY) {
+            sendRefusal = 0;
+            sends.giveBack(1);
+        }
+        unlock(sendLock);
+    }
+
+    /** Whether a send without destination is refused. */
+    boolean needsDest() {
+        return needsDest;
+    }
+
+    /** Whether several threads may send, one after the other under the lock. */
+    boolean isShared() {
+        return sendLock != null;
+    }
+
+    int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
+        if (len < 0) {
+            return -FabricErrno.EINVAL;
+        }
+        if (receiveLock != null) {
+            return receiveLocked(flags, buf, len, srcAddr, tag, ignore, context);
+        }
+        assert receives.guard().enter();
+        int result = receives.available() ? port.receive(flags, buf, len, srcAddr, tag, ignore, context)
+            : -FabricErrno.EAGAIN;
+        if (result == 0) {
+            receives.take();
+        }
+        assert receives.guard().exit();
+        return result;
+    }
+
+    private int receiveLocked(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
+        receiveLock.enter();
+        try {
+            int refusal = refusal(receives, receiveRefusal);
+            return refusal != 0 ? refusal
+                : taken(receives, port.receive(flags, buf, len, srcAddr, tag, ignore, context));
+        } finally {
+            receiveLock.exit();
+        }
+    }
+
+    int receive(long flags, IoVec iov, long srcAddr, long tag, long ignore, long context) {
+        if (iov == null || !iov.isValid()) {
+            return -FabricErrno.EINVAL;
+        }
+        if (iov.count() <= 1) {
+            return receive(flags, iov.firstAddress(), iov.lengthBytes(), srcAddr, tag, ignore, context);
+        }
+        receives.enter();
+        try {
+            int refusal = refusal(receives, receiveRefusal);
+            return refusal != 0 ? refusal : taken(
+                receives, port.receiveVector(flags, iov.pieces(), iov.count(), srcAddr, tag, ignore, context));
+        } finally {
+            receives.exit();
+        }
+    }
+
+    /** Gives cells of the receive slab back; 0, or {@code -FI_EAGAIN} if there is no room in the queue. */
+    int giveBack(long[] contexts, int count) {
+        receives.enter();
+        try {
+            return receiveRefusal != 0 ? -receiveRefusal : port.giveBack(contexts, count);
+        } finally {
+            receives.exit();
+        }
+    }
+
+    /** Gives one cell of the receive slab back. */
+    int giveBack(long context) {
+        receives.enter();
+        try {
+            oneCell[0] = context;
+            return receiveRefusal != 0 ? -receiveRefusal : port.giveBack(oneCell, 1);
+        } finally {
+            receives.exit();
+        }
+    }
+
+    /** Asks to cancel an operation. It takes no credit, because it makes no entry of its own. */
+    int cancel(long context) {
+        CompletionCredits credits = sends != null ? sends : receives;
+        credits.enter();
+        try {
+            int refusal = sends != null ? sendRefusal : receiveRefusal;
+            return refusal != 0 ? -refusal : port.cancel(context);
+        } finally {
+            credits.exit();
+        }
+    }
+
+    /** Sends that may be posted now. */
+    long sendsLeft() {
+        lock(sendLock);
+        try {
+            return Math.min(port.sendsLeft(), sends.left());
+        } finally {
+            unlock(sendLock);
+        }
+    }
+
+    /** Receives that may be posted now. */
+    long receivesLeft() {
+        lock(receiveLock);
+        try {
+            return Math.min(port.receivesLeft(), receives.left());
+        } finally {
+            unlock(receiveLock);
+        }
+    }
+
+    /** Sends that have not reached their level; 0 if the endpoint does not send. */
+    long outstandingSends() {
+        if (sends == null) {
+            return 0;
+        }
+        lock(sendLock);
+        try {
+            return port.outstandingSends();
+        } finally {
+            unlock(sendLock);
+        }
+    }
+
+    /** Takes nothing any more: a thread that is on its way here comes before, or is refused. */
+    void close() {
+        if (sends != null) {
+            lock(sendLock);
+            if (sendRefusal == FabricErrno.EBUSY) {
+                // the slot that the open claim has taken
+                sends.giveBack(1);
+            }
+            sendRefusal = FabricErrno.EOPBADSTATE;
+            unlock(sendLock);
+        }
+        if (receives != null) {
+            lock(receiveLock);
+            receiveRefusal = FabricErrno.EOPBADSTATE;
+            unlock(receiveLock);
+        }
+    }
+
+    /** The driver has closed the endpoint: what it did not take out of the queues gives its completion credit back. */
+    void onClosedInDriver() {
+        if (sends != null) {
+            sends.giveBack(port.untakenSends());
+        }
+        if (receives != null) {
+            receives.giveBack(port.untakenReceives());
+        }
+    }
+
+    /** Why an operation cannot be posted, a negative errno; 0 if it can. */
+    private static int refusal(CompletionCredits credits, int refusal) {
+        return refusal != 0 ? -refusal : credits.available() ? 0 : -FabricErrno.EAGAIN;
+    }
+
+    /** Takes the slot of an operation that was posted. */
+    private static int taken(CompletionCredits credits, int result) {
+        if (result == 0) {
+            credits.take();
+        }
+        return result;
+    }
+
+    private static void lock(UseLock lock) {
+        if (lock != null) {
+            lock.enter();
+        }
+    }
+
+    private static void unlock(UseLock lock) {
+        if (lock != null) {
+            lock.exit();
+        }
+    }
+}
