@@ -3,6 +3,7 @@ package org.jfabric.driver;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -198,6 +199,19 @@ class DriverControlTest {
         assertEquals(FabricErrno.EINVAL, client.expectFailure());
         client.openCompletionQueue(16, 4, 0, 99);
         client.expect(CompletionQueueReadyDecoder.TEMPLATE_ID);
+    }
+
+    /** Else a client that opens and closes endpoints for long would run out of them. */
+    @Test
+    void shouldGiveTheActivityByteOfAClosedEndpointToTheNextOne() {
+        launch(ThreadingMode.SHARED);
+        ControlClient client = client();
+        ControlClient.Queues closed = client.open("", "");
+        ControlClient.Queues open = client.open("", "");
+        assertNotEquals(closed.activityIndex, open.activityIndex);
+        close(client, 4, closed.endpointId);
+        client.expect(DoneDecoder.TEMPLATE_ID);
+        assertEquals(closed.activityIndex, client.open("", "").activityIndex);
     }
 
     @Test

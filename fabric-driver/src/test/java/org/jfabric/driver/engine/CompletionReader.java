@@ -1,8 +1,10 @@
 package org.jfabric.driver.engine;
 
 import org.agrona.UnsafeApi;
+import org.jfabric.client.WaitLine;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,6 +19,7 @@ final class CompletionReader {
     final CompletionWriter writer;
     private final long memory;
     private final int capacity;
+    private final WaitLine line;
     private long position;
     private long errors;
     private long ofDriver;
@@ -30,9 +33,10 @@ final class CompletionReader {
         long length = CompletionQueueDescriptor.fileLength(capacity);
         memory = UnsafeApi.allocateMemory(length);
         UnsafeApi.setMemory(memory, length, (byte) 0);
-        writer = new CompletionWriter(
-            memory, capacity, driverShare, new WaitPoint(memory + CompletionQueueDescriptor.WAIT_OFFSET), () -> {
-            });
+        long waitAddress = memory + CompletionQueueDescriptor.WAIT_OFFSET;
+        line = new WaitLine(waitAddress, MemorySegment.NULL);
+        writer = new CompletionWriter(memory, capacity, driverShare, new WaitPoint(waitAddress), () -> {
+        });
     }
 
     void free() {
@@ -89,6 +93,16 @@ final class CompletionReader {
     /** Whether the driver says that messages wait for slots of its share. */
     boolean isHeldBack() {
         return UnsafeApi.getIntAcquire(null, memory + CompletionQueueDescriptor.HELD_BACK_OFFSET) != 0;
+    }
+
+    /** Begins to sleep until so many entries were written, as a client's thread does. */
+    void sleep(long wakeAt) {
+        line.announce(wakeAt);
+    }
+
+    /** Whether the driver has woken the sleeper. */
+    boolean isAwake() {
+        return line.signal() != 0;
     }
 
     long errors() {

@@ -317,6 +317,31 @@ class MultiReceiveTest {
         assertAtRest();
     }
 
+    /** The driver's slots are used up before its entries are as many as the reader waits for: no more will come. */
+    @Test
+    void shouldWakeASleepingReaderWhenItHoldsAMessageBack() {
+        rig.driverShare = 3;
+        open();
+        b.mrecv(4096, 8192, 200, 7);
+        b.completions.sleep(10);
+        for (int i = 1; i <= 3; i++) {
+            send(a, 10, i);
+            rig.settle();
+        }
+        assertFalse(b.completions.isHeldBack());
+        assertFalse(b.completions.isAwake(), "three entries of ten");
+        send(a, 10, 4);
+        rig.settle();
+        assertTrue(b.completions.isHeldBack());
+        assertTrue(b.completions.isAwake());
+        for (int i = 1; i <= 4; i++) {
+            assertMessage(7, 4096 + (i - 1) * 16L, 10, i);
+        }
+        b.endpoint.cancel(7);
+        assertReleased(7, FabricErrno.ECANCELED);
+        assertAtRest();
+    }
+
     /** A slot becomes free and a message arrives in the same cycle, while an older one waits for the slot. */
     @Test
     void shouldTellEachSenderWhatItsMessageReachedWhileOthersAreHeldBack() {

@@ -82,6 +82,30 @@ class CompletionLevelTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
+    @Requirement("CL-025")
+    void shouldGiveTheStrongerOfTwoLevels(Setup setup) {
+        setup.assumeDeliveryLevel();
+        try (FabricPair pair = new FabricPair(setup)) {
+            long[] levels = levels(setup);
+            int context = 0;
+            for (int stronger = 1; stronger < levels.length; stronger++) {
+                for (int weaker = 0; weaker < stronger; weaker++) {
+                    for (int length : LENGTHS) {
+                        context++;
+                        receive(pair, length, 5, context);
+                        pair.b.awaitStep();
+                        send(pair, length, 5, context, levels[weaker] | levels[stronger]);
+                        pair.a.await(context);
+                        assertPlaced(pair, levels[stronger], length, context);
+                        pair.b.await(context);
+                    }
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
     @Requirement({"CL-004", "OPF-001", "OPF-006", "OPF-009", "OPF-017", "OPF-018"})
     void shouldHavePlacedTheDataWhenTheDefaultIsDelivery(Setup setup) {
         setup.assumeDeliveryLevel();

@@ -167,10 +167,14 @@ class TcpLinkTest {
         TransmitOperation transmit = a.operation(Flags.TAGGED | Flags.TRANSMIT_COMPLETE, 2, 64, 2);
         TransmitOperation deliver = a.operation(Flags.TAGGED | Flags.DELIVERY_COMPLETE, 3, 64, 3);
         deliver.awaited = TransmitOperation.LINK | Flags.DELIVERY_COMPLETE;
+        TransmitOperation both = a.operation(
+            Flags.TAGGED | Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE, 4, 64, 4);
+        both.awaited = TransmitOperation.LINK | Flags.DELIVERY_COMPLETE;
         there.pauses = true;
         assertEquals(Channel.DONE, here.channel.send(plain, 0));
         assertEquals(Channel.PENDING, here.channel.send(transmit, 0));
         assertEquals(Channel.DONE, here.channel.send(deliver, 0), "the link has it; the level comes by itself");
+        assertEquals(Channel.DONE, here.channel.send(both, 0), "the stronger level counts");
         assertTrue(here.channel.awaitsPeer());
         for (int i = 0; i < 100; i++) {
             a.step();
@@ -178,10 +182,10 @@ class TcpLinkTest {
         }
         assertEquals(List.of(), here.sent);
         there.pauses = false;
-        await(() -> here.acknowledged.size() == 1);
+        await(() -> here.acknowledged.size() == 2);
         assertEquals(List.of(transmit.id()), here.sent);
-        assertEquals(List.of(deliver.id()), here.acknowledged);
-        assertEquals(3, there.messages.size());
+        assertEquals(List.of(deliver.id(), both.id()), here.acknowledged);
+        assertEquals(4, there.messages.size());
         assertFalse(here.channel.awaitsPeer());
     }
 
