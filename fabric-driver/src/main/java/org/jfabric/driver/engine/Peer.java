@@ -65,9 +65,9 @@ final class Peer extends ChannelHandler {
         this.source = source;
         this.context = context;
         this.receiver = context.receiver();
-        this.frameHandler = new PeerFrames(this, context);
-        this.streamHandler = new PeerStreams(this, context);
         this.outbox = new Outbox(context);
+        this.frameHandler = new PeerFrames(this, context, credit, outbox);
+        this.streamHandler = new PeerStreams(this, receiver, credit);
         this.held = new HeldMessages(context, this, credit, source < 0);
     }
 
@@ -283,15 +283,6 @@ final class Peer extends ChannelHandler {
      */
     EntryOrder entryOrder() {
         return entryOrder;
-    }
-
-    /**
-     * The byte credit of both directions.
-     *
-     * @return the one account of it.
-     */
-    ByteCredit credit() {
-        return credit;
     }
 
     /**

@@ -13,15 +13,19 @@ import org.jfabric.driver.link.TransmitOperation;
 final class PeerFrames extends FrameHandler {
     private final Peer peer;
     private final PeerContext context;
+    private final ByteCredit credit;
+    private final Outbox outbox;
 
-    PeerFrames(Peer peer, PeerContext context) {
+    PeerFrames(Peer peer, PeerContext context, ByteCredit credit, Outbox outbox) {
         this.peer = peer;
         this.context = context;
+        this.credit = credit;
+        this.outbox = outbox;
     }
 
     @Override
     public void onGrant(int grant) {
-        if (peer.credit().onGrant(grant) && peer.outbox().onCredit()) {
+        if (credit.onGrant(grant) && outbox.onCredit()) {
             peer.schedule();
         }
     }
@@ -51,7 +55,7 @@ final class PeerFrames extends FrameHandler {
     public void onSegmentsRequested(long operationId, long sink, long length) {
         TransmitOperation operation = context.sender().find(operationId);
         if (operation == null || operation.peer != peer || peer.segments() == null
-            || !peer.outbox().segment(operation, sink, length)) {
+            || !outbox.segment(operation, sink, length)) {
             peer.violation("asked for segments of an operation that was not announced");
         } else {
             peer.schedule();
@@ -71,7 +75,6 @@ final class PeerFrames extends FrameHandler {
             peer.violation("finished an operation that was not announced");
             return;
         }
-        Outbox outbox = peer.outbox();
         outbox.disown(operation);
         if (errno == 0 && operation.awaited != 0) {
             // the answer to its fence is still to come

@@ -11,15 +11,17 @@ import org.jfabric.driver.link.StreamHandler;
 final class PeerStreams extends StreamHandler {
     private final Peer peer;
     private final Receiver receiver;
+    private final ByteCredit credit;
 
-    PeerStreams(Peer peer, PeerContext context) {
+    PeerStreams(Peer peer, Receiver receiver, ByteCredit credit) {
         this.peer = peer;
-        this.receiver = context.receiver();
+        this.receiver = receiver;
+        this.credit = credit;
     }
 
     @Override
     public boolean canStore(long length) {
-        return peer.credit().canHold(length);
+        return credit.canHold(length);
     }
 
     @Override
