@@ -475,7 +475,7 @@ final class Receiver {
             boolean isPull = next.state == ReceiveOperation.ENDED_TO_TELL;
             // in hand, so that it is found if an access to shared memory fails
             next.state = ReceiveOperation.POSTED;
-            if (isPull && peer.payloads() != null) {
+            if (isPull && peer.channel() != null) {
                 pulls.reportEnded(next, next.endedErrno);
                 continue;
             }
