@@ -1,7 +1,6 @@
 package org.jfabric.driver.engine;
 
 import org.jfabric.Flags;
-import org.jfabric.driver.link.Channel;
 
 import java.util.Arrays;
 
@@ -113,8 +112,7 @@ final class Acknowledgements {
     }
 
     private boolean trySend(long operation, long levels, int errno) {
-        Channel channel = peer.channel();
-        if (channel.acknowledge(operation, levels, errno, peer.grant()) < 0) {
+        if (peer.frames().acknowledge(operation, levels, errno, peer.grant()) < 0) {
             peer.grantNotSent();
             return false;
         }

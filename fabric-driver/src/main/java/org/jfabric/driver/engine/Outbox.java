@@ -2,7 +2,8 @@ package org.jfabric.driver.engine;
 
 import org.agrona.UnsafeApi;
 import org.jfabric.Flags;
-import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.FrameChannel;
+import org.jfabric.driver.link.SegmentChannel;
 import org.jfabric.driver.link.TransmitOperation;
 
 import java.util.Set;
@@ -202,7 +203,7 @@ final class Outbox {
     }
 
     /** Sends segments, a bounded number; stops where room in the channel ends. */
-    int flushSegments(Peer peer, Channel channel) {
+    int flushSegments(Peer peer, SegmentChannel channel) {
         int budget = context.settings().segmentBurst();
         int work = 0;
         TransmitOperation operation = owned.first();
@@ -243,7 +244,8 @@ final class Outbox {
         if (!peer.isShort(length)) {
             return true;
         }
-        Channel channel = peer.channel();
+        // a wire without frames has no credit that a short message could lack
+        FrameChannel channel = peer.frames();
         if (!awaitsCredit) {
             awaitsCredit = true;
             awaitsCreditSinceNs = context.nowNs();

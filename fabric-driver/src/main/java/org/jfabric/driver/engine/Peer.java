@@ -6,8 +6,12 @@ import org.jfabric.FabricErrno;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
-import org.jfabric.driver.link.Placement;
-import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.FrameChannel;
+import org.jfabric.driver.link.FrameHandler;
+import org.jfabric.driver.link.PayloadChannel;
+import org.jfabric.driver.link.PayloadHandler;
+import org.jfabric.driver.link.SegmentChannel;
+import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.TransmitOperation;
 
 import java.nio.charset.StandardCharsets;
@@ -37,10 +41,15 @@ final class Peer extends ChannelHandler {
     private int source;
     private int state = DOWN;
     private Channel channel;
+    /** The channel while it is up, if its wire has announced payloads, frames, segments; else null. */
+    private PayloadChannel payloads;
+    private FrameChannel frames;
+    private SegmentChannel segments;
     /** The endpoint's, at hand for each message. */
     private final Receiver receiver;
+    private final PeerFrames frameHandler;
+    private final PeerStreams streamHandler;
     private long eagerLimit;
-    private boolean isStream;
 
     private final ByteCredit credit = new ByteCredit();
     private final Outbox outbox;
@@ -57,6 +66,8 @@ final class Peer extends ChannelHandler {
         this.context = context;
         this.receiver = context.receiver();
         this.outbox = new Outbox(context);
+        this.frameHandler = new PeerFrames(this, context, credit, outbox);
+        this.streamHandler = new PeerStreams(this, receiver, credit);
         this.held = new HeldMessages(context, this, credit, source < 0);
     }
 
@@ -136,6 +147,48 @@ final class Peer extends ChannelHandler {
         return channel;
     }
 
+    /**
+     * The channel, if payloads can wait at their sender on its wire.
+     *
+     * @return null also if the peer is not up.
+     */
+    PayloadChannel payloads() {
+        return payloads;
+    }
+
+    /**
+     * The channel, if its wire is one of frames.
+     *
+     * @return null also if the peer is not up.
+     */
+    FrameChannel frames() {
+        return frames;
+    }
+
+    /**
+     * The channel, if its wire carries payloads in segments.
+     *
+     * @return null also if the peer is not up.
+     */
+    SegmentChannel segments() {
+        return segments;
+    }
+
+    @Override
+    public FrameHandler frameHandler() {
+        return frameHandler;
+    }
+
+    @Override
+    public PayloadHandler payloadHandler() {
+        return frameHandler;
+    }
+
+    @Override
+    public StreamHandler streamHandler() {
+        return streamHandler;
+    }
+
     void connecting(Channel newChannel) {
         if (state != UP) {
             state = CONNECTING;
@@ -163,8 +216,8 @@ final class Peer extends ChannelHandler {
     }
 
     /** Whether a message may go at once over that channel, which was this peer's. */
-    boolean canSendShort(Channel way, long length) {
-        return way == channel && state == UP && length <= eagerLimit && credit.covers(length) && outbox.isClear();
+    boolean canSendShort(FrameChannel way, long length) {
+        return way == frames && state == UP && length <= eagerLimit && credit.covers(length) && outbox.isClear();
     }
 
     boolean isShort(long length) {
@@ -229,26 +282,12 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * Whether the peer's wire knows no credit: what it sends is stored as long as there is room, then not read.
-     *
-     * @return true for the channel of now, or the last one.
-     */
-    boolean isStream() {
-        return isStream;
-    }
-
-    /**
      * The order in which the entries of this peer's messages are written.
      *
      * @return the same object for as long as the peer is known.
      */
     EntryOrder entryOrder() {
         return entryOrder;
-    }
-
-    @Override
-    public boolean canStore(long length) {
-        return credit.canHold(length);
     }
 
     /**
@@ -334,9 +373,9 @@ final class Peer extends ChannelHandler {
         return state == UP;
     }
 
-    /** The channel was full: looks again in the next cycle, unless the channel will tell. */
+    /** The channel was full: tries again in the next cycle, unless the channel says when there is room. */
     void scheduleUnlessTold() {
-        if (!isStream) {
+        if (frames != null) {
             schedule();
         }
     }
@@ -382,12 +421,12 @@ final class Peer extends ChannelHandler {
             schedule();
             return work;
         }
-        if (credit.isGrantOwed() && channel.sendGrant(grant()) < 0) {
+        if (frames != null && credit.isGrantOwed() && frames.sendGrant(grant()) < 0) {
             grantNotSent();
             return work;
         }
         if (outbox.isSegmenting()) {
-            work += outbox.flushSegments(this, channel);
+            work += outbox.flushSegments(this, segments);
             if (outbox.isSegmenting()) {
                 schedule();
             }
@@ -409,7 +448,7 @@ final class Peer extends ChannelHandler {
     }
 
     private void scheduleIfGrantOwed() {
-        if (state == UP && credit.isGrantOwed()) {
+        if (frames != null && credit.isGrantOwed()) {
             schedule();
         }
     }
@@ -425,11 +464,14 @@ final class Peer extends ChannelHandler {
     public void onUp(Channel newChannel) {
         channel = newChannel;
         state = UP;
-        isStream = newChannel.limits().isStream();
-        eagerLimit = isStream ? newChannel.limits().maxMessageBytes()
-            : Math.min(context.eagerLimitBytes(), newChannel.limits().eagerLimitBytes());
-        if (isStream) {
+        payloads = newChannel.payloads();
+        frames = newChannel.frames();
+        segments = newChannel.segments();
+        if (frames == null) {
+            eagerLimit = newChannel.limits().maxMessageBytes();
             credit.unlimited();
+        } else {
+            eagerLimit = Math.min(context.eagerLimitBytes(), newChannel.limits().eagerLimitBytes());
         }
         if (outbox.onCredit()) {
             schedule();
@@ -467,81 +509,8 @@ final class Peer extends ChannelHandler {
     }
 
     @Override
-    public void onGrant(int grant) {
-        if (credit.onGrant(grant) && outbox.onCredit()) {
-            schedule();
-        }
-    }
-
-    @Override
     public void onMessage(long flags, long tag, long data, long messageAddress, int length) {
         receiver.onMessage(this, flags, tag, data, messageAddress, length);
-    }
-
-    @Override
-    public void onMessageToAcknowledge(
-        long operation, long flags, long tag, long data, long messageAddress, int length) {
-        context.receiver().levels().onMessage(this, operation, flags, tag, data, messageAddress, length);
-    }
-
-    @Override
-    public void onAcknowledged(long operationId, long levels, int errno) {
-        if (context.sender().onAcknowledged(this, operationId, levels, errno)) {
-            scheduleWaiting();
-        } else {
-            violation("acknowledged what was not asked for");
-        }
-    }
-
-    @Override
-    public void onAnnounce(long flags, long tag, long data, RemotePayload payload) {
-        context.receiver().onAnnounce(this, flags, tag, data, payload);
-    }
-
-    @Override
-    public void onSegmentsRequested(long operationId, long sink, long length) {
-        TransmitOperation operation = context.sender().find(operationId);
-        if (operation == null || operation.peer != this || !outbox.segment(operation, sink, length)) {
-            violation("asked for segments of an operation that was not announced");
-        } else {
-            schedule();
-        }
-    }
-
-    @Override
-    public void onSegment(long sink, long offset, long segmentAddress, int length) {
-        context.receiver().onSegment(this, sink, offset, segmentAddress, length);
-    }
-
-    @Override
-    public void onPulled(long operationId, int errno) {
-        context.receiver().onPulled(this, operationId, errno);
-    }
-
-    @Override
-    public void onFinished(long operationId, int errno) {
-        TransmitOperation operation = context.sender().find(operationId);
-        if (operation == null || operation.peer != this
-            || operation.state != TransmitOperation.ANNOUNCED && operation.state != TransmitOperation.SEGMENTING) {
-            violation("finished an operation that was not announced");
-            return;
-        }
-        outbox.disown(operation);
-        if (errno == 0 && operation.awaited != 0) {
-            // the answer to its fence is still to come
-            outbox.own(operation, TransmitOperation.AWAITING);
-        } else {
-            // the number may come from the peer: an entry has a positive one
-            int reason = errno == 0 ? operation.failure : errno;
-            context.sender().end(operation, reason >= 0 ? reason : FabricErrno.EIO);
-        }
-        scheduleWaiting();
-    }
-
-    private void scheduleWaiting() {
-        if (state == UP && !outbox.isClear()) {
-            schedule();
-        }
     }
 
     @Override
@@ -552,19 +521,26 @@ final class Peer extends ChannelHandler {
         }
     }
 
-    @Override
-    public void place(long flags, long tag, long data, long length, Placement placement) {
-        context.receiver().place(this, flags, tag, data, length, placement);
+    /**
+     * The peer has acknowledged a message of ours.
+     *
+     * @param operationId our id.
+     * @param levels      reached.
+     * @param errno       0, or why they never will be.
+     */
+    void acknowledged(long operationId, long levels, int errno) {
+        if (context.sender().onAcknowledged(this, operationId, levels, errno)) {
+            scheduleWaiting();
+        } else {
+            violation("acknowledged what was not asked for");
+        }
     }
 
-    @Override
-    public void onPlaced(Placement placement) {
-        context.receiver().onPlaced(this, placement);
-    }
-
-    @Override
-    public void onAborted(Placement placement, int errno) {
-        context.receiver().onAborted(this, placement, errno);
+    /** An operation has ended, so what waits may begin. */
+    void scheduleWaiting() {
+        if (state == UP && !outbox.isClear()) {
+            schedule();
+        }
     }
 
     /**
@@ -588,8 +564,7 @@ final class Peer extends ChannelHandler {
      */
     void close(int errno) {
         Channel open = channel;
-        state = DOWN;
-        channel = null;
+        down();
         outbox.clear();
         held.close();
         entryOrder.clear();
@@ -600,10 +575,17 @@ final class Peer extends ChannelHandler {
         }
     }
 
-    void fail(int errno) {
-        context.onFailing(channel);
+    private void down() {
         state = DOWN;
         channel = null;
+        payloads = null;
+        frames = null;
+        segments = null;
+    }
+
+    void fail(int errno) {
+        context.onFailing(channel);
+        down();
         pulls.clearControl();
         acknowledgements.clear();
         outbox.failAll(errno);

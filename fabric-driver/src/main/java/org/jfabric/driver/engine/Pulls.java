@@ -33,7 +33,7 @@ final class Pulls {
         operation.remoteOperation = payload.operation();
         operation.received = 0;
         operation.finishErrno = 0;
-        if (peer.channel() == null) {
+        if (peer.payloads() == null) {
             receiver.fail(operation, 0, FabricErrno.ECONNRESET);
             return;
         }
@@ -42,12 +42,13 @@ final class Pulls {
         long length = operation.placedBytes();
         int result = length == 0
             ? Channel.DONE
-            : peer.channel().pull(payload, operation.region(), operation.address, operation.pieces, length);
+            : peer.payloads().pull(payload, operation.region(), operation.address, operation.pieces, length);
         if (result == Channel.DONE) {
             end(operation, 0);
         } else if (result == Channel.PENDING) {
             operation.state = ReceiveOperation.PULLING;
-        } else if (result == -FabricErrno.EOPNOTSUPP || result == -FabricErrno.EAGAIN) {
+        } else if (peer.segments() != null
+            && (result == -FabricErrno.EOPNOTSUPP || result == -FabricErrno.EAGAIN)) {
             // a link that is busy now is not asked again: segments come through its normal flow
             operation.state = ReceiveOperation.WANTS_SEGMENTS;
             if (!tellPeer(peer, operation)) {
@@ -64,7 +65,7 @@ final class Pulls {
         operation.remoteOperation = payload.operation();
         operation.received = 0;
         operation.finishErrno = 0;
-        if (peer.channel() == null) {
+        if (peer.payloads() == null) {
             receiver.end(operation);
             return;
         }
@@ -75,7 +76,7 @@ final class Pulls {
     /** Sends what the peer has to know of this receive; false if the channel is full. */
     boolean tellPeer(Peer peer, ReceiveOperation operation) {
         if (operation.state == ReceiveOperation.WANTS_SEGMENTS) {
-            int result = peer.channel().requestSegments(
+            int result = peer.segments().requestSegments(
                 operation.remoteOperation, operation.id, operation.placedBytes(), peer.grant());
             if (result < 0) {
                 peer.grantNotSent();
@@ -84,7 +85,7 @@ final class Pulls {
             operation.state = ReceiveOperation.SEGMENTS;
             return true;
         }
-        if (peer.channel().finish(operation.remoteOperation, operation.finishErrno, peer.grant()) < 0) {
+        if (peer.payloads().finish(operation.remoteOperation, operation.finishErrno, peer.grant()) < 0) {
             peer.grantNotSent();
             return false;
         }

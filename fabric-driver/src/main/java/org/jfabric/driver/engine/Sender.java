@@ -3,6 +3,7 @@ package org.jfabric.driver.engine;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.FrameChannel;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.driver.resource.RegisteredRegion;
@@ -67,7 +68,8 @@ final class Sender {
         this.injectSizeBytes = settings.injectSizeBytes();
         this.order = settings.strictSends() ? new SubmissionOrder() : null;
         this.shortSends = new ShortSends(
-            order == null && counter == null, regions, pool, completions, completionIndex, completed);
+            order == null && counter == null, regions, pool, completions, completionIndex, completed,
+            peers.failure());
     }
 
     /** A destination means another peer, or none. */
@@ -221,10 +223,16 @@ final class Sender {
     }
 
     boolean announce(Peer peer, TransmitOperation operation) {
+        FrameChannel frames = peer.frames();
+        if (frames == null) {
+            // longer than the longest message of a wire without announcements
+            fail(operation, FabricErrno.EOPNOTSUPP);
+            return true;
+        }
         hold(operation);
         // the loopback link may take the payload and finish the operation before the call returns
         peer.outbox().own(operation, TransmitOperation.ANNOUNCED);
-        int result = peer.channel().announce(operation, peer.grant());
+        int result = frames.announce(operation, peer.grant());
         if (result == Channel.DONE) {
             return true;
         }
@@ -449,7 +457,7 @@ final class Sender {
      */
     void recover(List<Peer> all) {
         Set<TransmitOperation> known = Collections.newSetFromMap(new IdentityHashMap<>());
-        shortSends.recover(peers.failure());
+        shortSends.recover();
         pool.addFree(known);
         for (Peer peer : all) {
             peer.outbox().addAll(known);

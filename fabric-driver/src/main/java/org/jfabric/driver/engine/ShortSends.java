@@ -3,6 +3,7 @@ package org.jfabric.driver.engine;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.FrameChannel;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.layout.MemoryRegionDescriptor;
@@ -26,10 +27,11 @@ final class ShortSends {
     private final CompletionWriter completions;
     private final int completionIndex;
     private final CompletedCount completed;
+    private final LinkFailure failure;
     private long dest;
     private Peer peer;
     /** Null while there is no short way. */
-    private Channel channel;
+    private FrameChannel channel;
     private RegisteredRegion region;
     /** The upper 24 bits of the region's addresses. */
     private long regionKey;
@@ -41,21 +43,22 @@ final class ShortSends {
 
     ShortSends(
         boolean enabled, RegionTable regions, TransmitPool pool, CompletionWriter completions, int completionIndex,
-        CompletedCount completed) {
+        CompletedCount completed, LinkFailure failure) {
         this.enabled = enabled;
         this.regions = regions;
         this.pool = pool;
         this.completions = completions;
         this.completionIndex = completionIndex;
         this.completed = completed;
+        this.failure = failure;
     }
 
     /** Prepares the short way to a peer that a message was just sent to. */
     void prepare(long destAddr, Peer newPeer) {
-        if (enabled && newPeer.isUp() && newPeer.channel().sendsShort()) {
+        if (enabled && newPeer.frames() != null) {
             dest = destAddr;
             peer = newPeer;
-            channel = newPeer.channel();
+            channel = newPeer.frames();
         }
     }
 
@@ -69,7 +72,7 @@ final class ShortSends {
 
     /** Sends a message; false if it has to take the general path. */
     boolean send(long flags, long buf, long len, long destAddr, long tag, long context) {
-        Channel way = channel;
+        FrameChannel way = channel;
         if (way == null || destAddr != dest || (flags & NOT_SHORT) != 0) {
             return false;
         }
@@ -94,6 +97,12 @@ final class ShortSends {
             to.grantNotSent();
             return false;
         }
+        if (!to.isUp()) {
+            // went down inside the call
+            inHand = false;
+            fail(flags, context, FabricErrno.ECONNRESET);
+            return true;
+        }
         to.spend(len);
         completed.increment();
         if ((flags & Flags.COMPLETION) != 0) {
@@ -115,15 +124,18 @@ final class ShortSends {
     }
 
     /** Ends the send that was in hand when an access to memory failed. */
-    void recover(LinkFailure failure) {
-        if (!inHand) {
-            return;
+    void recover() {
+        if (inHand) {
+            inHand = false;
+            if (completions.ended() == endedBefore) {
+                fail(inHandFlags, inHandContext, FabricErrno.EIO);
+            }
         }
-        inHand = false;
-        if (completions.ended() == endedBefore) {
-            completed.increment();
-            completions.error(completionIndex, 0, inHandContext, Flags.SEND | inHandFlags & KIND, 0, 0, 0, 0, -1L, 0,
-                FabricErrno.EIO, failure.of(FabricErrno.EIO), null);
-        }
+    }
+
+    private void fail(long flags, long context, int errno) {
+        completed.increment();
+        completions.error(completionIndex, 0, context, Flags.SEND | flags & KIND, 0, 0, 0, 0, -1L, 0, errno,
+            failure.of(errno), null);
     }
 }

@@ -47,7 +47,7 @@ final class Streams {
                 Placement.Action.DIRECT, operation.address, operation.pieces, operation.placedBytes(), operation.id);
             return;
         }
-        if (peer.isStream()) {
+        if (peer.frames() == null) {
             keep(peer, flags, tag, data, length, placement);
             return;
         }

@@ -32,17 +32,6 @@ public abstract class ConnectionManager {
     public abstract int cmDataBytes();
 
     /**
-     * Receives that the link keeps posted for each connection alone, all of them when it is made: each message of the
-     * peer takes one, and {@link ChannelHandler#onReposted(int)} tells when it is there again. A protocol above can
-     * give its peers credit by it.
-     *
-     * @return a count, the same for all connections; 0 where messages need no receive, or connections share them.
-     */
-    public int postedReceives() {
-        return 0;
-    }
-
-    /**
      * Begins to take requests for an address; {@link ListenerHandler#onListening(String)} or
      * {@link ListenerHandler#onFailed(int)} follows.
      *

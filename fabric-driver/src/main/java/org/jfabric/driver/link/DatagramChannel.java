@@ -11,13 +11,7 @@ import org.jfabric.Flags;
  *
  * <p>Owner: progress agent.
  */
-public abstract class DatagramChannel extends ForeignChannel {
-    /** Credit is a matter of our own wire: as much as one grant can say, renewed when half of it is spent. */
-    private static final int GRANT = Integer.MAX_VALUE;
-    private static final long RENEW_BYTES = 1L << 29;
-    /** Upper bound of what the engine counts for a message beyond its length. */
-    private static final int COST_BYTES = 128;
-
+public abstract class DatagramChannel extends Channel {
     /** First part of the key. */
     public final long keyHigh;
     /** Second part of the key. */
@@ -27,10 +21,6 @@ public abstract class DatagramChannel extends ForeignChannel {
     private final boolean isGroup;
     private final long notCarried;
     private boolean closed;
-    /** Credit that is left. */
-    private long creditBytes;
-    /** Renewed so far; grants are counted in 32 bits, which run over. */
-    private int renewedBytes;
 
     /**
      * A channel that is not up yet.
@@ -57,8 +47,6 @@ public abstract class DatagramChannel extends ForeignChannel {
     /** The engine may use it now. */
     public final void up() {
         handler().onOpening();
-        handler().onGrant(GRANT);
-        creditBytes = GRANT;
         handler().onUp(this);
     }
 
@@ -78,43 +66,6 @@ public abstract class DatagramChannel extends ForeignChannel {
      */
     public final boolean isClosed() {
         return closed;
-    }
-
-    /**
-     * A message has left, or not; told from the link's poll.
-     *
-     * @param operation   its id.
-     * @param lengthBytes of its payload.
-     * @param errno       0 or a positive fabric errno.
-     */
-    public final void onSent(long operation, long lengthBytes, int errno) {
-        creditBytes -= lengthBytes + COST_BYTES;
-        if (creditBytes < RENEW_BYTES) {
-            creditBytes += RENEW_BYTES;
-            renewedBytes += (int) RENEW_BYTES;
-            handler().onGrant(GRANT + renewedBytes);
-        }
-        handler().onSent(operation, errno);
-    }
-
-    /**
-     * The same for a message that ends inside of the engine's own call, after {@link #mayEndNow}.
-     *
-     * @param operation accepted.
-     */
-    protected final void endedNow(TransmitOperation operation) {
-        creditBytes -= operation.length + COST_BYTES;
-    }
-
-    /**
-     * Whether a message may end inside of the engine's own call: the engine must not hear of new credit there, so the
-     * message that brings it waits for a poll.
-     *
-     * @param operation to be sent.
-     * @return true if it asks for no more than acceptance, and needs no renewal.
-     */
-    protected final boolean mayEndNow(TransmitOperation operation) {
-        return (operation.flags & Flags.TRANSMIT_COMPLETE) == 0 && creditBytes - operation.length >= RENEW_BYTES;
     }
 
     /**

@@ -3,7 +3,7 @@ package org.jfabric.driver.link;
 import org.jfabric.layout.Words;
 
 /**
- * Where the bytes of a streamed message go: the engine's answer to {@link ChannelHandler#place}.
+ * Where the bytes of a streamed message go: the engine's answer to {@link StreamHandler#place}.
  *
  * <p>One object for each connection, filled anew for each message. Owner: progress agent.
  */

@@ -97,6 +97,6 @@ public abstract class SocketLinkProvider extends ReliableLinkProvider {
     protected ChannelLimits limits(DriverConfig config) {
         return new ChannelLimits(
             Integer.MAX_VALUE, 0, MemoryRegionDescriptor.MAX_LENGTH, Long.BYTES, levels,
-            limits(config, 0).messageOrder(), true);
+            limits(config, 0).messageOrder());
     }
 }

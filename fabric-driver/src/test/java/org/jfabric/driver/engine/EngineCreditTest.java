@@ -364,32 +364,32 @@ class EngineCreditTest {
                     peer.onMessage(Flags.TAGGED, 1, 0, b.memory, 1024);
                 }
             }
-            case 1 -> peer.onSegment(12345, 0, b.memory, 10);
-            case 2 -> peer.onSegment(0, 0, b.memory, -4);
-            case 3 -> peer.onFinished(0x7777_0000_0000L, 0);
-            case 4 -> peer.onFinished(-1, 0);
-            case 5 -> peer.onSegmentsRequested(99, 0, 10);
-            case 6 -> peer.onSegmentsRequested(announcedId, 0, 5001);
+            case 1 -> peer.frameHandler().onSegment(12345, 0, b.memory, 10);
+            case 2 -> peer.frameHandler().onSegment(0, 0, b.memory, -4);
+            case 3 -> peer.frameHandler().onFinished(0x7777_0000_0000L, 0);
+            case 4 -> peer.frameHandler().onFinished(-1, 0);
+            case 5 -> peer.frameHandler().onSegmentsRequested(99, 0, 10);
+            case 6 -> peer.frameHandler().onSegmentsRequested(announcedId, 0, 5001);
             case 7 -> {
                 RemotePayload payload = new RemotePayload();
                 payload.set(1, -1, 0, 0, 0);
-                peer.onAnnounce(Flags.TAGGED, 1, 0, payload);
+                peer.frameHandler().onAnnounce(Flags.TAGGED, 1, 0, payload);
             }
             case 8 -> {
                 RemotePayload payload = new RemotePayload();
                 for (int i = 0; i < 70_000 && peer.channel() != null; i++) {
                     payload.set(i, 10, 0, 0, 0);
-                    peer.onAnnounce(Flags.TAGGED, 1, 0, payload);
+                    peer.frameHandler().onAnnounce(Flags.TAGGED, 1, 0, payload);
                 }
             }
             case 9 -> {
                 Placement placement = new Placement();
-                peer.place(Flags.TAGGED, 1, 0, Long.MAX_VALUE - 10, placement);
+                peer.streamHandler().place(Flags.TAGGED, 1, 0, Long.MAX_VALUE - 10, placement);
                 assertEquals(Placement.Action.REFUSE, placement.action());
             }
             default -> {
                 Placement placement = new Placement();
-                peer.place(Flags.TAGGED, 1, 0, 1 << 20, placement);
+                peer.streamHandler().place(Flags.TAGGED, 1, 0, 1 << 20, placement);
                 assertEquals(Placement.Action.REFUSE, placement.action());
             }
         }

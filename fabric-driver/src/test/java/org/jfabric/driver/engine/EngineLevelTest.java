@@ -2,7 +2,7 @@ package org.jfabric.driver.engine;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
-import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.FrameHandler;
 import org.jfabric.driver.link.scripted.Script;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Test;
@@ -358,7 +358,7 @@ class EngineLevelTest {
             send(MATCH, 8, 5, 10);
             assertEquals(0, a.send(MATCH, a.buf(0), 8, toC, 6, 0, 11));
             rig.settle();
-            ChannelHandler handler = a.channel(b).handler();
+            FrameHandler handler = a.channel(b).frameHandler();
             // the one to the peer is the first or second record of the pool, in some use
             for (long use = 0; use < 100 && a.errors.size() == i; use++) {
                 handler.onAcknowledged(use << 32 | 0, levels[i], 0);
@@ -375,7 +375,7 @@ class EngineLevelTest {
         for (long id : new long[] {-1, Long.MAX_VALUE, Long.MIN_VALUE, 64, 1L << 62}) {
             int before = a.errors.size();
             connect();
-            a.channel(b).handler().onAcknowledged(id, Flags.MATCH_COMPLETE, 0);
+            a.channel(b).frameHandler().onAcknowledged(id, Flags.MATCH_COMPLETE, 0);
             assertEquals(before + 1, a.errors.size(), "id " + id);
             rig.settle();
         }
@@ -388,7 +388,7 @@ class EngineLevelTest {
         send(Engines.TAGGED, 8, 1, 10);
         assertSuccess(a, 10);
         rig.settle();
-        ChannelHandler handler = b.channel(a).handler();
+        FrameHandler handler = b.channel(a).frameHandler();
         long flags = Flags.TAGGED | Flags.MATCH_COMPLETE | Flags.FENCE;
         handler.onMessageToAcknowledge(1, flags, 2, 0, b.memory, 8);
         assertEquals(0, b.errors.size());

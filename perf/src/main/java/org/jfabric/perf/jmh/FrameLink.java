@@ -1,10 +1,10 @@
 package org.jfabric.perf.jmh;
 
-import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.FrameChannel;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PieceList;
@@ -23,7 +23,7 @@ final class FrameLink extends Link {
     private static final int MOST_BYTES = 8192;
     private static final int CREDIT = 1 << 20;
 
-    private FrameChannel channel;
+    private Frames channel;
     private boolean up;
     private boolean delivers;
     private long frameTag;
@@ -61,7 +61,7 @@ final class FrameLink extends Link {
 
     @Override
     public Channel connect(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
-        channel = new FrameChannel(handler);
+        channel = new Frames(handler);
         up = false;
         return channel;
     }
@@ -75,12 +75,12 @@ final class FrameLink extends Link {
         if (!up) {
             up = true;
             handler.onOpening();
-            handler.onGrant(CREDIT);
+            channel.frameHandler().onGrant(CREDIT);
             handler.onUp(channel);
             return 1;
         }
         // as the receiving engine would, which takes each message at once
-        handler.onGrant(CREDIT + sentBytes);
+        channel.frameHandler().onGrant(CREDIT + sentBytes);
         if (!delivers) {
             return 0;
         }
@@ -99,8 +99,8 @@ final class FrameLink extends Link {
         channel = null;
     }
 
-    private final class FrameChannel extends Channel {
-        FrameChannel(ChannelHandler handler) {
+    private final class Frames extends FrameChannel {
+        Frames(ChannelHandler handler) {
             super(new ChannelLimits(MOST_BYTES, MOST_BYTES, MOST_BYTES, Long.BYTES, Flags.TRANSMIT_COMPLETE, 0),
                 handler);
         }
@@ -112,24 +112,30 @@ final class FrameLink extends Link {
         }
 
         @Override
+        public int sendShort(long kind, long tag, long address, int length, int grant) {
+            sentBytes += LINE + (length + LINE - 1 & -LINE);
+            return DONE;
+        }
+
+        @Override
+        public void markSent() {
+            // taken already
+        }
+
+        @Override
+        public boolean isMarkTaken() {
+            return true;
+        }
+
+        @Override
         public int announce(TransmitOperation operation, int grant) {
-            return -FabricErrno.EOPNOTSUPP;
+            return DONE;
         }
 
         @Override
         public int pull(
             RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
-            return -FabricErrno.EOPNOTSUPP;
-        }
-
-        @Override
-        public int requestSegments(long operation, long sink, long length, int grant) {
-            return -FabricErrno.EOPNOTSUPP;
-        }
-
-        @Override
-        public int sendSegment(TransmitOperation operation, int length, int grant) {
-            return -FabricErrno.EOPNOTSUPP;
+            return DONE;
         }
 
         @Override

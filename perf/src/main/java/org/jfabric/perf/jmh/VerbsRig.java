@@ -15,7 +15,7 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.Placement;
-import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.verbs.VerbsLinkProvider;
 import org.jfabric.driver.resource.ResourceTask;
@@ -238,6 +238,38 @@ final class VerbsRig extends LinkServices implements AutoCloseable {
             }
         };
 
+        private final StreamHandler streams = new StreamHandler() {
+            @Override
+            public boolean canStore(long length) {
+                return true;
+            }
+
+            @Override
+            public void place(long flags, long tag, long data, long length, Placement placement) {
+                throw notHere();
+            }
+
+            @Override
+            public void onPlaced(Placement placement) {
+                throw notHere();
+            }
+
+            @Override
+            public void onAborted(Placement placement, int errno) {
+                throw notHere();
+            }
+
+            @Override
+            public void onAcknowledged(long operation, long levels, int errno) {
+                throw notHere();
+            }
+        };
+
+        @Override
+        public StreamHandler streamHandler() {
+            return streams;
+        }
+
         @Override
         public int onOpening() {
             return 0;
@@ -259,11 +291,6 @@ final class VerbsRig extends LinkServices implements AutoCloseable {
         }
 
         @Override
-        public boolean canStore(long length) {
-            return true;
-        }
-
-        @Override
         public void onDown(int errno) {
             throw new IllegalStateException("the connection went down with " + errno);
         }
@@ -271,62 +298,6 @@ final class VerbsRig extends LinkServices implements AutoCloseable {
         @Override
         public void onWritable() {
             throw new IllegalStateException("no send was refused");
-        }
-
-        @Override
-        public void onGrant(int grant) {
-            throw notHere();
-        }
-
-        @Override
-        public void onMessageToAcknowledge(
-            long operation, long flags, long tag, long data, long address, int length) {
-            throw notHere();
-        }
-
-        @Override
-        public void onAcknowledged(long operation, long levels, int errno) {
-            throw notHere();
-        }
-
-        @Override
-        public void onAnnounce(long flags, long tag, long data, RemotePayload source) {
-            throw notHere();
-        }
-
-        @Override
-        public void onSegmentsRequested(long operation, long sink, long length) {
-            throw notHere();
-        }
-
-        @Override
-        public void onSegment(long sink, long offset, long address, int length) {
-            throw notHere();
-        }
-
-        @Override
-        public void onPulled(long operation, int errno) {
-            throw notHere();
-        }
-
-        @Override
-        public void onFinished(long operation, int errno) {
-            throw notHere();
-        }
-
-        @Override
-        public void place(long flags, long tag, long data, long length, Placement placement) {
-            throw notHere();
-        }
-
-        @Override
-        public void onPlaced(Placement placement) {
-            throw notHere();
-        }
-
-        @Override
-        public void onAborted(Placement placement, int errno) {
-            throw notHere();
         }
     }
 }

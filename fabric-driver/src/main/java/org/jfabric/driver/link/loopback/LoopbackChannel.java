@@ -2,9 +2,10 @@ package org.jfabric.driver.link.loopback;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
-import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.FrameChannel;
+import org.jfabric.driver.link.FrameHandler;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
@@ -17,7 +18,7 @@ import org.jfabric.driver.resource.RegisteredRegion;
  *
  * <p>Owner: progress agent.
  */
-final class LoopbackChannel extends Channel {
+final class LoopbackChannel extends FrameChannel {
     private static final long KIND_AND_DATA = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA;
 
     private final RemotePayload payload = new RemotePayload();
@@ -45,7 +46,7 @@ final class LoopbackChannel extends Channel {
         if (other == null) {
             return -FabricErrno.ECONNRESET;
         }
-        ChannelHandler peer = other.handler();
+        FrameHandler peer = other.frameHandler();
         peer.onGrant(grant);
         long address = operation.pieces == null ? operation.address : gather(operation);
         if (operation.isAcknowledged()) {
@@ -53,9 +54,30 @@ final class LoopbackChannel extends Channel {
                 operation.id(), operation.flags & KIND_AND_DATA | operation.awaitedOfPeer(), operation.tag,
                 operation.data, address, (int) operation.length);
         } else {
-            peer.onMessage(operation.flags, operation.tag, operation.data, address, (int) operation.length);
+            other.handler().onMessage(operation.flags, operation.tag, operation.data, address, (int) operation.length);
         }
         return DONE;
+    }
+
+    @Override
+    public int sendShort(long kind, long tag, long address, int length, int grant) {
+        LoopbackChannel other = twin;
+        if (other == null) {
+            return -FabricErrno.ECONNRESET;
+        }
+        other.frameHandler().onShort(kind, tag, address, length, grant);
+        return DONE;
+    }
+
+    /** A message has come with the call that sent it, so there is nothing to wait for. */
+    @Override
+    public void markSent() {
+        // taken already
+    }
+
+    @Override
+    public boolean isMarkTaken() {
+        return true;
     }
 
     /**
@@ -73,7 +95,7 @@ final class LoopbackChannel extends Channel {
         if (other == null) {
             return -FabricErrno.ECONNRESET;
         }
-        ChannelHandler peer = other.handler();
+        FrameHandler peer = other.frameHandler();
         peer.onGrant(grant);
         // the operation holds its region until it is finished, so the address stays good for the other end
         if (operation.pieces == null) {
@@ -106,21 +128,11 @@ final class LoopbackChannel extends Channel {
     }
 
     @Override
-    public int requestSegments(long operation, long sink, long length, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    @Override
-    public int sendSegment(TransmitOperation operation, int length, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
-    }
-
-    @Override
     public int finish(long operation, int errno, int grant) {
         LoopbackChannel other = twin;
         if (other != null) {
-            other.handler().onGrant(grant);
-            other.handler().onFinished(operation, errno);
+            other.frameHandler().onGrant(grant);
+            other.frameHandler().onFinished(operation, errno);
         }
         return DONE;
     }
@@ -129,8 +141,8 @@ final class LoopbackChannel extends Channel {
     public int acknowledge(long operation, long levels, int errno, int grant) {
         LoopbackChannel other = twin;
         if (other != null) {
-            other.handler().onGrant(grant);
-            other.handler().onAcknowledged(operation, levels, errno);
+            other.frameHandler().onGrant(grant);
+            other.frameHandler().onAcknowledged(operation, levels, errno);
         }
         return DONE;
     }
@@ -139,7 +151,7 @@ final class LoopbackChannel extends Channel {
     public int sendGrant(int grant) {
         LoopbackChannel other = twin;
         if (other != null) {
-            other.handler().onGrant(grant);
+            other.frameHandler().onGrant(grant);
         }
         return DONE;
     }

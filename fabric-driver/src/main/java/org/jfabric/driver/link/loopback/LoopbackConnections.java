@@ -176,8 +176,8 @@ final class LoopbackConnections extends ConnectionManager {
             there.join(channel);
             int grantHere = channel.handler().onOpening();
             int grantThere = there.handler().onOpening();
-            channel.handler().onGrant(grantThere);
-            there.handler().onGrant(grantHere);
+            channel.frameHandler().onGrant(grantThere);
+            there.frameHandler().onGrant(grantHere);
             handler.onConnected(from.address(), endpoint.address(), answer);
             channel.handler().onUp(channel);
             acceptor.onConnected(endpoint.address(), from.address(), NO_DATA);

@@ -142,10 +142,10 @@ final class LoopbackLink extends Link {
         there.join(here);
         int grantHere = here.handler().onOpening();
         int grantThere = there == here ? grantHere : there.handler().onOpening();
-        here.handler().onGrant(grantThere);
+        here.frameHandler().onGrant(grantThere);
         here.handler().onUp(here);
         if (there != here) {
-            there.handler().onGrant(grantHere);
+            there.frameHandler().onGrant(grantHere);
             there.handler().onUp(there);
         }
     }

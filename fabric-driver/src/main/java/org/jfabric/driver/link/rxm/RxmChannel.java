@@ -3,14 +3,14 @@ package org.jfabric.driver.link.rxm;
 import org.agrona.collections.LongArrayList;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
-import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
-import org.jfabric.driver.link.ForeignChannel;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.PayloadChannel;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.layout.Words;
 
@@ -27,7 +27,7 @@ import java.util.ArrayDeque;
  *
  * <p>Nothing here is copied but headers. Owner: progress agent.
  */
-final class RxmChannel extends ForeignChannel {
+final class RxmChannel extends PayloadChannel {
     /** In a packet's context: it carries nothing of ours that has to be told. */
     static final long NO_OPERATION = -1;
 
@@ -63,8 +63,8 @@ final class RxmChannel extends ForeignChannel {
     private final RxmReceiver receiver;
     private final int eagerLimit;
     private final long sarLimit;
-    private Channel below;
-    /** The same, if packets need credits; else null. */
+    private MessageChannel below;
+    /** Of packets, if they need any; else null. */
     private RxmCredits credits;
     /** The other end of a connection of the endpoint to itself, of which the engine does not know; usually null. */
     private RxmChannel ownEnd;
@@ -121,14 +121,17 @@ final class RxmChannel extends ForeignChannel {
         return receiver;
     }
 
-    Channel below() {
+    MessageChannel below() {
         return below;
     }
 
-    /** There is a connection, made or on its way. */
-    void below(Channel channel) {
+    /** There is a connection, made or on its way; null if there is none any more. */
+    void below(MessageChannel channel) {
         below = channel;
         credits = null;
+        if (channel != null) {
+            channel.usedBy(receiver.below());
+        }
     }
 
     /**
@@ -143,7 +146,6 @@ final class RxmChannel extends ForeignChannel {
         awaitsRequest = false;
         if (receives != 0 && peer.hasFlowControl()) {
             credits = new RxmCredits(below, receives);
-            below = credits;
             grant();
         }
         if (isOfEngine()) {
@@ -200,7 +202,7 @@ final class RxmChannel extends ForeignChannel {
 
     /** Gives a packet to the link below: accepted at once or for later, or not at all. */
     private int pass(TransmitOperation packet) {
-        int result = below.send(packet, 0);
+        int result = credits == null ? below.send(packet, 0) : credits.send(packet);
         if (result != PENDING) {
             packets.give(packet);
             wantsWritable |= result == -FabricErrno.EAGAIN;
@@ -295,7 +297,7 @@ final class RxmChannel extends ForeignChannel {
     }
 
     /** The connection that is asked for what a peer reads: where both ends are here, that is the other one. */
-    private Channel exposing() {
+    private MessageChannel exposing() {
         return ownEnd == null ? below : ownEnd.below;
     }
 
@@ -426,11 +428,11 @@ final class RxmChannel extends ForeignChannel {
 
     void onPulled(long operation, int errno) {
         transfers--;
-        handler().onPulled(operation, errno);
+        handler().payloadHandler().onPulled(operation, errno);
     }
 
-    @Override
-    public boolean isStalled(long nowNs, long timeoutNs) {
+    /** Whether a message of the peer has begun to come and makes no progress. */
+    boolean isStalled(long nowNs, long timeoutNs) {
         boolean belowStalls = below.isStalled(nowNs, timeoutNs);
         return receiver.isStalled(nowNs, timeoutNs, !below.isPaused()) || belowStalls;
     }

@@ -1,17 +1,13 @@
 package org.jfabric.driver.link.rxm;
 
 import org.jfabric.FabricErrno;
-import org.jfabric.driver.link.Channel;
-import org.jfabric.driver.link.ForeignChannel;
 import org.jfabric.driver.link.LinkServices;
-import org.jfabric.driver.link.PieceList;
-import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
-import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.driver.link.support.MessageChannel;
 
 /**
- * The channel below, where both sides have flow control on: each packet takes one of the receives that the other side
- * keeps posted, and none is sent without. Reads of remote memory take none.
+ * The credit of a connection where both sides have flow control on: each packet takes one of the receives that the
+ * other side keeps posted, and none is sent without. Reads of remote memory take none.
  *
  * <pre>
  *   credit    1, plus what the peer grants, less packets sent; the last one is kept for a grant
@@ -25,7 +21,7 @@ import org.jfabric.driver.resource.RegisteredRegion;
  * little as it is, when we are down to our last one. If it has nothing to grant, both hand the last one to and fro,
  * once in a while. Owner: progress agent.
  */
-final class RxmCredits extends ForeignChannel {
+final class RxmCredits {
     /** What a peer may grant in all before it is used; more is no count of receives. */
     private static final long MOST = Integer.MAX_VALUE;
     /** A grant may take the last one, and nothing else. */
@@ -33,7 +29,7 @@ final class RxmCredits extends ForeignChannel {
     /** Between two grants that are not due but for the peer's need. */
     private static final long PAUSE_NS = 1_000_000L;
 
-    private final Channel below;
+    private final MessageChannel below;
     private final int threshold;
     private long credits = RESERVED;
     private int toGrant;
@@ -41,13 +37,12 @@ final class RxmCredits extends ForeignChannel {
     private long pauseEndNs;
 
     /**
-     * A channel with one credit on both sides.
+     * One credit on both sides.
      *
      * @param below    connected.
      * @param receives posted for the peer's packets.
      */
-    RxmCredits(Channel below, int receives) {
-        super(below.limits(), below.handler());
+    RxmCredits(MessageChannel below, int receives) {
         this.below = below;
         this.threshold = Math.max(1, receives / 2);
         this.toGrant = receives - 1;
@@ -55,12 +50,12 @@ final class RxmCredits extends ForeignChannel {
 
     // ---- what the peer has posted ----
 
-    @Override
-    public int send(TransmitOperation operation, int grant) {
+    /** Sends a packet of the engine's. */
+    int send(TransmitOperation packet) {
         if (credits <= RESERVED) {
             return -FabricErrno.EAGAIN;
         }
-        int result = below.send(operation, grant);
+        int result = below.send(packet, 0);
         if (result >= 0) {
             credits--;
         }
@@ -111,68 +106,5 @@ final class RxmCredits extends ForeignChannel {
             toGrant = 0;
         }
         return result;
-    }
-
-    // ---- what takes no receive ----
-
-    @Override
-    public int pull(
-        RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
-        return below.pull(source, destRegion, destAddress, destPieces, length);
-    }
-
-    @Override
-    public int expose(TransmitOperation operation, RemotePayload target) {
-        return below.expose(operation, target);
-    }
-
-    @Override
-    public void conceal(RemotePayload target) {
-        below.conceal(target);
-    }
-
-    @Override
-    public boolean isPaused() {
-        return below.isPaused();
-    }
-
-    @Override
-    public boolean hasLeft() {
-        return below.hasLeft();
-    }
-
-    @Override
-    public boolean isStalled(long nowNs, long timeoutNs) {
-        return below.isStalled(nowNs, timeoutNs);
-    }
-
-    @Override
-    public int probe() {
-        return below.probe();
-    }
-
-    @Override
-    public void endProbe() {
-        below.endProbe();
-    }
-
-    @Override
-    public boolean awaitsPeer() {
-        return below.awaitsPeer();
-    }
-
-    @Override
-    public int provErrno() {
-        return below.provErrno();
-    }
-
-    @Override
-    public void quiesce() {
-        below.quiesce();
-    }
-
-    @Override
-    public void close(int errno) {
-        below.close(errno);
     }
 }

@@ -24,7 +24,7 @@ final class RxmDescriptors {
     private RxmDescriptors() {
     }
 
-    /** Writes what {@link org.jfabric.driver.link.Channel#expose} filled in. */
+    /** Writes what {@link org.jfabric.driver.link.support.MessageChannel#expose} filled in. */
     static void write(long address, RemotePayload payload) {
         for (int i = 0; i < MAX_PIECES; i++) {
             long piece = address + (long) i * PIECE_LENGTH;

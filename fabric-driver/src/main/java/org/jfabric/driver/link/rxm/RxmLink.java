@@ -9,6 +9,7 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PeerAcceptor;
+import org.jfabric.driver.link.support.MessageConnections;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -39,7 +40,8 @@ public final class RxmLink extends Link {
      * A link without endpoints.
      *
      * @param name     of the link.
-     * @param below    the link whose connections it uses; polled and closed by this one.
+     * @param below    the link whose connections it uses, which are {@link MessageConnections}; polled and closed by
+     *                 this one.
      * @param services what the driver offers.
      * @param settings of the protocol.
      */
@@ -68,7 +70,8 @@ public final class RxmLink extends Link {
 
     @Override
     public void attach(LocalEndpoint endpoint) {
-        RxmPeers peers = new RxmPeers(this, endpoint, services, below.connections(), limits, settings);
+        RxmPeers peers = new RxmPeers(
+            this, endpoint, services, (MessageConnections) below.connections(), limits, settings);
         byEndpoint.put(endpoint, peers);
         polled.add(peers);
         peers.listen();

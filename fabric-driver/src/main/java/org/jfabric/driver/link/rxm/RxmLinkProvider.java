@@ -26,7 +26,7 @@ public final class RxmLinkProvider extends SocketLinkProvider {
     public static final String NAME = "rxm";
 
     static final ChannelLimits LIMITS = new ChannelLimits(
-        Integer.MAX_VALUE, 0, MemoryRegionDescriptor.MAX_LENGTH, Long.BYTES, Flags.INJECT_COMPLETE, Order.SAS, true);
+        Integer.MAX_VALUE, 0, MemoryRegionDescriptor.MAX_LENGTH, Long.BYTES, Flags.INJECT_COMPLETE, Order.SAS);
 
     /** Below tcp's own protocol, which needs fewer packets. */
     private static final int SCORE = 40;

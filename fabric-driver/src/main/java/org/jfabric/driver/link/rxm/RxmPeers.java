@@ -10,7 +10,6 @@ import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.ConnectionHandler;
-import org.jfabric.driver.link.ConnectionManager;
 import org.jfabric.driver.link.IncomingConnection;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.Listener;
@@ -19,6 +18,8 @@ import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PeerProtocol;
 import org.jfabric.driver.link.StallWatch;
 import org.jfabric.driver.link.Strangers;
+import org.jfabric.driver.link.support.MessageChannel;
+import org.jfabric.driver.link.support.MessageConnections;
 
 import java.net.InetAddress;
 import java.util.ArrayDeque;
@@ -51,7 +52,7 @@ final class RxmPeers extends ListenerHandler {
     private final RxmLink link;
     private final LocalEndpoint endpoint;
     private final LinkServices services;
-    private final ConnectionManager connections;
+    private final MessageConnections connections;
     private final ChannelLimits limits;
     private final RxmSettings settings;
     private final Strangers strangers;
@@ -73,7 +74,7 @@ final class RxmPeers extends ListenerHandler {
     private int failure;
 
     RxmPeers(
-        RxmLink link, LocalEndpoint endpoint, LinkServices services, ConnectionManager connections,
+        RxmLink link, LocalEndpoint endpoint, LinkServices services, MessageConnections connections,
         ChannelLimits limits, RxmSettings settings) {
         this.link = link;
         this.endpoint = endpoint;
@@ -277,16 +278,16 @@ final class RxmPeers extends ListenerHandler {
     /** Whether a peer's connection is over, so that a request may have its place; else that waits, or is refused. */
     private boolean mayTakeOver(IncomingConnection request, RxmChannel known) {
         String address = known.remoteAddress();
-        int verdict = Channel.LIVES;
+        int verdict = MessageChannel.LIVES;
         if (settings.takeover() == Takeover.PROBE && !claims.containsKey(address)) {
             verdict = known.below().probe();
         }
-        if (verdict == Channel.ASKING) {
+        if (verdict == MessageChannel.ASKING) {
             claims.put(address, request);
-        } else if (verdict == Channel.LIVES) {
+        } else if (verdict == MessageChannel.LIVES) {
             request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_ALREADY));
         }
-        return verdict == Channel.OVER;
+        return verdict == MessageChannel.OVER;
     }
 
     /** Goes on with requests that wait; how many have their answers. */
@@ -375,7 +376,9 @@ final class RxmPeers extends ListenerHandler {
         channel.awaitsRequest = false;
         RxmConnectData acceptance = new RxmConnectData(
             0, flowControl(), 0, receives(), number(channel));
-        channel.below(request.accept(endpoint, acceptance.toAcceptance(), new Accepted(channel, data)));
+        // as MessageConnections promises
+        channel.below((MessageChannel) request.accept(
+            endpoint, acceptance.toAcceptance(), new Accepted(channel, data)));
     }
 
     /** What becomes of an acceptance. */

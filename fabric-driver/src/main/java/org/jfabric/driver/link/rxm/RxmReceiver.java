@@ -9,6 +9,8 @@ import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.StreamHandler;
+import org.jfabric.driver.link.support.MessageHandler;
 import org.jfabric.layout.Words;
 
 import java.util.ArrayDeque;
@@ -29,6 +31,9 @@ final class RxmReceiver extends ChannelHandler {
 
     private final RxmChannel channel;
     private final int eagerLimit;
+    private final StreamHandler engine;
+    private final StreamHandler packets = new Packets();
+    private final MessageHandler reads = new Connection();
     private final RemotePayload payload = new RemotePayload();
     private final Placement placement = new Placement();
     private final Long2ObjectHashMap<RxmAssembly> assemblies = new Long2ObjectHashMap<>();
@@ -46,8 +51,19 @@ final class RxmReceiver extends ChannelHandler {
 
     RxmReceiver(RxmChannel channel, int eagerLimit) {
         this.channel = channel;
+        this.engine = channel.handler().streamHandler();
         this.eagerLimit = eagerLimit;
         this.bounce = UnsafeApi.allocateMemory((long) RxmPacket.HEADER_LENGTH + eagerLimit);
+    }
+
+    /** What the channel below reports besides messages. */
+    MessageHandler below() {
+        return reads;
+    }
+
+    @Override
+    public StreamHandler streamHandler() {
+        return packets;
     }
 
     // ---- what the channel below brings ----
@@ -55,11 +71,6 @@ final class RxmReceiver extends ChannelHandler {
     @Override
     public int onOpening() {
         return channel.isOfEngine() ? channel.handler().onOpening() : 0;
-    }
-
-    @Override
-    public void onGrant(int grant) {
-        // the protocol has no credit in bytes
     }
 
     @Override
@@ -84,32 +95,6 @@ final class RxmReceiver extends ChannelHandler {
     }
 
     @Override
-    public void onPulled(long operation, int errno) {
-        channel.onPulled(operation, errno);
-    }
-
-    @Override
-    public boolean canStore(long length) {
-        return waiting == 0 && channel.handler().canStore(length);
-    }
-
-    @Override
-    public void onReposted(int count) {
-        channel.onReposted(count);
-    }
-
-    /** Credit does not wait behind messages: who waits for it would wait for a receive that comes after it. */
-    @Override
-    public boolean takesEarly(long address, int length) {
-        if (!channel.hasCredits() || length != RxmPacket.HEADER_LENGTH
-            || RxmPacket.type(address) != RxmPacket.CREDIT) {
-            return false;
-        }
-        take(address, length);
-        return true;
-    }
-
-    @Override
     public void onMessage(long flags, long tag, long data, long address, int length) {
         if ((flags & Flags.TAGGED) != 0) {
             channel.handler().onMessage(flags, tag, data, address, length);
@@ -118,43 +103,80 @@ final class RxmReceiver extends ChannelHandler {
         }
     }
 
-    @Override
-    public void place(long flags, long tag, long data, long length, Placement answer) {
-        if (waiting != 0) {
-            isBlocked = true;
-            isPassing = false;
-            answer.set(Placement.Action.PAUSE, 0, 0, 0);
-            return;
+    /** Packets for which there may be no room. */
+    private final class Packets extends StreamHandler {
+        @Override
+        public boolean canStore(long length) {
+            return waiting == 0 && engine.canStore(length);
         }
-        if (isBlocked) {
-            // it was not the engine that had this message wait, so it must not look like one that it knows
-            isBlocked = false;
-            answer.set(Placement.Action.REFUSE, 0, 0, 0);
+
+        @Override
+        public void place(long flags, long tag, long data, long length, Placement answer) {
+            if (waiting != 0) {
+                isBlocked = true;
+                isPassing = false;
+                answer.set(Placement.Action.PAUSE, 0, 0, 0);
+                return;
+            }
+            if (isBlocked) {
+                // it was not the engine that had this message wait, so it must not look like one that it knows
+                isBlocked = false;
+                answer.set(Placement.Action.REFUSE, 0, 0, 0);
+            }
+            if ((flags & Flags.TAGGED) != 0) {
+                isPassing = true;
+                engine.place(flags, tag, data, length, answer);
+            } else if (isPacketLength(length)) {
+                isPassing = false;
+                answer.set(Placement.Action.DIRECT, bounce, length, length);
+            } else {
+                answer.set(Placement.Action.REFUSE, 0, 0, 0);
+            }
         }
-        if ((flags & Flags.TAGGED) != 0) {
-            isPassing = true;
-            channel.handler().place(flags, tag, data, length, answer);
-        } else if (isPacketLength(length)) {
-            isPassing = false;
-            answer.set(Placement.Action.DIRECT, bounce, length, length);
-        } else {
-            answer.set(Placement.Action.REFUSE, 0, 0, 0);
+
+        @Override
+        public void onPlaced(Placement answer) {
+            if (isPassing) {
+                engine.onPlaced(answer);
+            } else {
+                take(bounce, (int) answer.token());
+            }
+        }
+
+        @Override
+        public void onAborted(Placement answer, int errno) {
+            if (isPassing) {
+                engine.onAborted(answer, errno);
+            }
+        }
+
+        @Override
+        public void onAcknowledged(long operation, long levels, int errno) {
+            channel.broken("acknowledged a packet, though none asks for it");
         }
     }
 
-    @Override
-    public void onPlaced(Placement answer) {
-        if (isPassing) {
-            channel.handler().onPlaced(answer);
-        } else {
-            take(bounce, (int) answer.token());
+    /** Reads of the peer's memory, and receives that are counted. */
+    private final class Connection extends MessageHandler {
+        @Override
+        public void onPulled(long operation, int errno) {
+            channel.onPulled(operation, errno);
         }
-    }
 
-    @Override
-    public void onAborted(Placement answer, int errno) {
-        if (isPassing) {
-            channel.handler().onAborted(answer, errno);
+        @Override
+        public void onReposted(int count) {
+            channel.onReposted(count);
+        }
+
+        /** Credit does not wait behind messages: who waits for it would wait for a receive that comes after it. */
+        @Override
+        public boolean takesEarly(long address, int length) {
+            if (!channel.hasCredits() || length != RxmPacket.HEADER_LENGTH
+                || RxmPacket.type(address) != RxmPacket.CREDIT) {
+                return false;
+            }
+            take(address, length);
+            return true;
         }
     }
 
@@ -202,9 +224,8 @@ final class RxmReceiver extends ChannelHandler {
             channel.broken("sent a message of " + RxmPacket.length(address) + " bytes in a packet with " + bytes);
             return;
         }
-        ChannelHandler handler = channel.handler();
-        if (handler.canStore(bytes)) {
-            handler.onMessage(
+        if (engine.canStore(bytes)) {
+            channel.handler().onMessage(
                 flags(address), tag(address), RxmPacket.data(address), address + RxmPacket.HEADER_LENGTH, bytes);
         } else {
             placeEager(address, length);
@@ -213,13 +234,12 @@ final class RxmReceiver extends ChannelHandler {
 
     private void placeEager(long address, int length) {
         int bytes = length - RxmPacket.HEADER_LENGTH;
-        ChannelHandler handler = channel.handler();
-        handler.place(flags(address), tag(address), RxmPacket.data(address), bytes, placement);
+        engine.place(flags(address), tag(address), RxmPacket.data(address), bytes, placement);
         switch (placement.action()) {
             case DIRECT, STORE -> {
                 placement.copyFrom(
                     0, address + RxmPacket.HEADER_LENGTH, Math.min(bytes, placement.lengthBytes()));
-                handler.onPlaced(placement);
+                engine.onPlaced(placement);
             }
             case PAUSE -> keep(address, length);
             default -> channel.broken("sent a message that cannot be taken");
@@ -255,7 +275,7 @@ final class RxmReceiver extends ChannelHandler {
 
     /** Asks the engine where a message goes; false if it has to wait, or cannot be. */
     private boolean begin(RxmAssembly assembly, long address, int length) {
-        channel.handler().place(
+        engine.place(
             flags(address), tag(address), RxmPacket.data(address), assembly.length, assembly.placement);
         switch (assembly.placement.action()) {
             case DIRECT, STORE -> {
@@ -277,7 +297,7 @@ final class RxmReceiver extends ChannelHandler {
         assembly.add(address + RxmPacket.HEADER_LENGTH, bytes);
         if (assembly.isWhole()) {
             assemblies.remove(assembly.message);
-            channel.handler().onPlaced(assembly.placement);
+            engine.onPlaced(assembly.placement);
             spare.add(assembly);
         }
     }
@@ -295,7 +315,7 @@ final class RxmReceiver extends ChannelHandler {
             channel.broken("announced two messages with the number " + message);
             return;
         }
-        channel.handler().onAnnounce(flags(address), tag(address), RxmPacket.data(address), payload);
+        channel.handler().payloadHandler().onAnnounce(flags(address), tag(address), RxmPacket.data(address), payload);
     }
 
     private static long flags(long address) {
@@ -360,12 +380,12 @@ final class RxmReceiver extends ChannelHandler {
     /** Messages of which only a part has come will not be whole. */
     void abort(int errno) {
         for (RxmAssembly assembly : assemblies.values()) {
-            channel.handler().onAborted(assembly.placement, errno);
+            engine.onAborted(assembly.placement, errno);
         }
         if (waitingAssembly != null) {
-            channel.handler().onAborted(waitingAssembly.placement, errno);
+            engine.onAborted(waitingAssembly.placement, errno);
         } else if (waiting != 0) {
-            channel.handler().onAborted(placement, errno);
+            engine.onAborted(placement, errno);
         }
         assemblies.clear();
         waiting = 0;
@@ -377,42 +397,5 @@ final class RxmReceiver extends ChannelHandler {
             UnsafeApi.freeMemory(bounce);
             bounce = 0;
         }
-    }
-
-    // ---- what no foreign wire brings ----
-
-    @Override
-    public void onMessageToAcknowledge(
-        long operation, long flags, long tag, long data, long address, int length) {
-        notOfThisWire();
-    }
-
-    @Override
-    public void onAcknowledged(long operation, long levels, int errno) {
-        notOfThisWire();
-    }
-
-    @Override
-    public void onAnnounce(long flags, long tag, long data, RemotePayload source) {
-        notOfThisWire();
-    }
-
-    @Override
-    public void onSegmentsRequested(long operation, long sink, long length) {
-        notOfThisWire();
-    }
-
-    @Override
-    public void onSegment(long sink, long offset, long address, int length) {
-        notOfThisWire();
-    }
-
-    @Override
-    public void onFinished(long operation, int errno) {
-        notOfThisWire();
-    }
-
-    private void notOfThisWire() {
-        channel.broken("sent a frame that connected channels under rxm do not have");
     }
 }

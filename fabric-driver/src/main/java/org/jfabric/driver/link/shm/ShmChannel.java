@@ -13,12 +13,12 @@ import org.jfabric.codec.wire.EagerToAcknowledgeEncoder;
 import org.jfabric.codec.wire.FinishEncoder;
 import org.jfabric.codec.wire.PullEncoder;
 import org.jfabric.codec.wire.SegmentEncoder;
-import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.SegmentChannel;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.layout.RecordProducer;
@@ -34,7 +34,7 @@ import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
  *
  * <p>Owner: progress agent.
  */
-final class ShmChannel extends Channel {
+final class ShmChannel extends SegmentChannel {
     /** Waits for the connection, or for the other side's answer. */
     static final int OPENING = 0;
     /** Messages flow. */
@@ -135,11 +135,6 @@ final class ShmChannel extends Channel {
         producer.commit(offset, length, tagged ? ShmFrameReader.EAGER_TAGGED : ShmFrameReader.EAGER_MSG);
         connection.written();
         return DONE;
-    }
-
-    @Override
-    public boolean sendsShort() {
-        return true;
     }
 
     @Override

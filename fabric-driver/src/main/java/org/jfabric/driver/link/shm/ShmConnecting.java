@@ -57,7 +57,7 @@ final class ShmConnecting {
         channel.connecting = null;
         channel.remoteId = remoteId;
         channel.state = ShmChannel.UP;
-        channel.handler().onGrant(peerGrant);
+        channel.frameHandler().onGrant(peerGrant);
         handler.onConnected(channel.localAddress(), channel.remoteAddress(), answer);
         channel.handler().onUp(channel);
     }

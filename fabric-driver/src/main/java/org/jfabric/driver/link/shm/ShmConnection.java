@@ -419,7 +419,7 @@ final class ShmConnection extends ResidentRing {
         accepted.announced = true;
         accepted.remoteId = source;
         int ourGrant = handler.onOpening();
-        handler.onGrant(grant);
+        accepted.frameHandler().onGrant(grant);
         if (trySendOpenAck(source, ourGrant, accepted.localId, 0)) {
             accepted.state = ShmChannel.UP;
             handler.onUp(accepted);
@@ -490,7 +490,7 @@ final class ShmConnection extends ResidentRing {
     private static void begin(ShmChannel channel, int remoteId, int grant) {
         channel.remoteId = remoteId;
         channel.state = ShmChannel.UP;
-        channel.handler().onGrant(grant);
+        channel.frameHandler().onGrant(grant);
         channel.handler().onUp(channel);
     }
 

@@ -20,7 +20,6 @@ import org.jfabric.codec.wire.OpenDecoder;
 import org.jfabric.codec.wire.PullDecoder;
 import org.jfabric.codec.wire.SegmentDecoder;
 import org.jfabric.codec.wire.WithdrawDecoder;
-import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.layout.RecordConsumer;
 
@@ -157,10 +156,9 @@ final class ShmFrameReader {
             }
             // before it is executed: if that ends with a memory fault the record must not be executed once more
             records.pass(length);
-            ChannelHandler handler = channel.handler();
-            handler.onGrant((int) (channelAndGrant >>> 32));
-            handler.onMessage(type == EAGER_TAGGED ? Flags.TAGGED : Flags.MSG, UnsafeApi.getLong(record + TAG), 0,
-                record + EAGER_HEADER, length - EAGER_HEADER);
+            channel.frameHandler().onShort(
+                type == EAGER_TAGGED ? Flags.TAGGED : Flags.MSG, UnsafeApi.getLong(record + TAG), record + EAGER_HEADER,
+                length - EAGER_HEADER, (int) (channelAndGrant >>> 32));
             records.releaseFar();
             count++;
         } while (count < batch);
@@ -209,7 +207,7 @@ final class ShmFrameReader {
         eager.wrap(ring, offset + WORD_LENGTH, EagerDecoder.BLOCK_LENGTH, EagerDecoder.SCHEMA_VERSION);
         ShmChannel channel = connection.channel(eager.channel());
         if (channel != null) {
-            channel.handler().onGrant((int) eager.grant());
+            channel.frameHandler().onGrant((int) eager.grant());
             channel.handler().onMessage(
                 flags, eager.tag(), 0, consumer.address(offset) + EAGER_HEADER, length - EAGER_HEADER);
         }
@@ -223,7 +221,7 @@ final class ShmFrameReader {
         eagerData.wrap(ring, offset + WORD_LENGTH, EagerDataDecoder.BLOCK_LENGTH, EagerDataDecoder.SCHEMA_VERSION);
         ShmChannel channel = connection.channel(eagerData.channel());
         if (channel != null) {
-            channel.handler().onGrant((int) eagerData.grant());
+            channel.frameHandler().onGrant((int) eagerData.grant());
             channel.handler().onMessage(
                 flags(eagerData.flags()) | Flags.REMOTE_CQ_DATA,
                 eagerData.tag(),
@@ -249,8 +247,8 @@ final class ShmFrameReader {
                 return false;
             }
             boolean hasData = (flags & Flags.REMOTE_CQ_DATA) != 0;
-            channel.handler().onGrant((int) toAcknowledge.grant());
-            channel.handler().onMessageToAcknowledge(
+            channel.frameHandler().onGrant((int) toAcknowledge.grant());
+            channel.frameHandler().onMessageToAcknowledge(
                 toAcknowledge.operation(),
                 flags(flags) | (flags & Flags.REMOTE_CQ_DATA) | levels,
                 toAcknowledge.tag(),
@@ -270,8 +268,8 @@ final class ShmFrameReader {
         ShmChannel channel = connection.channel(acknowledge.channel());
         if (channel != null) {
             int errno = acknowledge.errno();
-            channel.handler().onGrant((int) acknowledge.grant());
-            channel.handler().onAcknowledged(
+            channel.frameHandler().onGrant((int) acknowledge.grant());
+            channel.frameHandler().onAcknowledged(
                 acknowledge.operation(),
                 acknowledge.levels(),
                 errno == 0 ? 0 : ShmConnection.positive(errno, FabricErrno.EIO));
@@ -298,8 +296,8 @@ final class ShmFrameReader {
                 announce.regionNumber(),
                 announce.regionGeneration(),
                 announce.regionOffset());
-            channel.handler().onGrant((int) announce.grant());
-            channel.handler().onAnnounce(
+            channel.frameHandler().onGrant((int) announce.grant());
+            channel.frameHandler().onAnnounce(
                 flags(flags) | (flags & (Flags.REMOTE_CQ_DATA | Flags.FENCE)),
                 announce.tag(),
                 announce.data(),
@@ -324,8 +322,8 @@ final class ShmFrameReader {
                     + " bytes whose pieces do not fit it, in a record of " + length);
                 return false;
             }
-            channel.handler().onGrant((int) frame.grant());
-            channel.handler().onAnnounce(
+            channel.frameHandler().onGrant((int) frame.grant());
+            channel.frameHandler().onAnnounce(
                 flags(flags) | (flags & (Flags.REMOTE_CQ_DATA | Flags.FENCE)), frame.tag(), frame.data(), payload);
         }
         return true;
@@ -338,8 +336,8 @@ final class ShmFrameReader {
         pull.wrap(ring, offset + WORD_LENGTH, PullDecoder.BLOCK_LENGTH, PullDecoder.SCHEMA_VERSION);
         ShmChannel channel = connection.channel(pull.channel());
         if (channel != null) {
-            channel.handler().onGrant((int) pull.grant());
-            channel.handler().onSegmentsRequested(pull.operation(), pull.sink(), pull.length());
+            channel.frameHandler().onGrant((int) pull.grant());
+            channel.frameHandler().onSegmentsRequested(pull.operation(), pull.sink(), pull.length());
         }
         return true;
     }
@@ -351,8 +349,8 @@ final class ShmFrameReader {
         segment.wrap(ring, offset + WORD_LENGTH, SegmentDecoder.BLOCK_LENGTH, SegmentDecoder.SCHEMA_VERSION);
         ShmChannel channel = connection.channel(segment.channel());
         if (channel != null) {
-            channel.handler().onGrant((int) segment.grant());
-            channel.handler().onSegment(
+            channel.frameHandler().onGrant((int) segment.grant());
+            channel.frameHandler().onSegment(
                 segment.sink(),
                 segment.msgOffset(),
                 consumer.address(offset) + SEGMENT_HEADER,
@@ -368,8 +366,8 @@ final class ShmFrameReader {
         finish.wrap(ring, offset + WORD_LENGTH, FinishDecoder.BLOCK_LENGTH, FinishDecoder.SCHEMA_VERSION);
         ShmChannel channel = connection.channel(finish.channel());
         if (channel != null) {
-            channel.handler().onGrant((int) finish.grant());
-            channel.handler().onFinished(finish.operation(), ShmConnection.positive(finish.errno(), 0));
+            channel.frameHandler().onGrant((int) finish.grant());
+            channel.frameHandler().onFinished(finish.operation(), ShmConnection.positive(finish.errno(), 0));
         }
         return true;
     }
@@ -381,7 +379,7 @@ final class ShmFrameReader {
         credit.wrap(ring, offset + WORD_LENGTH, CreditDecoder.BLOCK_LENGTH, CreditDecoder.SCHEMA_VERSION);
         ShmChannel channel = connection.channel(credit.channel());
         if (channel != null) {
-            channel.handler().onGrant((int) credit.grant());
+            channel.frameHandler().onGrant((int) credit.grant());
         }
         return true;
     }

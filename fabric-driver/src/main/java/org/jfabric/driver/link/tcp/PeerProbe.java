@@ -1,6 +1,6 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.ffi.TcpSocket;
 
 /**
@@ -49,25 +49,25 @@ final class PeerProbe {
         return nowNs - startNs > LIMIT_NS;
     }
 
-    /** {@link Channel#LIVES}, {@link Channel#OVER}, or {@link Channel#ASKING} if the answer is still to come. */
+    /** As {@link MessageChannel#probe()}. */
     int verdict(long nowNs) {
         if (nowNs - askNs < 0) {
-            return Channel.ASKING;
+            return MessageChannel.ASKING;
         }
         askNs = nowNs + ASK_NS;
         TcpSocket.Health health = port.health();
         if (health == null) {
-            return isLate(nowNs) ? Channel.LIVES : Channel.ASKING;
+            return isLate(nowNs) ? MessageChannel.LIVES : MessageChannel.ASKING;
         }
         if (!health.isEstablished()) {
-            return Channel.OVER;
+            return MessageChannel.OVER;
         }
         if (health.silentMs() + MARGIN_MS < (nowNs - startNs) / NS_PER_MS) {
-            return Channel.LIVES;
+            return MessageChannel.LIVES;
         }
         if (!isLate(nowNs)) {
-            return Channel.ASKING;
+            return MessageChannel.ASKING;
         }
-        return health.unanswered() >= PROBES ? Channel.OVER : Channel.LIVES;
+        return health.unanswered() >= PROBES ? MessageChannel.OVER : MessageChannel.LIVES;
     }
 }

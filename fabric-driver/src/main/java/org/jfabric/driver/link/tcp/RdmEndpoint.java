@@ -5,11 +5,11 @@ import org.jfabric.FabricException;
 import org.jfabric.ProtocolErrno;
 import org.jfabric.SocketName;
 import org.jfabric.driver.config.Takeover;
-import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PeerProtocol;
 import org.jfabric.driver.link.Strangers;
+import org.jfabric.driver.link.support.MessageChannel;
 
 import java.net.InetAddress;
 import java.util.ArrayList;
@@ -312,7 +312,7 @@ final class RdmEndpoint extends ConnectionOwner {
     private int decide(String address, Claim claim) {
         RdmChannel channel = channels.get(address);
         boolean isConnected = channel != null && channel.state == RdmChannel.UP;
-        int verdict = Channel.OVER;
+        int verdict = MessageChannel.OVER;
         if (claim.connection.failure() != 0) {
             // it has given up
             claims.remove(address);
@@ -325,11 +325,11 @@ final class RdmEndpoint extends ConnectionOwner {
         if (isConnected) {
             verdict = channel.probe();
         }
-        if (verdict == Channel.ASKING) {
+        if (verdict == MessageChannel.ASKING) {
             return 0;
         }
         claims.remove(address);
-        if (verdict == Channel.LIVES) {
+        if (verdict == MessageChannel.LIVES) {
             claim.connection.reject(claim.message.data());
             return 1;
         }
@@ -393,7 +393,7 @@ final class RdmEndpoint extends ConnectionOwner {
 
     private static void up(RdmChannel channel, TcpConnection connection, CmMessage message) {
         channel.state = RdmChannel.UP;
-        connection.up(message, channel.handler());
+        connection.up(message, channel);
         channel.handler().onOpening();
         channel.handler().onUp(channel);
     }
@@ -407,7 +407,7 @@ final class RdmEndpoint extends ConnectionOwner {
             return;
         }
         ownEnds.add(connection);
-        connection.up(message, channel.handler());
+        connection.up(message, channel);
     }
 
     @Override

@@ -3,10 +3,10 @@ package org.jfabric.driver.link.tcp;
 import org.jfabric.FabricErrno;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
-import org.jfabric.driver.link.ForeignChannel;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.driver.resource.RegisteredRegion;
 
 /**
@@ -16,7 +16,7 @@ import org.jfabric.driver.resource.RegisteredRegion;
  *
  * <p>Owner: progress agent.
  */
-abstract class TcpChannel extends ForeignChannel {
+abstract class TcpChannel extends MessageChannel {
     private TcpConnection connection;
 
     TcpChannel(ChannelLimits limits, ChannelHandler handler) {

@@ -4,8 +4,9 @@ import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.SocketName;
 import org.jfabric.driver.config.TcpConfig;
-import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.StreamHandler;
+import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.TcpSocket;
 
@@ -44,7 +45,9 @@ final class TcpConnection extends Watched {
     private final TcpPort port;
     private int state;
     private boolean isBigEndian;
+    private TcpChannel user;
     private ChannelHandler handler;
+    private StreamHandler streams;
     private long deadlineNs;
     /** Why it is about to end: seen inside of a call of the engine, or in the middle of what was read. */
     private int failure;
@@ -119,6 +122,16 @@ final class TcpConnection extends Watched {
 
     ChannelHandler handler() {
         return handler;
+    }
+
+    /** The handler's part for messages that come in pieces. */
+    StreamHandler streams() {
+        return streams;
+    }
+
+    /** A read of the peer's memory has ended; only protocols above the channel read. */
+    void onPulled(long operation, int errno) {
+        user.protocol().onPulled(operation, errno);
     }
 
     TcpInput input() {
@@ -201,9 +214,11 @@ final class TcpConnection extends Watched {
     }
 
     /** Messages flow from now on. */
-    void up(CmMessage ofPeer, ChannelHandler newHandler) {
+    void up(CmMessage ofPeer, TcpChannel channel) {
         isBigEndian = ofPeer.isBigEndian();
-        handler = newHandler;
+        user = channel;
+        handler = channel.handler();
+        streams = handler.streamHandler();
         state = UP;
         link.settled(this);
         link.heat(this);
@@ -306,10 +321,10 @@ final class TcpConnection extends Watched {
         return state == UP && input.isStalled(nowNs, timeoutNs);
     }
 
-    /** As {@link Channel#probe()}. */
+    /** As {@link MessageChannel#probe()}. */
     int probe() {
         if (!isUp()) {
-            return Channel.OVER;
+            return MessageChannel.OVER;
         }
         // the system's times of the connection are true ones, whatever the cycle's clock says
         long nowNs = System.nanoTime();
@@ -317,12 +332,12 @@ final class TcpConnection extends Watched {
             probe = new PeerProbe(port, nowNs);
         }
         int verdict = probe.verdict(nowNs);
-        if (verdict == Channel.OVER && !input.isPaused() && !probe.isLate(nowNs)) {
+        if (verdict == MessageChannel.OVER && !input.isPaused() && !probe.isLate(nowNs)) {
             // what the peer had sent before its end is read first
             link.heat(this);
-            return Channel.ASKING;
+            return MessageChannel.ASKING;
         }
-        if (verdict != Channel.ASKING) {
+        if (verdict != MessageChannel.ASKING) {
             endProbe();
         }
         return verdict;

@@ -5,12 +5,11 @@ import org.jfabric.FabricException;
 import org.jfabric.SocketName;
 import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.link.BoundAddress;
-import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ConnectionHandler;
-import org.jfabric.driver.link.ConnectionManager;
 import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.support.MessageConnections;
 import org.jfabric.driver.resource.ResourceTask;
 
 import java.util.ArrayList;
@@ -24,7 +23,7 @@ import java.util.Map;
  *
  * <p>Owner: progress agent.
  */
-final class TcpConnections extends ConnectionManager {
+final class TcpConnections extends MessageConnections {
     private static final byte[] NO_DATA = {};
 
     private final TcpLink link;
@@ -69,7 +68,7 @@ final class TcpConnections extends ConnectionManager {
     }
 
     @Override
-    public Channel connect(
+    public MsgChannel connect(
         LocalEndpoint endpoint, String remoteAddress, byte[] cmData, ConnectionHandler handler) {
         MsgChannel channel = new MsgChannel(this, link.limits(), handler);
         SocketName remote = SocketName.parse(remoteAddress);
@@ -154,7 +153,7 @@ final class TcpConnections extends ConnectionManager {
         // told in a later poll, before anything is read of it
         link.later(() -> {
             if (channel.state == MsgChannel.CONNECTING && connection.isOpen()) {
-                connection.up(request, channel.handler());
+                connection.up(request, channel);
                 up(channel, NO_DATA);
             }
         });
@@ -178,7 +177,7 @@ final class TcpConnections extends ConnectionManager {
             MsgChannel channel = channels.get(connection);
             MsgListener listener = requests.remove(connection);
             if (channel != null && message.type() == CmMessage.RESPONSE) {
-                connection.up(message, channel.handler());
+                connection.up(message, channel);
                 up(channel, message.data());
             } else if (channel != null && message.type() == CmMessage.REJECT) {
                 channels.remove(connection);

@@ -1,6 +1,5 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ConnectionHandler;
 import org.jfabric.driver.link.IncomingConnection;
 import org.jfabric.driver.link.LocalEndpoint;
@@ -37,7 +36,7 @@ final class TcpIncoming extends IncomingConnection {
     }
 
     @Override
-    public Channel accept(LocalEndpoint endpoint, byte[] cmData, ConnectionHandler handler) {
+    public MsgChannel accept(LocalEndpoint endpoint, byte[] cmData, ConnectionHandler handler) {
         return connections.accept(connection, request, cmData, handler);
     }
 

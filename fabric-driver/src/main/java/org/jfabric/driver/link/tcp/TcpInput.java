@@ -4,7 +4,6 @@ import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
-import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.StallWatch;
@@ -191,12 +190,11 @@ final class TcpInput {
     }
 
     private void beginMessage() {
-        ChannelHandler handler = connection.handler();
         long length = header.payloadLength();
-        if (length <= end - position && handler.canStore(length)) {
+        if (length <= end - position && connection.streams().canStore(length)) {
             long address = buffer + position;
             position += (int) length;
-            handler.onMessage(kind(), header.tag(), header.data(), address, (int) length);
+            connection.handler().onMessage(kind(), header.tag(), header.data(), address, (int) length);
             answer();
         } else {
             payloadLeft = length;
@@ -238,7 +236,7 @@ final class TcpInput {
     }
 
     private void place() {
-        connection.handler().place(kind(), header.tag(), header.data(), header.payloadLength(), placement);
+        connection.streams().place(kind(), header.tag(), header.data(), header.payloadLength(), placement);
         boolean wasPaused = isPaused;
         isPaused = placement.action() == Placement.Action.PAUSE;
         if (placement.action() == Placement.Action.REFUSE) {
@@ -280,11 +278,11 @@ final class TcpInput {
             long operation = reads.oldest().operation;
             reads.remove();
             answered++;
-            connection.handler().onPulled(operation, wasAborted ? FabricErrno.EFAULT : 0);
+            connection.onPulled(operation, wasAborted ? FabricErrno.EFAULT : 0);
             return;
         }
         if (!wasAborted) {
-            connection.handler().onPlaced(placement);
+            connection.streams().onPlaced(placement);
         }
         answer();
     }
@@ -375,7 +373,7 @@ final class TcpInput {
     private void abort() {
         isAborted = true;
         if (header.op() != TcpHeader.OP_READ_RESPONSE) {
-            connection.handler().onAborted(placement, FabricErrno.EFAULT);
+            connection.streams().onAborted(placement, FabricErrno.EFAULT);
         }
         placement.set(Placement.Action.DIRECT, 0, 0, 0);
     }

@@ -136,7 +136,7 @@ final class TcpOutput {
         if (levels == 0) {
             connection.handler().onSent(operation, 0);
         } else {
-            connection.handler().onAcknowledged(operation, levels, 0);
+            connection.streams().onAcknowledged(operation, levels, 0);
         }
         return true;
     }

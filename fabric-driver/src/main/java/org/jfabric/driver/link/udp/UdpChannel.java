@@ -95,8 +95,7 @@ final class UdpChannel extends DatagramChannel {
         if (refusal != 0 || nameLength == 0) {
             return refusal == 0 ? -FabricErrno.EINVAL : refusal;
         }
-        if (mayEndNow(operation) && endpoint.sendNow(this, operation)) {
-            endedNow(operation);
+        if ((operation.flags & Flags.TRANSMIT_COMPLETE) == 0 && endpoint.sendNow(this, operation)) {
             return DONE;
         }
         endpoint.add(this, operation);

@@ -278,6 +278,6 @@ final class UdpEndpoint {
         DatagramChannel channel = waiting.channel(0);
         // before it is told: if the entry cannot be written the operation must not be ended once more
         waiting.drop();
-        channel.onSent(operation.id(), operation.length, errno);
+        channel.handler().onSent(operation.id(), errno);
     }
 }

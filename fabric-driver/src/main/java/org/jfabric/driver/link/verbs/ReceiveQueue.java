@@ -1,13 +1,14 @@
 package org.jfabric.driver.link.verbs;
 
 import org.jfabric.Flags;
-import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Placement;
+import org.jfabric.driver.link.support.MessageHandler;
 
 /**
  * The messages of one connection that have come and are to be handed over, in order. A message that the engine has no
- * place for stays in its slot, and those behind it too, but for what the handler takes early. Where the slots are the
- * connection's own, and all of them are taken so, the peer's card is told that no receive is posted, and tries again.
+ * place for stays in its slot, and those behind it too, but for what a protocol above takes early. Where the slots are
+ * the connection's own, and all of them are taken so, the peer's card is told that no receive is posted, and tries
+ * again.
  *
  * <p>Owner: progress agent.
  */
@@ -28,7 +29,7 @@ final class ReceiveQueue {
     private int first = ReceiveSlots.NONE;
     private int last;
     private int held;
-    /** The last one behind the head that the handler was asked to take early; none if that is the head. */
+    /** The last one behind the head that the protocol above was asked to take early; none if that is the head. */
     private int asked = ReceiveSlots.NONE;
     private boolean isPaused;
     private boolean isStopped;
@@ -73,16 +74,16 @@ final class ReceiveQueue {
      *
      * @return {@link #EMPTY}, {@link #PAUSED}, {@link #MORE} or {@link #REFUSED}.
      */
-    int drain(ChannelHandler handler, int limit) {
+    int drain(VerbsChannel channel, int limit) {
         for (int i = 0; i < limit; i++) {
             // the handler may close the channel in the middle
             if (first == ReceiveSlots.NONE) {
                 return EMPTY;
             }
             int slot = first;
-            Placement.Action action = hand(handler, slot);
+            Placement.Action action = hand(channel, slot);
             if (action == Placement.Action.PAUSE) {
-                lookAhead(handler);
+                lookAhead(channel);
                 return PAUSED;
             }
             if (action == Placement.Action.REFUSE) {
@@ -95,36 +96,41 @@ final class ReceiveQueue {
         return first == ReceiveSlots.NONE ? EMPTY : MORE;
     }
 
-    private Placement.Action hand(ChannelHandler handler, int slot) {
+    private Placement.Action hand(VerbsChannel channel, int slot) {
         int length = slots.length(slot);
         long flags = slots.hasData(slot) ? Flags.MSG | Flags.REMOTE_CQ_DATA : Flags.MSG;
         long cqData = slots.data(slot) & 0xffff_ffffL;
         long at = slots.address(slot);
         if (!isPaused) {
-            if (handler.canStore(length)) {
-                handler.onMessage(flags, 0, cqData, at, length);
+            if (channel.streams().canStore(length)) {
+                channel.handler().onMessage(flags, 0, cqData, at, length);
                 return Placement.Action.STORE;
             }
-            if (asked == ReceiveSlots.NONE && handler.takesEarly(at, length)) {
+            if (asked == ReceiveSlots.NONE && channel.protocol() != null
+                && channel.protocol().takesEarly(at, length)) {
                 return Placement.Action.STORE;
             }
         }
         // one that was asked about before is known to the engine by its placement
-        handler.place(flags, 0, cqData, length, placement);
+        channel.streams().place(flags, 0, cqData, length, placement);
         isPaused = placement.action() == Placement.Action.PAUSE;
         if (placement.action() == Placement.Action.DIRECT || placement.action() == Placement.Action.STORE) {
             placement.copyFrom(0, at, Math.min(length, placement.lengthBytes()));
-            handler.onPlaced(placement);
+            channel.streams().onPlaced(placement);
         }
         return placement.action();
     }
 
     /** Offers what has come behind a message that waits. */
-    private void lookAhead(ChannelHandler handler) {
+    private void lookAhead(VerbsChannel channel) {
+        MessageHandler protocol = channel.protocol();
+        if (protocol == null) {
+            return;
+        }
         int before = asked == ReceiveSlots.NONE ? first : asked;
         while (!isStopped && slots.next(before) != ReceiveSlots.NONE) {
             int slot = slots.next(before);
-            boolean isTaken = handler.takesEarly(slots.address(slot), slots.length(slot));
+            boolean isTaken = protocol.takesEarly(slots.address(slot), slots.length(slot));
             if (isStopped) {
                 return;
             }
@@ -155,10 +161,10 @@ final class ReceiveQueue {
     }
 
     /** Hands slots back to the card, many with one call; 0 if there was nothing to do. */
-    int poll(ChannelHandler handler, boolean isQuiet) {
+    int poll(VerbsChannel channel, boolean isQuiet) {
         int posted = isShared || isStopped ? 0 : slots.poll(isQuiet);
-        if (posted != 0 && slots.failure() == 0) {
-            handler.onReposted(posted);
+        if (posted != 0 && slots.failure() == 0 && channel.protocol() != null) {
+            channel.protocol().onReposted(posted);
         }
         return posted == 0 ? 0 : 1;
     }
@@ -188,10 +194,10 @@ final class ReceiveQueue {
     }
 
     /** The connection is over: the message at the head will not be taken. */
-    void abort(ChannelHandler handler, int errno) {
+    void abort(VerbsChannel channel, int errno) {
         if (isPaused) {
             isPaused = false;
-            handler.onAborted(placement, errno);
+            channel.streams().onAborted(placement, errno);
         }
         stop();
     }

@@ -191,7 +191,7 @@ final class SendQueue {
 
     // ---- memory of the peer ----
 
-    /** As {@link Channel#pull}. */
+    /** As {@link VerbsChannel#pull}. */
     int pull(
         RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
         RegionKeys.Key single = null;
@@ -291,7 +291,7 @@ final class SendQueue {
     // ---- ends ----
 
     /** A request, and so all before it, has succeeded. */
-    void completed(int slot, ChannelHandler handler) {
+    void completed(int slot, VerbsChannel channel) {
         long end = head + ((slot - (int) head) & mask) + 1;
         while (head != end) {
             int ended = (int) head & mask;
@@ -304,9 +304,9 @@ final class SendQueue {
                 continue;
             }
             if (kinds[ended] == SEND || kinds[ended] == GATHERED) {
-                handler.onSent(operations[ended], 0);
+                channel.handler().onSent(operations[ended], 0);
             } else if (kinds[ended] == READ) {
-                handler.onPulled(operations[ended], 0);
+                channel.protocol().onPulled(operations[ended], 0);
             }
         }
     }

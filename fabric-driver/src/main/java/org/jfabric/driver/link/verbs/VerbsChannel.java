@@ -2,10 +2,11 @@ package org.jfabric.driver.link.verbs;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.driver.link.ConnectionHandler;
-import org.jfabric.driver.link.ForeignChannel;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.driver.resource.RegisteredRegion;
 
 /**
@@ -14,10 +15,11 @@ import org.jfabric.driver.resource.RegisteredRegion;
  *
  * <p>Owner: progress agent.
  */
-final class VerbsChannel extends ForeignChannel {
+final class VerbsChannel extends MessageChannel {
     private final VerbsConnection connection;
     private final VerbsLink link;
     private final ConnectionHandler connectionHandler;
+    private final StreamHandler streams;
     /** Payloads that the peer may be reading. */
     private int exposed;
 
@@ -26,10 +28,16 @@ final class VerbsChannel extends ForeignChannel {
         this.connection = connection;
         this.link = link;
         this.connectionHandler = connectionHandler;
+        this.streams = handler().streamHandler();
     }
 
     ConnectionHandler connectionHandler() {
         return connectionHandler;
+    }
+
+    /** The handler's part for messages that may have to wait for a place. */
+    StreamHandler streams() {
+        return streams;
     }
 
     @Override

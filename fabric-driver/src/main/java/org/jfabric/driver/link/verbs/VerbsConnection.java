@@ -284,7 +284,7 @@ final class VerbsConnection extends CmTarget {
             resources.receives().completed(request & ~ConnectionResources.RECEIVE, completions.length(entry),
                 completions.hasImmediate(entry), completions.immediate(entry));
         } else {
-            resources.sends().completed(request, channel.handler());
+            resources.sends().completed(request, channel);
         }
     }
 
@@ -327,7 +327,7 @@ final class VerbsConnection extends CmTarget {
         ReceiveQueue receives = resources.receives();
         SendQueue sends = resources.sends();
         boolean wasEmpty = receives.isEmpty();
-        int drained = receives.drain(channel.handler(), limit);
+        int drained = receives.drain(channel, limit);
         if (state != UP) {
             return 1;
         }
@@ -336,7 +336,7 @@ final class VerbsConnection extends CmTarget {
         if (state != UP) {
             return 1;
         }
-        work += receives.poll(channel.handler(), work == 0);
+        work += receives.poll(channel, work == 0);
         if (drained == ReceiveQueue.REFUSED) {
             lost(FabricErrno.EIO, "sent a message that the endpoint cannot take");
         } else if (sends.failure() != 0 || receives.failure() != 0) {
@@ -404,7 +404,7 @@ final class VerbsConnection extends CmTarget {
     /** What has come is handed over, then the end is told; but at once if a send of ours waits to hear of it. */
     private int stepEnd(int limit) {
         ReceiveQueue receives = resources.receives();
-        int drained = receives.drain(channel.handler(), limit);
+        int drained = receives.drain(channel, limit);
         if (state != UP) {
             return 1;
         }
@@ -421,7 +421,7 @@ final class VerbsConnection extends CmTarget {
             link.onError(FabricErrno.EIO, "peer " + peerName() + ": " + reason,
                 "The connection to it was closed; all others go on.");
         }
-        receives.abort(channel.handler(), failure);
+        receives.abort(channel, failure);
         int errno = failure;
         beginDrain();
         channel.handler().onDown(errno);

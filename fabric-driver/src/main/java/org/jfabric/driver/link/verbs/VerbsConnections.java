@@ -6,12 +6,11 @@ import org.jfabric.SocketName;
 import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.link.BoundAddress;
-import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ConnectionHandler;
-import org.jfabric.driver.link.ConnectionManager;
 import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.support.MessageConnections;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +20,7 @@ import java.util.List;
  *
  * <p>Owner: progress agent.
  */
-final class VerbsConnections extends ConnectionManager {
+final class VerbsConnections extends MessageConnections {
     private static final byte[] NO_DATA = {};
 
     private final VerbsLink link;
@@ -72,7 +71,7 @@ final class VerbsConnections extends ConnectionManager {
     }
 
     @Override
-    public Channel connect(
+    public VerbsChannel connect(
         LocalEndpoint endpoint, String remoteAddress, byte[] cmData, ConnectionHandler handler) {
         VerbsConnection connection = new VerbsConnection(link, 0, cmData, handler);
         SocketName remote = SocketName.parse(remoteAddress);

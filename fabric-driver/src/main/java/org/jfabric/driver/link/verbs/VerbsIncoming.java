@@ -3,7 +3,6 @@ package org.jfabric.driver.link.verbs;
 import org.jfabric.SocketName;
 import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.VerbsConstants;
-import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ConnectionHandler;
 import org.jfabric.driver.link.IncomingConnection;
 import org.jfabric.driver.link.LocalEndpoint;
@@ -48,7 +47,7 @@ final class VerbsIncoming extends IncomingConnection {
     }
 
     @Override
-    public Channel accept(LocalEndpoint endpoint, byte[] cmData, ConnectionHandler handler) {
+    public VerbsChannel accept(LocalEndpoint endpoint, byte[] cmData, ConnectionHandler handler) {
         return connections.accept(id, isGone, cmData, handler);
     }
 

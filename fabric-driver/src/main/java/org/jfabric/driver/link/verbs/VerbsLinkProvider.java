@@ -118,7 +118,7 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
     protected ChannelLimits limits(DriverConfig config) {
         ChannelLimits stream = super.limits(config);
         int longest = settings.apply(config).receiveBytes();
-        return new ChannelLimits(longest, 0, longest, CQ_DATA_BYTES, LEVELS, stream.messageOrder(), true);
+        return new ChannelLimits(longest, 0, longest, CQ_DATA_BYTES, LEVELS, stream.messageOrder());
     }
 
     @Override

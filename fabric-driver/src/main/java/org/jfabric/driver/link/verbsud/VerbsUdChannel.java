@@ -115,8 +115,7 @@ final class VerbsUdChannel extends DatagramChannel {
         if (operation.length > limits().eagerLimitBytes()) {
             return -FabricErrno.EMSGSIZE;
         }
-        if (mayEndNow(operation) && endpoint.sendNow(this, operation, false)) {
-            endedNow(operation);
+        if ((operation.flags & Flags.TRANSMIT_COMPLETE) == 0 && endpoint.sendNow(this, operation, false)) {
             return DONE;
         }
         return endpoint.send(this, operation);

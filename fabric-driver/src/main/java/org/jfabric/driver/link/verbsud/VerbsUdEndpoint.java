@@ -192,7 +192,7 @@ final class VerbsUdEndpoint {
             } else {
                 waiting.drop();
                 handle.state = VerbsUdHandle.GONE;
-                channel.onSent(operation.id(), operation.length, handle.errno);
+                channel.handler().onSent(operation.id(), handle.errno);
             }
             work++;
             waiting.dropClosed();
@@ -399,7 +399,7 @@ final class VerbsUdEndpoint {
             TransmitOperation operation = waiting.operation(0);
             waiting.drop();
             if (!channel.isClosed()) {
-                channel.onSent(operation.id(), operation.length, lostErrno);
+                channel.handler().onSent(operation.id(), lostErrno);
             }
         }
         return work;

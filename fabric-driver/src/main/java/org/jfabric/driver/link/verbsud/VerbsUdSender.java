@@ -36,7 +36,6 @@ final class VerbsUdSender {
     /** Whom the end is told; null for those that nobody waits for. */
     private final VerbsUdChannel[] channels;
     private final long[] operations;
-    private final int[] lengths;
     private final VerbsUdHandle[] handles;
     private long head;
     private long posted;
@@ -63,7 +62,6 @@ final class VerbsUdSender {
         this.mask = requests.count() - 1;
         this.channels = new VerbsUdChannel[requests.count()];
         this.operations = new long[requests.count()];
-        this.lengths = new int[requests.count()];
         this.handles = new VerbsUdHandle[requests.count()];
     }
 
@@ -100,7 +98,6 @@ final class VerbsUdSender {
         requests.pieceCount(slot, length == 0 ? 0 : 1);
         handle.sends++;
         handles[slot] = handle;
-        lengths[slot] = length;
         operations[slot] = operation.id();
         channels[slot] = isTold ? channel : null;
         if (isTold) {
@@ -184,7 +181,7 @@ final class VerbsUdSender {
             channels[slot] = null;
             told--;
             if (!channel.isClosed()) {
-                channel.onSent(operations[slot], lengths[slot], errno);
+                channel.handler().onSent(operations[slot], errno);
             }
         }
     }

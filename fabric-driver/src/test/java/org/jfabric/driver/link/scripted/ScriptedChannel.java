@@ -1,12 +1,14 @@
 package org.jfabric.driver.link.scripted;
 
+import org.agrona.UnsafeApi;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
-import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.FrameHandler;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.SegmentChannel;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
 
@@ -15,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** One end of a scripted channel. */
-public final class ScriptedChannel extends Channel {
+public final class ScriptedChannel extends SegmentChannel {
     private static final int CONNECTING = 0;
     private static final int UP = 1;
     private static final int DEAD = 2;
@@ -177,7 +179,7 @@ public final class ScriptedChannel extends Channel {
         int grant = handler().onOpening();
         Frame up = frame(Frame.UP, grant);
         opener.inbox.add(up);
-        handler().onGrant(opener.firstGrant);
+        frameHandler().onGrant(opener.firstGrant);
         handler().onUp(this);
     }
 
@@ -216,6 +218,29 @@ public final class ScriptedChannel extends Channel {
         }
         other.inbox.add(frame);
         return pending ? PENDING : DONE;
+    }
+
+    @Override
+    public int sendShort(long kind, long tag, long address, int length, int grant) {
+        if (length > limits().eagerLimitBytes()) {
+            throw new AssertionError("short message of " + length + " bytes, seed " + script.seed());
+        }
+        if (isBlocked()) {
+            return -FabricErrno.EAGAIN;
+        }
+        if (state == DEAD) {
+            return DONE;
+        }
+        Frame frame = frame(Frame.MESSAGE, grant);
+        frame.flags = kind;
+        frame.tag = tag;
+        frame.data = 0;
+        frame.length = length;
+        frame.streams = script.chance(script.streamPercent);
+        frame.errno = 0;
+        UnsafeApi.copyMemory(address, frame.memory, length);
+        other.inbox.add(frame);
+        return DONE;
     }
 
     @Override
@@ -460,7 +485,7 @@ public final class ScriptedChannel extends Channel {
         wantsWritable = false;
         if (streaming != null && script.chance(script.abortFirstPercent)) {
             script.observer.onAborted(local, remote, streamingData);
-            handler().onAborted(placement, errno);
+            handler().streamHandler().onAborted(placement, errno);
         }
         streaming = null;
         drop();
@@ -497,7 +522,7 @@ public final class ScriptedChannel extends Channel {
                 if (pull.errno == 0) {
                     copyPieces(pull.source, pull.dest, pull.destPieces, pull.length);
                 }
-                handler().onPulled(pull.source.operation(), pull.errno);
+                frameHandler().onPulled(pull.source.operation(), pull.errno);
                 work++;
             }
         }
@@ -521,7 +546,7 @@ public final class ScriptedChannel extends Channel {
     }
 
     private void deliver(Frame frame) {
-        ChannelHandler handler = handler();
+        FrameHandler handler = frameHandler();
         if (frame.kind == Frame.DOWN) {
             errno = frame.errno;
             down();
@@ -532,7 +557,7 @@ public final class ScriptedChannel extends Channel {
             case Frame.UP -> {
                 state = UP;
                 up = true;
-                handler.onUp(this);
+                handler().onUp(this);
             }
             case Frame.MESSAGE -> {
                 script.observer.onArrival(local, remote, frame.flags, frame.tag, frame.data, true);
@@ -540,7 +565,7 @@ public final class ScriptedChannel extends Channel {
                     handler.onMessageToAcknowledge(
                         frame.offset, frame.flags, frame.tag, frame.data, frame.memory, (int) frame.length);
                 } else {
-                    handler.onMessage(frame.flags, frame.tag, frame.data, frame.memory, (int) frame.length);
+                    handler().onMessage(frame.flags, frame.tag, frame.data, frame.memory, (int) frame.length);
                 }
             }
             case Frame.ANNOUNCE -> {
@@ -557,9 +582,9 @@ public final class ScriptedChannel extends Channel {
 
     private boolean stream(Frame frame) {
         if (streaming == null) {
-            handler().onGrant(frame.grant);
+            frameHandler().onGrant(frame.grant);
             script.observer.onArrival(local, remote, frame.flags, frame.tag, frame.data, false);
-            handler().place(frame.flags, frame.tag, frame.data, frame.length, placement);
+            handler().streamHandler().place(frame.flags, frame.tag, frame.data, frame.length, placement);
             if (state == CLOSED) {
                 return false;
             }
@@ -586,10 +611,10 @@ public final class ScriptedChannel extends Channel {
         taken++;
         if (frame.errno == 0) {
             script.observer.onWhole(local, remote, frame.data);
-            handler().onPlaced(placement);
+            handler().streamHandler().onPlaced(placement);
         } else {
             script.observer.onAborted(local, remote, frame.data);
-            handler().onAborted(placement, frame.errno);
+            handler().streamHandler().onAborted(placement, frame.errno);
         }
         script.give(frame);
         return true;

@@ -5,12 +5,13 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.ConnectionHandler;
-import org.jfabric.driver.link.ForeignChannel;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.layout.Words;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -19,9 +20,9 @@ import java.util.List;
 import java.util.Map;
 
 /** One end of a connection that a {@link Script} delays, blocks, cuts into pieces, and ends. */
-final class ScriptedConnection extends ForeignChannel {
+final class ScriptedConnection extends MessageChannel {
     private static final ChannelLimits LIMITS = new ChannelLimits(
-        Integer.MAX_VALUE, 0, Long.MAX_VALUE, Long.BYTES, Flags.INJECT_COMPLETE, 0, true);
+        Integer.MAX_VALUE, 0, Long.MAX_VALUE, Long.BYTES, Flags.INJECT_COMPLETE, 0);
 
     private enum State {
         CONNECTING, ACCEPTED, UP, OVER
@@ -159,7 +160,7 @@ final class ScriptedConnection extends ForeignChannel {
         state = State.OVER;
         if (before == State.UP) {
             if (asked && script.chance(script.abortFirstPercent)) {
-                handler().onAborted(placement, errno);
+                handler().streamHandler().onAborted(placement, errno);
             }
             free();
             handler().onDown(errno);
@@ -336,7 +337,6 @@ final class ScriptedConnection extends ForeignChannel {
 
     private void up(byte[] cmData) {
         handler().onOpening();
-        handler().onGrant(0);
         state = State.UP;
         handler.onConnected(localAddress, remoteAddress, cmData);
         if (state == State.UP) {
@@ -370,7 +370,7 @@ final class ScriptedConnection extends ForeignChannel {
         posted += count;
         taken = 0;
         if (link.network.receives != 0) {
-            handler().onReposted(count);
+            protocol().onReposted(count);
         }
         return 1;
     }
@@ -381,7 +381,7 @@ final class ScriptedConnection extends ForeignChannel {
             if (state != State.UP || message.operation != null || script.step() < message.readyStep) {
                 return;
             }
-            if (handler().takesEarly(message.memory, (int) message.length) && inbox.remove(message)) {
+            if (protocol().takesEarly(message.memory, (int) message.length) && inbox.remove(message)) {
                 UnsafeApi.freeMemory(message.memory);
                 taken++;
             }
@@ -395,7 +395,7 @@ final class ScriptedConnection extends ForeignChannel {
             return false;
         }
         if (!asked) {
-            if (handler().canStore(message.length) && !script.chance(script.streamPercent)) {
+            if (handler().streamHandler().canStore(message.length) && !script.chance(script.streamPercent)) {
                 inbox.poll();
                 handler().onMessage(
                     message.flags, message.tag, message.data, message.memory, (int) message.length);
@@ -412,7 +412,7 @@ final class ScriptedConnection extends ForeignChannel {
     private boolean stream(Message message) {
         if (!asked || placement.action() == Placement.Action.PAUSE) {
             asked = true;
-            handler().place(message.flags, message.tag, message.data, message.length, placement);
+            handler().streamHandler().place(message.flags, message.tag, message.data, message.length, placement);
             if (placement.action() == Placement.Action.PAUSE && link.network.receives != 0) {
                 lookAhead();
             }
@@ -435,7 +435,7 @@ final class ScriptedConnection extends ForeignChannel {
         inbox.poll();
         UnsafeApi.freeMemory(message.memory);
         taken++;
-        handler().onPlaced(placement);
+        handler().streamHandler().onPlaced(placement);
         return true;
     }
 
@@ -450,12 +450,20 @@ final class ScriptedConnection extends ForeignChannel {
                 if (place == null || read.source.regionOffset(i) + bytes > place[1]) {
                     throw new AssertionError("read of what is not exposed, seed " + script.seed());
                 }
-                copyPulled(place[0] + read.source.regionOffset(i), done, bytes, read.dest, read.destPieces);
+                copy(place[0] + read.source.regionOffset(i), done, bytes, read);
                 done += bytes;
             }
-            handler().onPulled(read.source.operation(), 0);
+            protocol().onPulled(read.source.operation(), 0);
             work++;
         }
         return work;
+    }
+
+    private static void copy(long from, long offset, long length, Read read) {
+        if (read.destPieces == null) {
+            Words.copy(from, read.dest + offset, length);
+        } else {
+            read.destPieces.copyFrom(offset, from, length);
+        }
     }
 }

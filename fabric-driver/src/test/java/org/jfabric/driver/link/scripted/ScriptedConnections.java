@@ -12,6 +12,8 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.support.MessageChannel;
+import org.jfabric.driver.link.support.MessageConnections;
 import org.jfabric.driver.link.PeerAcceptor;
 
 import java.util.ArrayList;
@@ -126,7 +128,7 @@ public final class ScriptedConnections extends Link {
         }
     }
 
-    private final class Manager extends ConnectionManager {
+    private final class Manager extends MessageConnections {
         @Override
         public int cmDataBytes() {
             return 256;
@@ -151,7 +153,7 @@ public final class ScriptedConnections extends Link {
         }
 
         @Override
-        public Channel connect(
+        public MessageChannel connect(
             LocalEndpoint endpoint, String remoteAddress, byte[] cmData, ConnectionHandler handler) {
             ScriptedConnection channel = new ScriptedConnection(
                 ScriptedConnections.this, endpoint.address(), remoteAddress, handler);
@@ -197,7 +199,7 @@ public final class ScriptedConnections extends Link {
         }
 
         @Override
-        public Channel accept(LocalEndpoint endpoint, byte[] answer, ConnectionHandler handler) {
+        public MessageChannel accept(LocalEndpoint endpoint, byte[] answer, ConnectionHandler handler) {
             ScriptedConnection channel = new ScriptedConnection(
                 link, endpoint.address(), remoteAddress, handler);
             channel.accept(from, answer);

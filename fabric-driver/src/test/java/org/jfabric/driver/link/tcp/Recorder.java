@@ -4,7 +4,9 @@ import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Placement;
-import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.StreamHandler;
+import org.jfabric.driver.link.support.MessageChannel;
+import org.jfabric.driver.link.support.MessageHandler;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +20,7 @@ final class Recorder extends ChannelHandler {
     final List<Long> sent = new ArrayList<>();
     final List<Long> acknowledged = new ArrayList<>();
     final List<Long> pulled = new ArrayList<>();
-    Channel channel;
+    MessageChannel channel;
     int ups;
     int downs;
     int downErrno;
@@ -28,6 +30,65 @@ final class Recorder extends ChannelHandler {
     boolean storesShortOnes = true;
     boolean pauses;
     private long memory;
+    private final StreamHandler streams = new StreamHandler() {
+        @Override
+        public boolean canStore(long length) {
+            return storesShortOnes && !pauses;
+        }
+
+        @Override
+        public void place(long flags, long tag, long data, long length, Placement placement) {
+            placeCalls++;
+            if (pauses) {
+                placement.set(Placement.Action.PAUSE, 0, 0, 1);
+                return;
+            }
+            if (length > MAX_LENGTH) {
+                placement.set(Placement.Action.REFUSE, 0, 0, 0);
+                return;
+            }
+            memory = UnsafeApi.allocateMemory(Math.max(1, length));
+            placement.set(Placement.Action.DIRECT, memory, length, tag);
+        }
+
+        @Override
+        public void onPlaced(Placement placement) {
+            keep(placement.token(), memory, (int) placement.lengthBytes());
+            UnsafeApi.freeMemory(memory);
+            memory = 0;
+        }
+
+        @Override
+        public void onAborted(Placement placement, int errno) {
+            aborted++;
+        }
+
+        @Override
+        public void onAcknowledged(long operation, long levels, int errno) {
+            acknowledged.add(operation);
+        }
+    };
+    private final MessageHandler reads = new MessageHandler() {
+        @Override
+        public void onPulled(long operation, int errno) {
+            pulled.add(errno == 0 ? operation : -errno);
+        }
+
+        @Override
+        public void onReposted(int count) {
+            throw new AssertionError("this wire counts no receives");
+        }
+
+        @Override
+        public boolean takesEarly(long address, int length) {
+            throw new AssertionError("this wire counts no receives");
+        }
+    };
+
+    @Override
+    public StreamHandler streamHandler() {
+        return streams;
+    }
 
     @Override
     public int onOpening() {
@@ -36,7 +97,8 @@ final class Recorder extends ChannelHandler {
 
     @Override
     public void onUp(Channel newChannel) {
-        channel = newChannel;
+        channel = (MessageChannel) newChannel;
+        channel.usedBy(reads);
         ups++;
     }
 
@@ -53,86 +115,13 @@ final class Recorder extends ChannelHandler {
     }
 
     @Override
-    public void onGrant(int grant) {
-        throw new AssertionError("this wire has no credit");
-    }
-
-    @Override
     public void onMessage(long flags, long tag, long data, long address, int length) {
         keep(tag, address, length);
     }
 
     @Override
-    public void onMessageToAcknowledge(
-        long operation, long flags, long tag, long data, long address, int length) {
-        throw new AssertionError("a link that streams acknowledges by itself");
-    }
-
-    @Override
-    public void onAcknowledged(long operation, long levels, int errno) {
-        acknowledged.add(operation);
-    }
-
-    @Override
-    public void onAnnounce(long flags, long tag, long data, RemotePayload source) {
-        throw new AssertionError("this wire has no announcements");
-    }
-
-    @Override
-    public void onSegmentsRequested(long operation, long sink, long length) {
-        throw new AssertionError("this wire has no segments");
-    }
-
-    @Override
-    public void onSegment(long sink, long offset, long address, int length) {
-        throw new AssertionError("this wire has no segments");
-    }
-
-    @Override
-    public void onPulled(long operation, int errno) {
-        pulled.add(errno == 0 ? operation : -errno);
-    }
-
-    @Override
-    public void onFinished(long operation, int errno) {
-        throw new AssertionError("this wire has no announcements");
-    }
-
-    @Override
     public void onSent(long operation, int errno) {
         sent.add(operation);
-    }
-
-    @Override
-    public boolean canStore(long length) {
-        return storesShortOnes && !pauses;
-    }
-
-    @Override
-    public void place(long flags, long tag, long data, long length, Placement placement) {
-        placeCalls++;
-        if (pauses) {
-            placement.set(Placement.Action.PAUSE, 0, 0, 1);
-            return;
-        }
-        if (length > MAX_LENGTH) {
-            placement.set(Placement.Action.REFUSE, 0, 0, 0);
-            return;
-        }
-        memory = UnsafeApi.allocateMemory(Math.max(1, length));
-        placement.set(Placement.Action.DIRECT, memory, length, tag);
-    }
-
-    @Override
-    public void onPlaced(Placement placement) {
-        keep(placement.token(), memory, (int) placement.lengthBytes());
-        UnsafeApi.freeMemory(memory);
-        memory = 0;
-    }
-
-    @Override
-    public void onAborted(Placement placement, int errno) {
-        aborted++;
     }
 
     private void keep(long tag, long address, int length) {

@@ -2,7 +2,7 @@ package org.jfabric.driver.link.tcp;
 
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.SocketName;
-import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.ffi.IoVector;
 import org.jfabric.ffi.TcpSocket;
 import org.jfabric.test.Deadline;
@@ -214,9 +214,10 @@ class TakeoverTest {
         PeerProbe probe = new PeerProbe(port, 5);
         assertArrayEquals(new int[] {1, 1, 2}, port.keepAlive);
         for (long ms = 0; ms <= 4000; ms += 500) {
-            assertEquals(Channel.ASKING, probe.verdict(5 + ms * 1_000_000));
+            assertEquals(MessageChannel.ASKING, probe.verdict(5 + ms * 1_000_000));
         }
-        assertEquals(parts[1].equals("OVER") ? Channel.OVER : Channel.LIVES, probe.verdict(4_100_000_000L));
+        assertEquals(
+            parts[1].equals("OVER") ? MessageChannel.OVER : MessageChannel.LIVES, probe.verdict(4_100_000_000L));
     }
 
     @Test
@@ -224,15 +225,15 @@ class TakeoverTest {
         SystemPort port = new SystemPort();
         PeerProbe probe = new PeerProbe(port, 0);
         port.health = new TcpSocket.Health(true, 0, 500);
-        assertEquals(Channel.ASKING, probe.verdict(500_000_000L), "the last segment came just before");
+        assertEquals(MessageChannel.ASKING, probe.verdict(500_000_000L), "the last segment came just before");
         port.health = new TcpSocket.Health(true, 0, 100);
-        assertEquals(Channel.LIVES, probe.verdict(1_100_000_000L));
+        assertEquals(MessageChannel.LIVES, probe.verdict(1_100_000_000L));
         port.health = new TcpSocket.Health(false, 0, 100);
-        assertEquals(Channel.OVER, probe.verdict(1_200_000_000L));
+        assertEquals(MessageChannel.OVER, probe.verdict(1_200_000_000L));
         // sockets of the JDK: only the end itself tells
         port.health = null;
-        assertEquals(Channel.ASKING, probe.verdict(1_300_000_000L));
-        assertEquals(Channel.LIVES, probe.verdict(4_100_000_000L));
+        assertEquals(MessageChannel.ASKING, probe.verdict(1_300_000_000L));
+        assertEquals(MessageChannel.LIVES, probe.verdict(4_100_000_000L));
     }
 
     /** What the system knows is given. */

@@ -12,6 +12,7 @@ import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.ffi.TcpSocket;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
@@ -214,8 +215,8 @@ class TcpConnectionsTest {
     @Test
     void shouldReadThePeersMemoryInPiecesStraightToItsPlace() {
         Connecting[] both = connected();
-        Channel here = both[0].recorder.channel;
-        Channel there = both[1].recorder.channel;
+        MessageChannel here = both[0].recorder.channel;
+        MessageChannel there = both[1].recorder.channel;
         TransmitOperation small = b.operation(Flags.MSG, 0, 1000, 1);
         TransmitOperation large = b.operation(Flags.MSG, 0, 500_000, 2);
         RemotePayload first = new RemotePayload();

@@ -44,7 +44,7 @@ final class RxmNode implements AutoCloseable {
     RxmTold connect(String remote) {
         RxmTold told = new RxmTold(this);
         peers.put(remote, told);
-        told.channel = rxm.connect(endpoint, remote, told);
+        told.channel = rxm.connect(endpoint, remote, told).payloads();
         return told;
     }
 

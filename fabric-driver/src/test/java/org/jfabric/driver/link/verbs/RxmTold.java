@@ -4,8 +4,11 @@ import org.agrona.UnsafeApi;
 import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.PayloadChannel;
+import org.jfabric.driver.link.PayloadHandler;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.TransmitOperation;
 
 import java.util.ArrayDeque;
@@ -25,7 +28,7 @@ final class RxmTold extends ChannelHandler {
 
     final TreeSet<Long> received = new TreeSet<>();
     final List<Long> ended = new ArrayList<>();
-    Channel channel;
+    PayloadChannel channel;
     int downErrno;
     int aborted;
     /** Long messages that this side was told of. */
@@ -41,6 +44,61 @@ final class RxmTold extends ChannelHandler {
     private boolean isUp;
     private boolean isBlocked;
     private int sent;
+    private final StreamHandler streams = new StreamHandler() {
+        @Override
+        public boolean canStore(long length) {
+            return !pauses;
+        }
+
+        @Override
+        public void place(long flags, long tag, long data, long length, Placement placement) {
+            requireNotDown(tag);
+            if (pauses) {
+                placement.set(Placement.Action.PAUSE, 0, 0, tag);
+                return;
+            }
+            Pulled place = new Pulled(UnsafeApi.allocateMemory(Math.max(1, length)), (int) length, tag);
+            pulls.put(-1 - tag, place);
+            placement.set(Placement.Action.DIRECT, place.memory, length, tag);
+        }
+
+        @Override
+        public void onPlaced(Placement placement) {
+            end(-1 - placement.token());
+        }
+
+        @Override
+        public void onAborted(Placement placement, int errno) {
+            aborted++;
+        }
+
+        @Override
+        public void onAcknowledged(long operation, long levels, int errno) {
+            throw new AssertionError("this wire has no acknowledgements");
+        }
+    };
+    private final PayloadHandler payloads = new PayloadHandler() {
+        @Override
+        public void onAnnounce(long flags, long tag, long data, RemotePayload source) {
+            announced++;
+            int length = (int) source.lengthBytes();
+            Pulled place = new Pulled(UnsafeApi.allocateMemory(length), length, tag);
+            pulls.put(source.operation(), place);
+            if (channel.pull(source, null, place.memory, null, length) != Channel.PENDING) {
+                throw new AssertionError("message " + tag + " cannot be read");
+            }
+        }
+
+        @Override
+        public void onPulled(long operation, int errno) {
+            if (errno != 0) {
+                throw new AssertionError("a read has failed with errno " + errno);
+            }
+            end(operation);
+            finishing.add(operation);
+            flush();
+        }
+    };
 
     RxmTold(RxmNode node) {
         this.node = node;
@@ -99,13 +157,23 @@ final class RxmTold extends ChannelHandler {
     }
 
     @Override
+    public StreamHandler streamHandler() {
+        return streams;
+    }
+
+    @Override
+    public PayloadHandler payloadHandler() {
+        return payloads;
+    }
+
+    @Override
     public int onOpening() {
         return 0;
     }
 
     @Override
     public void onUp(Channel up) {
-        channel = up;
+        channel = up.payloads();
         isUp = true;
     }
 
@@ -119,11 +187,6 @@ final class RxmTold extends ChannelHandler {
     public void onWritable() {
         isBlocked = false;
         flush();
-    }
-
-    @Override
-    public void onGrant(int grant) {
-        // the wire has none
     }
 
     @Override
@@ -149,28 +212,6 @@ final class RxmTold extends ChannelHandler {
         }
     }
 
-    @Override
-    public boolean canStore(long length) {
-        return !pauses;
-    }
-
-    @Override
-    public void place(long flags, long tag, long data, long length, Placement placement) {
-        requireNotDown(tag);
-        if (pauses) {
-            placement.set(Placement.Action.PAUSE, 0, 0, tag);
-            return;
-        }
-        Pulled place = new Pulled(UnsafeApi.allocateMemory(Math.max(1, length)), (int) length, tag);
-        pulls.put(-1 - tag, place);
-        placement.set(Placement.Action.DIRECT, place.memory, length, tag);
-    }
-
-    @Override
-    public void onPlaced(Placement placement) {
-        end(-1 - placement.token());
-    }
-
     private void end(long key) {
         Pulled place = pulls.remove(key);
         check(place.memory, place.length, place.tag);
@@ -178,65 +219,7 @@ final class RxmTold extends ChannelHandler {
     }
 
     @Override
-    public void onAborted(Placement placement, int errno) {
-        aborted++;
-    }
-
-    @Override
-    public void onAnnounce(long flags, long tag, long data, RemotePayload source) {
-        announced++;
-        int length = (int) source.lengthBytes();
-        Pulled place = new Pulled(UnsafeApi.allocateMemory(length), length, tag);
-        pulls.put(source.operation(), place);
-        if (channel.pull(source, null, place.memory, null, length) != Channel.PENDING) {
-            throw new AssertionError("message " + tag + " cannot be read");
-        }
-    }
-
-    @Override
-    public void onPulled(long operation, int errno) {
-        if (errno != 0) {
-            throw new AssertionError("a read has failed with errno " + errno);
-        }
-        end(operation);
-        finishing.add(operation);
-        flush();
-    }
-
-    @Override
     public void onSent(long operation, int errno) {
         ended.add(errno == 0 ? operation : -1 - operation);
-    }
-
-    // ---- what this wire does not have ----
-
-    @Override
-    public void onMessageToAcknowledge(
-        long operation, long flags, long tag, long data, long address, int length) {
-        throw notHere();
-    }
-
-    @Override
-    public void onAcknowledged(long operation, long levels, int errno) {
-        throw notHere();
-    }
-
-    @Override
-    public void onSegmentsRequested(long operation, long sink, long length) {
-        throw notHere();
-    }
-
-    @Override
-    public void onSegment(long sink, long offset, long address, int length) {
-        throw notHere();
-    }
-
-    @Override
-    public void onFinished(long operation, int errno) {
-        throw notHere();
-    }
-
-    private static AssertionError notHere() {
-        return new AssertionError("this wire has no such frame");
     }
 }

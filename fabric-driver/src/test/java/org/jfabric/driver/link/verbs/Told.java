@@ -6,7 +6,9 @@ import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ConnectionHandler;
 import org.jfabric.driver.link.Placement;
-import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.StreamHandler;
+import org.jfabric.driver.link.support.MessageChannel;
+import org.jfabric.driver.link.support.MessageHandler;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +31,54 @@ final class Told extends ChannelHandler {
     /** What the engine ends a call about the connection with; null if it does not. */
     Error fault;
     private long memory;
+    private final StreamHandler streams = new StreamHandler() {
+        @Override
+        public boolean canStore(long length) {
+            return !pauses;
+        }
+
+        @Override
+        public void place(long flags, long tag, long cqData, long length, Placement placement) {
+            if (pauses) {
+                placement.set(Placement.Action.PAUSE, 0, 0, 1);
+                return;
+            }
+            memory = UnsafeApi.allocateMemory(Math.max(1, length));
+            placement.set(Placement.Action.DIRECT, memory, length, (flags & Flags.REMOTE_CQ_DATA) != 0 ? cqData : -1);
+        }
+
+        @Override
+        public void onPlaced(Placement placement) {
+            keep(placement.token(), memory, (int) placement.lengthBytes());
+            UnsafeApi.freeMemory(memory);
+        }
+
+        @Override
+        public void onAborted(Placement placement, int errno) {
+            aborted++;
+        }
+
+        @Override
+        public void onAcknowledged(long operation, long levels, int errno) {
+            throw new AssertionError("this wire has no acknowledgements");
+        }
+    };
+    private final MessageHandler reads = new MessageHandler() {
+        @Override
+        public void onPulled(long operation, int errno) {
+            pulled.add(errno == 0 ? operation : -errno);
+        }
+
+        @Override
+        public void onReposted(int count) {
+            // credit is no matter of these tests
+        }
+
+        @Override
+        public boolean takesEarly(long address, int length) {
+            return false;
+        }
+    };
 
     /** The engine's side of its making. */
     final ConnectionHandler connecting = new ConnectionHandler() {
@@ -56,12 +106,18 @@ final class Told extends ChannelHandler {
     };
 
     @Override
+    public StreamHandler streamHandler() {
+        return streams;
+    }
+
+    @Override
     public int onOpening() {
         return 0;
     }
 
     @Override
     public void onUp(Channel channel) {
+        ((MessageChannel) channel).usedBy(reads);
         order.add("up");
         ups++;
     }
@@ -83,39 +139,8 @@ final class Told extends ChannelHandler {
     }
 
     @Override
-    public void onPulled(long operation, int errno) {
-        pulled.add(errno == 0 ? operation : -errno);
-    }
-
-    @Override
     public void onSent(long operation, int errno) {
         sent.add(operation);
-    }
-
-    @Override
-    public boolean canStore(long length) {
-        return !pauses;
-    }
-
-    @Override
-    public void place(long flags, long tag, long cqData, long length, Placement placement) {
-        if (pauses) {
-            placement.set(Placement.Action.PAUSE, 0, 0, 1);
-            return;
-        }
-        memory = UnsafeApi.allocateMemory(Math.max(1, length));
-        placement.set(Placement.Action.DIRECT, memory, length, (flags & Flags.REMOTE_CQ_DATA) != 0 ? cqData : -1);
-    }
-
-    @Override
-    public void onPlaced(Placement placement) {
-        keep(placement.token(), memory, (int) placement.lengthBytes());
-        UnsafeApi.freeMemory(memory);
-    }
-
-    @Override
-    public void onAborted(Placement placement, int errno) {
-        aborted++;
     }
 
     private void keep(long cqData, long address, int length) {
@@ -126,47 +151,5 @@ final class Told extends ChannelHandler {
         }
         messages.add(bytes);
         data.add(cqData);
-    }
-
-    // ---- what this wire does not have ----
-
-    @Override
-    public void onGrant(int grant) {
-        throw notHere();
-    }
-
-    @Override
-    public void onMessageToAcknowledge(
-        long operation, long flags, long tag, long cqData, long address, int length) {
-        throw notHere();
-    }
-
-    @Override
-    public void onAcknowledged(long operation, long levels, int errno) {
-        throw notHere();
-    }
-
-    @Override
-    public void onAnnounce(long flags, long tag, long cqData, RemotePayload source) {
-        throw notHere();
-    }
-
-    @Override
-    public void onSegmentsRequested(long operation, long sink, long length) {
-        throw notHere();
-    }
-
-    @Override
-    public void onSegment(long sink, long offset, long address, int length) {
-        throw notHere();
-    }
-
-    @Override
-    public void onFinished(long operation, int errno) {
-        throw notHere();
-    }
-
-    private static AssertionError notHere() {
-        return new AssertionError("this wire has no such frame");
     }
 }

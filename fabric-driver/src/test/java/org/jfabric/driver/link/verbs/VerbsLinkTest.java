@@ -9,6 +9,7 @@ import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.driver.resource.ResourceTask;
 import org.junit.jupiter.api.AfterEach;
@@ -42,8 +43,8 @@ class VerbsLinkTest {
     private VerbsNode b;
     private Told here;
     private Told there;
-    private Channel channel;
-    private Channel back;
+    private MessageChannel channel;
+    private MessageChannel back;
 
     private void nodes(String... options) {
         a = new VerbsNode(network, "10.0.0.1", VerbsSettings::ofMessages, options);
@@ -68,7 +69,7 @@ class VerbsLinkTest {
     private void request() {
         here = new Told();
         await(() -> b.address != null);
-        channel = a.link.connections().connect(a.endpoint, b.address, HELLO, here.connecting);
+        channel = (MessageChannel) a.link.connections().connect(a.endpoint, b.address, HELLO, here.connecting);
     }
 
     private void connect(String... options) {
@@ -76,7 +77,7 @@ class VerbsLinkTest {
         request();
         await(() -> b.requests.size() == 1);
         there = new Told();
-        back = b.requests.getFirst().accept(b.endpoint, WELCOME, there.connecting);
+        back = (MessageChannel) b.requests.getFirst().accept(b.endpoint, WELCOME, there.connecting);
         await(() -> here.ups == 1 && there.ups == 1);
     }
 
@@ -270,7 +271,7 @@ class VerbsLinkTest {
         request();
         await(() -> b.requests.size() == 1);
         there = new Told();
-        back = b.requests.getFirst().accept(b.endpoint, WELCOME, there.connecting);
+        back = (MessageChannel) b.requests.getFirst().accept(b.endpoint, WELCOME, there.connecting);
         await(() -> here.ups == 1 && there.ups == 1);
         TransmitOperation operation = new TransmitOperation(79, 0);
         operation.flags = AWAITED;

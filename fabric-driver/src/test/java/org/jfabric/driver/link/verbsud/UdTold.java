@@ -4,8 +4,6 @@ import org.agrona.UnsafeApi;
 import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
-import org.jfabric.driver.link.Placement;
-import org.jfabric.driver.link.RemotePayload;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -37,11 +35,6 @@ final class UdTold extends ChannelHandler {
     }
 
     @Override
-    public void onGrant(int grant) {
-        // credit is no matter of this test
-    }
-
-    @Override
     public void onMessage(long messageFlags, long tag, long cqData, long at, int length) {
         byte[] bytes = new byte[length];
         for (int i = 0; i < length; i++) {
@@ -69,62 +62,6 @@ final class UdTold extends ChannelHandler {
 
     @Override
     public void onWritable() {
-        throw notHere();
-    }
-
-    @Override
-    public void onMessageToAcknowledge(
-        long operation, long messageFlags, long tag, long cqData, long at, int length) {
-        throw notHere();
-    }
-
-    @Override
-    public void onAcknowledged(long operation, long levels, int errno) {
-        throw notHere();
-    }
-
-    @Override
-    public void onAnnounce(long messageFlags, long tag, long cqData, RemotePayload source) {
-        throw notHere();
-    }
-
-    @Override
-    public void onSegmentsRequested(long operation, long sink, long length) {
-        throw notHere();
-    }
-
-    @Override
-    public void onSegment(long sink, long offset, long at, int length) {
-        throw notHere();
-    }
-
-    @Override
-    public void onPulled(long operation, int errno) {
-        throw notHere();
-    }
-
-    @Override
-    public void onFinished(long operation, int errno) {
-        throw notHere();
-    }
-
-    @Override
-    public boolean canStore(long length) {
-        throw notHere();
-    }
-
-    @Override
-    public void place(long messageFlags, long tag, long cqData, long length, Placement placement) {
-        throw notHere();
-    }
-
-    @Override
-    public void onPlaced(Placement placement) {
-        throw notHere();
-    }
-
-    @Override
-    public void onAborted(Placement placement, int errno) {
         throw notHere();
     }
 
