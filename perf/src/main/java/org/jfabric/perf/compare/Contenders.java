@@ -20,15 +20,29 @@ final class Contenders {
     static final String TCP = "jfabric-tcp";
     static final String RXM = "jfabric-rxm";
     static final String UDP = "jfabric-udp";
+    /** Of the older build that is named on the command line. */
+    static final String BASELINE = "jfabric-baseline";
+    static final String STRAIGHT_OFF = "jfabric-straight-path-off";
+    static final String POSTED = "jfabric-128-receives";
+    static final String POSTED_BASELINE = "jfabric-baseline-128-receives";
+    static final String ONE_THREAD = "jfabric-one-thread";
+    static final String ONE_THREAD_BASELINE = "jfabric-baseline-one-thread";
+    static final String FRESH = "jfabric-fresh";
+    static final String SHARED_SHM = "jfabric-shared-shm";
+    static final String SHARED_TCP = "jfabric-shared-tcp";
+    static final String BARE_TCP = "bare-tcp";
+    static final String BARE_UDP = "bare-udp";
     static final String AERON_IPC = "aeron-ipc";
     static final String AERON_UDP = "aeron-udp";
     static final String HAND_OVER = "hand-over";
     static final String COPY = "copy";
 
     /** All names, for the command line. */
-    static final List<String> IDS = List.of(INVOKER, ALL_LINKS, MANY_RECEIVES, ZERO_COPY, DEDICATED, SHARED,
-        AMONG_MANY, AERON_IPC, UcxTool.POSIX.id(), LibfabricTool.SHM.id(), TCP, LibfabricTool.TCP.id(),
-        UcxTool.TCP.id(), RXM, LibfabricTool.RXM.id(), UDP, AERON_UDP, HAND_OVER, COPY);
+    static final List<String> IDS = List.of(INVOKER, ALL_LINKS, BASELINE, STRAIGHT_OFF, MANY_RECEIVES, ZERO_COPY,
+        POSTED, POSTED_BASELINE, ONE_THREAD, ONE_THREAD_BASELINE, DEDICATED, SHARED, AMONG_MANY, AERON_IPC,
+        UcxTool.POSIX.id(), UcxTool.POSIX_HOME.id(), LibfabricTool.SHM.id(), TCP, BARE_TCP, LibfabricTool.TCP.id(),
+        UcxTool.TCP.id(), RXM, LibfabricTool.RXM.id(), UDP, BARE_UDP, AERON_UDP, SHARED_SHM, SHARED_TCP, FRESH,
+        HAND_OVER, COPY);
 
     private static final int ANY_SIZE = Integer.MAX_VALUE;
     /** Of the many receives each has a place of its own when contents are compared. */
@@ -85,7 +99,7 @@ final class Contenders {
             contenders.add(new JvmContender(definition, settings));
         }
         for (NativeContender.NativeTool tool : List.of(
-            UcxTool.POSIX, UcxTool.TCP, LibfabricTool.SHM, LibfabricTool.TCP, LibfabricTool.RXM)) {
+            UcxTool.POSIX, UcxTool.POSIX_HOME, UcxTool.TCP, LibfabricTool.SHM, LibfabricTool.TCP, LibfabricTool.RXM)) {
             contenders.add(new NativeContender(tool, settings));
         }
         // the order of the names: what is compared stands together

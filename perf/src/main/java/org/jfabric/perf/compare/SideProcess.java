@@ -150,7 +150,8 @@ public final class SideProcess implements ToolCommand {
         long result = side.run(pass, count);
         ThreadLoad load = span.end();
         say("done " + new SideReport(result, load, ThreadLoad.memoryBytes(ProcessHandle.current().pid()),
-            side.driverCycles(), pass == Pass.PACED || pass == Pass.COLD ? side.distribution() : null,
+            side.driverCycles(),
+            pass == Pass.PACED || pass == Pass.COLD || pass == Pass.FRESH ? side.distribution() : null,
             profiler == null ? null : profiler.end(base)).format());
     }
 

@@ -170,8 +170,8 @@ class ReportTest {
         assertEquals("A \"fast\" <CPU> & more", ((Map<?, ?>) json.get("environment")).get("cpu"));
         List<?> results = (List<?>) json.get("results");
         Map<?, ?> first = (Map<?, ?>) results.getFirst();
-        assertEquals(Set.of("system", "metric", "sizeBytes", "median", "min", "max", "unit", "disturbedRounds"),
-            first.keySet());
+        assertEquals(Set.of("system", "metric", "sizeBytes", "median", "min", "max", "unit",
+            "medianInHandOvers", "validRounds", "byState", "disturbedRounds"), first.keySet());
         assertEquals("jfabric-invoker", first.get("system"));
         assertEquals("halfRoundTrip", first.get("metric"));
         assertEquals(64.0, first.get("sizeBytes"));
@@ -188,8 +188,8 @@ class ReportTest {
     @Test
     void shouldSayWhyATargetIsMissedAndNothingOfOthers() throws Exception {
         Results results = new Results(1);
-        Runs.add(results, Runs.OWN, Metric.HALF_ROUND_TRIP, 100);
-        Runs.add(results, Runs.UCX, Metric.HALF_ROUND_TRIP, 50);
+        Runs.add(results, Runs.OWN, Metric.HALF_ROUND_TRIP, 100, 100, 100, 100, 100, 100, 100);
+        Runs.add(results, Runs.UCX, Metric.HALF_ROUND_TRIP, 50, 50, 50, 50, 50, 50, 50);
         Runs.add(results, new Cell(Contenders.HAND_OVER, Pass.EXCHANGE, 64), Metric.HALF_ROUND_TRIP, 47);
         Comparison missed = new Comparison(
             Map.of(), Map.of(UcxTool.POSIX.id(), "UCX posix"), results, List.of(), List.of(), 0,
