@@ -42,10 +42,10 @@ final class ReportPage {
         verdicts();
         add("</div>%n<div>%n<h2>Plots</h2>%n<noscript><p>The plots need JavaScript; the tables have the values."
             + "</p></noscript>%n<div class=\"plots\" id=\"plots\"></div>%n<p class=\"dim\">By round: the whiskers reach"
-            + " from the least to the greatest round, the box has the middle half, the line in it and the number are"
-            + " the median, a dot is a round. Solid lines are JFabric, dashed ones other libraries, dotted ones"
-            + " baselines. A round trip at a fixed rate counts from the time at which the message should have been"
-            + " sent.</p>%n</div>%n</div>%n");
+            + " from the least to the greatest valid round, the box has the middle half, the line in it and the number"
+            + " are the median; a full dot is a valid round, a ring another one. Solid lines are JFabric, dashed ones"
+            + " other libraries, dotted ones baselines. A round trip at a fixed rate counts from the time at which the"
+            + " message should have been sent.</p>%n</div>%n</div>%n");
         details();
         profiles();
         results();
@@ -65,7 +65,7 @@ final class ReportPage {
         String where = List.of("date", "commit", "cpu").stream().filter(run.environment()::containsKey)
             .map(run.environment()::get).collect(Collectors.joining(" · "));
         add("<h1>JFabric side by side</h1>%n<p class=\"dim\">%s%s%d rounds. %s</p>%n", escape(where),
-            where.isEmpty() ? "" : " · ", run.results().rounds(), disturbedSummary());
+            where.isEmpty() ? "" : " · ", run.results().rounds(), readingsSummary());
     }
 
     private void scripts() {
@@ -88,17 +88,26 @@ final class ReportPage {
         }
     }
 
-    private String disturbedSummary() {
+    private String readingsSummary() {
         int readings = 0;
         int disturbed = 0;
+        int valid = 0;
+        int withHandOvers = 0;
         for (Cell cell : run.results().cells()) {
             for (Reading reading : run.results().readings(cell)) {
                 readings += reading == null ? 0 : 1;
+                if (reading != null && reading.handOvers() != null) {
+                    withHandOvers++;
+                    RoundState state = RoundState.of(run.results().maxHandOverNs(), reading.handOvers());
+                    valid += state == RoundState.VALID ? 1 : 0;
+                }
             }
             disturbed += run.results().disturbedRounds(cell);
         }
-        return disturbed == 0 ? "No reading was disturbed." : String.format(Locale.ROOT,
-            "<span class=\"missed\">%d of %d readings were disturbed</span>, see below.", disturbed, readings);
+        return (withHandOvers == 0 ? "" : String.format(Locale.ROOT, "%d of %d readings are valid: the hand-overs of a"
+            + " cache line around them take at most %.0f ns and are alike. ", valid, withHandOvers,
+            run.results().maxHandOverNs())) + (disturbed == 0 ? "No reading was disturbed." : String.format(Locale.ROOT,
+            "<span class=\"missed\">%d of %d were disturbed.</span>", disturbed, readings));
     }
 
     private void verdicts() {
@@ -109,26 +118,38 @@ final class ReportPage {
         }
         long goals = measured.stream().filter(Target.Verdict::goalMet).count();
         long met = measured.stream().filter(Target.Verdict::met).count();
-        add("<p>%d met, %d of them with the goal; %d missed; %d not measured.</p>%n<table class=\"verdicts\">%n"
-            + "<tr><th>what</th><th class=\"number\">must</th><th class=\"number\">goal</th>"
-            + "<th class=\"number\">measured</th><th>verdict</th></tr>%n", met, goals, measured.size() - met,
-            run.verdicts().size() - measured.size());
+        long missed = measured.stream().filter(verdict -> verdict.outcome() == Target.Outcome.MISSED).count();
+        add("<p>%d met, %d of them with the goal; %d missed; %d not judged; %d not measured.</p>%n"
+            + "<table class=\"verdicts\">%n<tr><th>what</th><th class=\"number\">must</th>"
+            + "<th class=\"number\">goal</th><th class=\"number\">measured</th><th>verdict</th></tr>%n",
+            met, goals, missed, measured.size() - met - missed, run.verdicts().size() - measured.size());
         for (Target.Verdict verdict : measured) {
             Target target = verdict.target();
             String sign = target.metric().moreIsBetter() ? "≥ " : "≤ ";
-            String outcome = ResultText.outcome(verdict);
-            add("<tr><td>%s</td><td class=\"number\">%s</td><td class=\"number\">%s</td><td class=\"number\">%s</td>"
-                + "<td class=\"%s\">%s</td></tr>%n", escape(target.what()), sign + number(target.must(), 2),
-                sign + number(target.goal(), 2), number(verdict.ratio(), 3),
-                verdict.goalMet() ? "goal" : verdict.met() ? "met" : "missed",
-                escape(outcome.substring(outcome.indexOf(": ") + 2).replace(" %", "\u00a0%")));
+            add("<tr><td>%s</td><td class=\"number\">%s%s</td><td class=\"number\">%s%s</td>"
+                + "<td class=\"number\">%s</td><td class=\"%s\">%s</td></tr>%n", escape(target.what()),
+                target.must() == Target.SHOWN || target.least() > 0 ? "" : sign, target.mustText(),
+                Double.isNaN(target.goal()) ? "" : sign, target.goalText(), number(verdict.ratio()),
+                verdict.goalMet() ? "goal" : verdict.met() ? "met"
+                    : verdict.outcome() == Target.Outcome.MISSED ? "missed" : "open",
+                escape(ResultText.brief(verdict).replace(" %", "\u00a0%")));
         }
         add("</table>%n");
     }
 
-    private static String number(double value, int decimals) {
-        boolean whole = value == 0 || Math.abs(value) >= WHOLE_RATIOS;
-        return String.format(Locale.ROOT, "%." + (whole ? 0 : decimals) + "f", value);
+    private static String number(double ratio) {
+        return String.format(Locale.ROOT, ratio == 0 || ratio >= WHOLE_RATIOS ? "%.0f" : "%.3f", ratio);
+    }
+
+    private static String rounds(Map<RoundState, Spread> states) {
+        return states.entrySet().stream()
+            .map(each -> each.getValue().rounds() + " " + each.getKey().text()).collect(Collectors.joining(", "));
+    }
+
+    private static String ratios(Map<RoundState, Spread> states) {
+        return states.entrySet().stream().map(each -> String.format(Locale.ROOT, "%d %s: %.3f (%.3f to %.3f)",
+            each.getValue().rounds(), each.getKey().text(), each.getValue().median(), each.getValue().min(),
+            each.getValue().max())).collect(Collectors.joining("; "));
     }
 
     private void details() {
@@ -143,13 +164,14 @@ final class ReportPage {
             return;
         }
         add("<h2>Targets in detail</h2>%n<p>Each ratio is the median of the rounds' own ratios, and the two values"
-            + " are those of the round with that ratio (the means of two rounds, if two are in the middle). A target"
-            + " is met when the median meets it and most rounds are within 5 %% of it.</p>%n");
-        add("<table class=\"stacked wide\">%n<tr><th>what</th><th>values</th><th>why it is missed</th></tr>%n");
+            + " are those of the round with that ratio (the means of two rounds, if two are in the middle). Only valid"
+            + " rounds count; the others are given by their state. A target is met when the median meets it and most"
+            + " rounds are within 5 %% of it.</p>%n<table class=\"stacked wide\">%n"
+            + "<tr><th>what</th><th>values</th><th>rounds</th><th>why it is missed</th></tr>%n");
         for (Target.Verdict verdict : measured) {
-            String rounds = String.format("%d of %d rounds are within 5 %%.", verdict.near(), verdict.ratios().length);
-            add("<tr><td class=\"text\">%s</td><td class=\"text\">%s %s</td><td class=\"text\">%s</td></tr>%n",
-                escape(verdict.target().what()), escape(Reason.values(run, verdict)), rounds,
+            add("<tr><td class=\"text\">%s</td><td class=\"text\">%s</td><td class=\"text\">%s; %d within 5 %%</td>"
+                + "<td class=\"text\">%s</td></tr>%n", escape(verdict.target().what()),
+                escape(Reason.values(run, verdict)), ratios(verdict.states()), verdict.near(),
                 escape(Reason.of(run, verdict)));
         }
         add("</table>%n");
@@ -194,18 +216,21 @@ final class ReportPage {
 
     private void results() {
         add("<h2>All values</h2>%n<p>%,d messages of JFabric were compared with what was sent, in passes of their"
-            + " own.</p>%n", run.verified());
+            + " own. Median, least and greatest are of the valid rounds, or if none is valid of all.</p>%n",
+            run.verified());
         add("<table class=\"values wide\">%n<tr><th>system</th><th>metric</th><th class=\"number\">bytes</th>"
             + "<th class=\"number\">median</th><th class=\"number\">min</th><th class=\"number\">max</th>"
-            + "<th class=\"number\">rounds disturbed</th></tr>%n");
+            + "<th class=\"number\">in hand-overs</th><th>rounds</th></tr>%n");
         for (Results.Line line : run.results().lines()) {
             int disturbed = run.results().disturbedRounds(line.cell());
             String number = line.median() >= WHOLE_VALUES ? "%,.0f" : "%,.1f";
             add("<tr><td>%s</td><td>%s, %s</td><td class=\"number\">%,d</td><td class=\"number\">" + number
                 + "</td><td class=\"number\">" + number + "</td><td class=\"number\">" + number + "</td>"
-                + "<td class=\"number%s\">%d</td></tr>%n", escape(line.cell().system()), line.metric().key(),
-                line.metric().unit(), line.cell().sizeBytes(), line.median(), line.min(), line.max(),
-                disturbed > 0 ? " missed" : "", disturbed);
+                + "<td class=\"number\">%s</td><td>%s%s</td></tr>%n", escape(line.cell().system()),
+                line.metric().key(), line.metric().unit(), line.cell().sizeBytes(), line.median(), line.min(),
+                line.max(), Double.isNaN(line.inHandOvers()) ? ""
+                    : String.format(Locale.ROOT, "%,.2f", line.inHandOvers()), rounds(line.states()),
+                disturbed == 0 ? "" : "; <span class=\"missed\">" + disturbed + " disturbed</span>");
         }
         add("</table>%n");
     }

@@ -21,6 +21,8 @@ import org.jfabric.tool.JsonWriter;
 final class ReportPlots {
     /** A linear axis shows values side by side that are not further apart than this factor. */
     private static final double SAME_AXIS = 8;
+    private static final Set<String> BASELINES =
+        Set.of(Contenders.HAND_OVER, Contenders.COPY, Contenders.BARE_TCP, Contenders.BARE_UDP);
     private static final double NINES_STEP = 0.05;
     private static final int DECIMALS = 4;
 
@@ -85,7 +87,7 @@ final class ReportPlots {
 
     private static String kind(String system) {
         return system.startsWith("jfabric") ? "own"
-            : system.equals(Contenders.HAND_OVER) || system.equals(Contenders.COPY) ? "baseline" : "peer";
+            : BASELINES.contains(system) ? "baseline" : "peer";
     }
 
     /** The rounds of one size: the best systems in a plot, those that are much worse in further ones. */
@@ -114,13 +116,18 @@ final class ReportPlots {
         begin("boxes", box.title, box.metric.unit());
         json.name("rows").beginArray();
         for (Results.Line line : box.lines) {
-            json.beginObject().member("system", systems.indexOf(line.cell().system())).name("box").beginArray();
+            RoundState[] states = results.states(line.metric(), line.cell());
+            double[] counted = line.validRounds() > 0 ? Results.only(RoundState.VALID, line.values(), states)
+                : line.values();
+            json.beginObject().member("system", systems.indexOf(line.cell().system()))
+                .name("inHandOvers").value(line.inHandOvers(), DECIMALS).name("box").beginArray();
             for (double part : new double[] {0, 0.25, 0.5, 0.75, 1}) {
-                json.value(quantile(line.values(), part), DECIMALS);
+                json.value(quantile(counted, part), DECIMALS);
             }
-            json.endArray().name("values").beginArray();
-            for (double value : line.values()) {
-                json.value(value, DECIMALS);
+            json.endArray().name("rounds").beginArray();
+            for (int round = 0; round < states.length; round++) {
+                json.beginObject().name("value").value(line.values()[round], DECIMALS)
+                    .member("state", states[round].text()).endObject();
             }
             json.endArray().endObject();
         }

@@ -66,22 +66,20 @@ final class ResultText {
             return outcome.text();
         }
         String ratio = String.format(Locale.ROOT, "%.3f, must %s, goal %s: %s", verdict.ratio(), target.mustText(),
-            target.goalText(), outcome.text());
+            target.goalText(), brief(verdict));
         return switch (outcome) {
             case NOT_JUDGED -> ratio + String.format(Locale.ROOT, ", %d of %d rounds are valid, %d are needed%s",
                 verdict.validRounds(), rounds(verdict), target.neededRounds(), others(verdict));
-            case MISSED -> ratio + by(verdict) + others(verdict);
+            case MISSED -> ratio + (verdict.missedBy() > 0 ? "" : String.format(Locale.ROOT,
+                ", only %d of %d rounds are within 5 %%", verdict.near(), verdict.validRounds())) + others(verdict);
             default -> ratio + others(verdict);
         };
     }
 
-    private static String by(Target.Verdict verdict) {
-        if (verdict.missedBy() == 0) {
-            return String.format(Locale.ROOT, ", only %d of %d rounds are within 5 %%", verdict.near(),
-                verdict.validRounds());
-        }
-        return verdict.target().must() == 0 ? ""
-            : String.format(Locale.ROOT, " by %.0f %%", Math.max(1, 100 * verdict.missedBy()));
+    /** The same without the values and the rounds. */
+    static String brief(Target.Verdict verdict) {
+        return verdict.outcome().text() + (verdict.missedBy() == 0 || verdict.target().must() == 0 ? ""
+            : String.format(Locale.ROOT, " by %.0f %%", Math.max(1, 100 * verdict.missedBy())));
     }
 
     private static int rounds(Target.Verdict verdict) {

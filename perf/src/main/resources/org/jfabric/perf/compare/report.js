@@ -9,6 +9,7 @@
     const FONT = "12px system-ui, sans-serif";
     const SYSTEM_COLORS = 8;
     const BASELINE_COLORS = 4;
+    const CURVES_HEIGHT = 210;
     const ROW_HEIGHT = 36;
 
     function color(name) {
@@ -86,7 +87,7 @@
             value: (self, value) => value === null || value === undefined ? "" : full.format(value),
         }));
         return new uPlot({
-            width, height: 250,
+            width, height: CURVES_HEIGHT,
             scales: {
                 x: {time: false, range: [ends[0] - margin, ends[1] + margin]},
                 y: {distr: 3, range: [yMarks[0], yMarks[yMarks.length - 1]]},
@@ -133,10 +134,14 @@
         ctx.globalAlpha = 0.2;
         ctx.fillRect(low, middle - half, high - low, 2 * half);
         ctx.globalAlpha = 0.6;
-        for (const value of row.values.filter((each) => each !== null)) {
+        for (const {value, state} of row.rounds.filter((round) => round.value !== null)) {
             ctx.beginPath();
             ctx.arc(plot.valToPos(value, "y", true), middle, 2 * ratio, 0, 2 * Math.PI);
-            ctx.fill();
+            if (state === "valid") {
+                ctx.fill();
+            } else {
+                ctx.stroke();
+            }
         }
         ctx.globalAlpha = 1;
         ctx.fillRect(median - ratio, middle - half, 2 * ratio, 2 * half);
@@ -144,13 +149,14 @@
         ctx.fillStyle = color("text");
         ctx.textBaseline = "bottom";
         ctx.textAlign = "left";
-        ctx.fillText(data.systems[row.system].id + "  " + short.format(row.box[2]) + " " + unit,
+        ctx.fillText(data.systems[row.system].id + "  " + short.format(row.box[2]) + " " + unit
+            + (row.inHandOvers === null ? "" : " = " + short.format(row.inHandOvers) + " hand-overs"),
             bbox.left + 4 * ratio, middle - half - 2 * ratio);
     }
 
     function boxes(plot, element, width, style) {
         const last = plot.rows.length - 1;
-        const greatest = Math.max(...plot.rows.map(({box}) => box[4]));
+        const greatest = Math.max(...plot.rows.flatMap(({rounds}) => rounds.map(({value}) => value ?? 0)));
         return new uPlot({
             width, height: ROW_HEIGHT * plot.rows.length + 46,
             scales: {
@@ -183,6 +189,11 @@
             const caption = document.createElement("figcaption");
             caption.textContent = plot.title;
             figure.append(caption);
+            if (plot.kind === "boxes") {
+                /* Beside a tall plot there is room for several others. */
+                const span = Math.floor(plot.rows.length * ROW_HEIGHT / CURVES_HEIGHT);
+                figure.style.gridRow = "span " + Math.max(1, span);
+            }
             place.append(figure);
         }
         /* The width is known when all figures have their places. */

@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogReader;
@@ -63,8 +64,24 @@ class ReportTest {
         Element verdicts = (Element) parse(ReportPage.write(run)).getElementsByTagName("table").item(0);
         long measured = run.verdicts().stream().filter(Target.Verdict::measured).count();
         assertEquals(1 + measured, verdicts.getElementsByTagName("tr").getLength());
-        assertTrue(verdicts.getTextContent().contains("goal met"), verdicts.getTextContent());
+        assertTrue(verdicts.getTextContent().contains("≤ 1.90≤ 1.501.667not judged"), verdicts.getTextContent());
         assertFalse(verdicts.getTextContent().contains("not measured"), verdicts.getTextContent());
+    }
+
+    @Test
+    void shouldShowByHowMuchATargetIsMissedAndInWhichRounds() throws Exception {
+        Results results = new Results(7);
+        Runs.add(results, Runs.OWN, Metric.HALF_ROUND_TRIP, 240, 240, 240, 240, 240, 240, 240);
+        results.add(Runs.OWN, 7, new Reading(Map.of(Metric.HALF_ROUND_TRIP, 300.0), List.of(), null,
+            new HandOvers(150, 150)));
+        Document page = parse(ReportPage.write(new Comparison(Map.of(), Map.of(), results, List.of(), List.of(), 0, 0,
+            0, List.of())));
+        NodeList tables = page.getElementsByTagName("table");
+        assertTrue(tables.item(0).getTextContent().contains("≤ 1.90≤ 1.504.000missed by 111\u00a0%"),
+            tables.item(0).getTextContent());
+        assertTrue(tables.item(1).getTextContent().contains(
+            "7 valid: 4.000 (4.000 to 4.000); 1 slow: 2.000 (2.000 to 2.000)"), tables.item(1).getTextContent());
+        assertTrue(page.getDocumentElement().getTextContent().contains("7 of 8 readings are valid"));
     }
 
     @Test
@@ -82,8 +99,9 @@ class ReportTest {
             "Message rate by size", "Round trip at 100,000 messages/s by percentile",
             "Message rate of 64 bytes by round"), List.copyOf(byTitle.keySet()));
         List<?> rows = (List<?>) byTitle.get("Half round trip of 64 bytes by round").get("rows");
-        assertEquals(Map.of("system", 1.0, "box", List.of(180.0, 185.0, 190.0, 195.0, 200.0),
-            "values", List.of(200.0, 190.0, 180.0)), rows.get(1));
+        assertEquals(Map.of("system", 1.0, "inHandOvers", 3.1667, "box", List.of(180.0, 185.0, 190.0, 195.0, 200.0),
+            "rounds", Stream.of(200.0, 190.0, 180.0).map(value -> Map.of("value", value, "state", "valid")).toList()),
+            rows.get(1));
         Map<?, ?> bySize = byTitle.get("Half round trip by size");
         assertEquals(List.of(Map.of("at", 6.0, "text", "64"), Map.of("at", 10.0, "text", "1 KiB")),
             bySize.get("ticks"));
@@ -105,7 +123,18 @@ class ReportTest {
         assertEquals(List.of("Half round trip of 64 bytes by round",
             "Half round trip of 64 bytes by round, slower systems"),
             plots.stream().map(plot -> ((Map<?, ?>) plot).get("title")).toList());
-        assertTrue(json.contains("[100.0000,110.0000,null]"), json);
+        assertTrue(json.contains("{\"value\":null,\"state\":\"unknown\"}"), json);
+    }
+
+    @Test
+    void shouldDrawTheBoxAroundTheValidRounds() {
+        Results results = new Results(3);
+        Runs.add(results, Runs.OWN, Metric.HALF_ROUND_TRIP, 100, 110);
+        results.add(Runs.OWN, 2, new Reading(Map.of(Metric.HALF_ROUND_TRIP, 300.0), List.of(), null,
+            new HandOvers(150, 150)));
+        String json = ReportPlots.write(results);
+        assertTrue(json.contains("\"box\":[100.0000,102.5000,105.0000,107.5000,110.0000]"), json);
+        assertTrue(json.contains("{\"value\":300.0000,\"state\":\"slow\"}"), json);
     }
 
     @Test
