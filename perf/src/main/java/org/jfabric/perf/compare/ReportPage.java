@@ -42,10 +42,10 @@ final class ReportPage {
         verdicts();
         add("</div>%n<div>%n<h2>Plots</h2>%n<noscript><p>The plots need JavaScript; the tables have the values."
             + "</p></noscript>%n<div class=\"plots\" id=\"plots\"></div>%n<p class=\"dim\">By round: the whiskers reach"
-            + " from the least to the greatest valid round, the box has the middle half, the line in it and the number"
-            + " are the median; a full dot is a valid round, a ring another one. Solid lines are JFabric, dashed ones"
-            + " other libraries, dotted ones baselines. A round trip at a fixed rate counts from the time at which the"
-            + " message should have been sent.</p>%n</div>%n</div>%n");
+            + " from the least to the greatest valid round (if none is valid, of all), the box has the middle half, the"
+            + " line in it and the number are the median; a full dot is a valid round, a ring another one. Solid lines"
+            + " are JFabric, dashed ones other libraries, dotted ones baselines. A round trip at a fixed rate counts"
+            + " from the time at which the message should have been sent.</p>%n</div>%n</div>%n");
         details();
         profiles();
         results();
