@@ -16,7 +16,7 @@
         return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
     }
 
-    /* A system has the same color in all plots: solid lines are JFabric's, dashed ones others', dotted ones baselines. */
+    /* A system has one color in all plots. Solid lines are JFabric's, dashed ones others', dotted ones baselines. */
     function styles() {
         const seen = {own: 0, peer: 0, baseline: 0};
         const dashes = {own: [], peer: [7, 4], baseline: [2, 3]};
@@ -64,7 +64,7 @@
         })];
     }
 
-    /* Marks of a logarithmic axis from below min to above max: 1, 2 and 5 of each power of ten, of many powers only 1. */
+    /* Marks of a logarithmic axis around all values: 1, 2 and 5 of each power of ten, of many powers only 1. */
     function marks(min, max) {
         const digits = max / min > 2000 ? [1] : [1, 2, 5];
         const all = [];
@@ -110,7 +110,7 @@
         }, aligned(plot.curves), element);
     }
 
-    /* One row: whiskers to the least and the greatest round, a box around the middle half, the median, a dot a round. */
+    /* Whiskers to the least and greatest round, a box around the middle half, the median, a dot for each round. */
     function drawRow(plot, row, index, style, unit) {
         const {ctx, bbox} = plot;
         const ratio = uPlot.pxRatio;
