@@ -10,7 +10,7 @@ import java.util.Arrays;
 final class HandOverProbe implements AutoCloseable {
     private static final String NAME = "hand-over-probe";
     private static final int BLOCKS = 5;
-    private static final long FIRST_BLOCK = 1_000;
+    private static final long FIRST_BLOCK = 64;
     /** A reading that takes so many times as long as planned ends with the blocks that it has: the machine is busy. */
     private static final int LONGEST = 5;
     /** Until the compiler is done. */
@@ -37,12 +37,12 @@ final class HandOverProbe implements AutoCloseable {
         }
         boolean first = side == null;
         if (first) {
-            side = new SideClient(NAME, SideRole.PING, SideKind.HAND_OVER, settings);
+            side = new SideClient(NAME, SideRole.PING, SideKind.HAND_OVER, settings, Launch.USUAL);
             side.awaitReady();
         }
         side.call("open " + Pass.EXCHANGE + ' ' + Targets.SIZE + " 0 " + settings.directory(), "opened");
-        for (long spentNs = 0; first && spentNs < WARM_NS;) {
-            spentNs += (long) (block() * RETURNS * block);
+        if (first) {
+            warmUp();
         }
         double[] blocks = new double[BLOCKS];
         Arrays.fill(blocks, Double.NaN);
@@ -53,8 +53,24 @@ final class HandOverProbe implements AutoCloseable {
         }
         side.call("close", "closed");
         double found = Statistics.median(blocks);
-        block = Math.max(1, (long) (settings.handOverNs() / (BLOCKS * RETURNS * found)));
+        plan(found);
         return found;
+    }
+
+    /** Blocks that grow, so that few are enough where two threads seldom run at once. */
+    private void warmUp() throws InterruptedException {
+        double spentNs = 0;
+        double last = 0;
+        while (spentNs < WARM_NS) {
+            last = block();
+            spentNs += last * RETURNS * block;
+            block *= 2;
+        }
+        plan(last);
+    }
+
+    private void plan(double handOverNs) {
+        block = Math.max(1, (long) (settings.handOverNs() / (BLOCKS * RETURNS * handOverNs)));
     }
 
     /** Runs a block; nanoseconds of one hand-over. */

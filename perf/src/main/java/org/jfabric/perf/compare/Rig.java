@@ -142,7 +142,7 @@ final class Rig implements AutoCloseable {
             }
             long took = System.nanoTime() - begin;
             longest = Math.max(longest, took);
-            say("  took %.0f s", took / NS_PER_SECOND);
+            say("  %d cells took %.0f s", now.size(), took / NS_PER_SECOND);
         }
     }
 

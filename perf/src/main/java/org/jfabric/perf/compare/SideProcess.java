@@ -62,6 +62,8 @@ public final class SideProcess implements ToolCommand {
     private int otherCpu;
     @Option(names = "--spinning", arity = "1", required = true)
     private boolean spinning;
+    @Option(names = "--unbound", description = "Leave the choice of the core to the scheduler.")
+    private boolean unbound;
     @Option(names = "--dir", required = true)
     private Path base;
 
@@ -84,7 +86,7 @@ public final class SideProcess implements ToolCommand {
         reader.start();
         try {
             // A driver binds its own threads; its main thread only waits.
-            if (role != SideRole.DRIVER) {
+            if (!role.drives() && !unbound) {
                 Affinity.bind(cpu);
             }
             say("ready");
@@ -157,7 +159,7 @@ public final class SideProcess implements ToolCommand {
 
     /** An invoked driver has to be run also while the rig thinks. */
     private String next() throws InterruptedException {
-        if (side == null || role == SideRole.DRIVER) {
+        if (side == null || role.drives()) {
             return commands.take();
         }
         String command;

@@ -73,6 +73,14 @@ class PortLoopsTest {
         assertTrue(loops.pacedNs() >= 499 * SideSettings.INTERVAL_NS, () -> "took " + loops.pacedNs());
     }
 
+    @Test
+    void shouldLeaveTheFirstMessagesOutOfTheDistribution() {
+        Echo echo = new Echo(Long.MAX_VALUE);
+        Histogram answers = new PortLoops(echo).pacedPing(500, SideSettings.INTERVAL_NS, 450);
+        assertEquals(50, answers.getTotalCount());
+        assertEquals(500, echo.sent);
+    }
+
     /** A side that stalls delays messages that were not even sent yet; each of them has to show it. */
     @Test
     void shouldCountAStallInEveryMessageThatItDelays() {
