@@ -12,9 +12,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
- * A process of this program's own commands: same java, same class path, same flags. It takes lines on its standard
+ * A process of this program's own commands: same java, same flags, and if no other is wanted same class path. It takes
+ * lines on its standard
  * input; of its standard output the marked lines become {@link Line}s in a queue, everything else goes to the standard
  * error. Owner: any thread.
  */
@@ -47,7 +49,27 @@ public final class ChildJvm implements AutoCloseable {
      * @param lines     receives them, and at last one without text.
      */
     public ChildJvm(String title, List<String> arguments, String mark, BlockingQueue<Line> lines) {
-        this(title, List.of(), List.of(), arguments, mark, lines);
+        this(title, new ProcessBuilder(command(arguments)), mark, lines);
+    }
+
+    /**
+     * Starts a process of other classes.
+     *
+     * @param title     how to call it in messages.
+     * @param flags     of the virtual machine, besides this one's.
+     * @param classPath of the process; null for this one's own.
+     * @param arguments of {@link FabricTool}.
+     * @param mark      what the lines for the queue begin with.
+     * @param lines     receives them, and at last one without text.
+     */
+    public ChildJvm(
+        String title,
+        List<String> flags,
+        String classPath,
+        List<String> arguments,
+        String mark,
+        BlockingQueue<Line> lines) {
+        this(title, new ProcessBuilder(command(flags, classPath, arguments)), mark, lines);
     }
 
     /**
@@ -68,12 +90,14 @@ public final class ChildJvm implements AutoCloseable {
         List<String> arguments,
         String mark,
         BlockingQueue<Line> lines) {
+        this(title, new ProcessBuilder(Stream.concat(
+            prefix.stream(), command(flags, null, arguments).stream()).toList()), mark, lines);
+    }
+
+    private ChildJvm(String title, ProcessBuilder builder, String mark, BlockingQueue<Line> lines) {
         this.title = title;
-        List<String> command = new ArrayList<>(prefix);
-        command.addAll(command(arguments));
-        command.addAll(prefix.size() + 1, flags);
         try {
-            process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+            process = builder.redirectError(ProcessBuilder.Redirect.INHERIT).start();
         } catch (IOException ex) {
             throw new ToolException("The process " + title + " cannot be started: " + ex.getMessage() + '.', ex);
         }
@@ -164,8 +188,13 @@ public final class ChildJvm implements AutoCloseable {
      * @return java, flags, then the jar or class path and main class, arguments.
      */
     static List<String> command(List<String> arguments) {
+        return command(List.of(), null, arguments);
+    }
+
+    private static List<String> command(List<String> flags, String otherClassPath, List<String> arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(flags);
         for (String flag : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
             // A debugger's port and a flight recorder's file are there once.
             if (!flag.startsWith("-agentlib:jdwp") && !flag.startsWith("-Xrunjdwp")
@@ -173,9 +202,9 @@ public final class ChildJvm implements AutoCloseable {
                 command.add(flag);
             }
         }
-        String classPath = System.getProperty("java.class.path");
+        String classPath = otherClassPath == null ? System.getProperty("java.class.path") : otherClassPath;
         // Like this process itself: an archive of classes among its flags fits no other way of starting.
-        if (isRunnableJar(classPath)) {
+        if (otherClassPath == null && isRunnableJar(classPath)) {
             command.add("-jar");
             command.add(classPath);
         } else {

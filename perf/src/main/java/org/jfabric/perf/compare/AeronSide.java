@@ -124,7 +124,7 @@ final class AeronSide implements Side, Port, FragmentHandler {
             }
             case PACED -> {
                 if (begins) {
-                    distribution = loops.pacedPing(count, SideSettings.INTERVAL_NS);
+                    distribution = loops.pacedPing(count, SideSettings.INTERVAL_NS, 0);
                     return loops.pacedNs();
                 }
                 loops.pacedPong(count);

@@ -18,19 +18,23 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Measures JFabric beside other libraries and two baselines. */
+/** Measures JFabric beside other libraries and baselines. */
 @Command(
     name = "compare",
     mixinStandardHelpOptions = true,
     versionProvider = ToolVersion.class,
     description = {
         "Measures JFabric beside every other library that is installed, in turn, on the same two cores.",
-        "Without --full it measures what the table of targets names, in at most ten minutes. Nothing else should run"
-            + " meanwhile; what was disturbed is marked."
+        "Without --full it measures what the table of targets names, in at most twenty minutes. Nothing else should run"
+            + " meanwhile; what was disturbed is marked.",
+        "A round counts for a target only if a cache line came over fast, and as fast before as after it."
     })
 public final class CompareCommand implements ToolCommand {
     private static final int LARGEST_BYTES = 1 << 20;
-    private static final int ROUNDS = 11;
+    private static final int MINUTES = 20;
+    private static final int MOST_MINUTES = 10_000;
+    private static final int SLOWEST_HAND_OVER_NS = 1_000_000;
+    private static final long NS_PER_MINUTE = 60_000_000_000L;
     private static final int MOST_ROUNDS = 1_000;
     private static final long MOST_MESSAGES = 100_000_000_000L;
     private static final int LONGEST_PASS_MS = 60_000;
@@ -51,17 +55,45 @@ public final class CompareCommand implements ToolCommand {
         names = "--systems",
         paramLabel = "NAMES",
         split = ",",
-        description = "Measure only these, of: jfabric-invoker, jfabric-invoker-all-links,"
-            + " jfabric-invoker-100000-receives, jfabric-zero-copy, jfabric-daemon-dedicated, jfabric-daemon-shared,"
-            + " jfabric-daemon-1000-endpoints, aeron-ipc, ucx, libfabric-shm, jfabric-tcp, libfabric-tcp, ucx-tcp,"
-            + " jfabric-rxm, libfabric-rxm, jfabric-udp, aeron-udp, hand-over, copy.")
+        description = "Measure only these, of: jfabric-invoker, jfabric-invoker-all-links, jfabric-baseline,"
+            + " jfabric-straight-path-off, jfabric-invoker-100000-receives, jfabric-zero-copy, jfabric-128-receives,"
+            + " jfabric-baseline-128-receives, jfabric-one-thread, jfabric-baseline-one-thread,"
+            + " jfabric-daemon-dedicated, jfabric-daemon-shared, jfabric-daemon-1000-endpoints, aeron-ipc, ucx,"
+            + " ucx-home, libfabric-shm, jfabric-tcp, bare-tcp, libfabric-tcp, ucx-tcp, jfabric-rxm, libfabric-rxm,"
+            + " jfabric-udp, bare-udp, aeron-udp, jfabric-shared-shm, jfabric-shared-tcp, jfabric-fresh, hand-over,"
+            + " copy.")
     private List<String> systems = Contenders.IDS;
 
     @Option(
         names = "--rounds",
         paramLabel = "N",
-        description = "Default: 11, on a slow machine as many as fit into ten minutes.")
-    private Integer rounds;
+        defaultValue = "11",
+        description = "Valid rounds that each target should have. There are so many rounds of everything, then, of what"
+            + " has too few valid ones, more, up to three times as many. With fewer than 7 valid rounds a target is"
+            + " not judged. Default: ${DEFAULT-VALUE}.")
+    private int rounds;
+
+    @Option(
+        names = "--minutes",
+        paramLabel = "N",
+        description = "No further round is begun that would not end within so many. Default: 20, with --full no limit.")
+    private Integer minutes;
+
+    @Option(
+        names = "--max-hand-over-ns",
+        paramLabel = "NS",
+        defaultValue = "70",
+        description = "A round is valid only if a cache line came over in at most so many nanoseconds before and after"
+            + " each of the compared cells, and within a factor of 1.3 of each other; look at hand-over for what is"
+            + " usual on this machine. Default: ${DEFAULT-VALUE}.")
+    private int maxHandOverNs;
+
+    @Option(
+        names = "--baseline-jar",
+        paramLabel = "FILE",
+        description = "Measure an older build of JFabric as well: its jfabric-driver.jar, the benchmarks.jar of its"
+            + " own rig, or the folder of a checkout that was built.")
+    private Path baseline;
 
     @Option(
         names = "--pass-ms",
@@ -107,11 +139,11 @@ public final class CompareCommand implements ToolCommand {
         PrintWriter err = spec.commandLine().getErr();
         try (RunDirectory directory = new RunDirectory(LARGEST_BYTES)) {
             RigSettings settings =
-                new RigSettings(directory.path(), passMs * NS_PER_MS, pingCpu, next >= 0 ? next : pingCpu, spinning);
+                new RigSettings(directory.path(), passMs * NS_PER_MS, pingCpu, next >= 0 ? next : pingCpu, spinning,
+                    baseline == null ? null : Baseline.of(baseline));
             Comparison run;
             try (Rig rig = new Rig(settings, Set.copyOf(systems), new ToolVersion().getVersion()[0], err)) {
-                run = rig.run(new TreeSet<>(sizes), full, rounds == null ? ROUNDS : rounds,
-                    rounds == null && !full, messages);
+                run = rig.run(new TreeSet<>(sizes), full, new Rig.Rounds(rounds, limitNs(), maxHandOverNs), messages);
             }
             if (report != null) {
                 err.println("The report is " + new ReportFolder(report).write(run) + '.');
@@ -122,13 +154,19 @@ public final class CompareCommand implements ToolCommand {
         return 0;
     }
 
+    private long limitNs() {
+        return minutes != null ? minutes * NS_PER_MINUTE : full ? Long.MAX_VALUE : MINUTES * NS_PER_MINUTE;
+    }
+
     private void check() {
         for (int size : sizes) {
             inRange("--sizes", size, 1, LARGEST_BYTES);
         }
-        if (rounds != null) {
-            inRange("--rounds", rounds, 1, MOST_ROUNDS);
+        inRange("--rounds", rounds, 1, MOST_ROUNDS);
+        if (minutes != null) {
+            inRange("--minutes", minutes, 1, MOST_MINUTES);
         }
+        inRange("--max-hand-over-ns", maxHandOverNs, 1, SLOWEST_HAND_OVER_NS);
         inRange("--pass-ms", passMs, 1, LONGEST_PASS_MS);
         inRange("--messages", messages, 0, MOST_MESSAGES);
         for (String system : systems) {

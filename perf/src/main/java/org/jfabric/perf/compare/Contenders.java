@@ -1,12 +1,14 @@
 package org.jfabric.perf.compare;
 
 import io.aeron.AeronVersion;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jfabric.driver.config.DriverConfig;
 
 /** Everything that can be measured, in the order in which a round goes through it. */
 final class Contenders {
@@ -20,20 +22,35 @@ final class Contenders {
     static final String TCP = "jfabric-tcp";
     static final String RXM = "jfabric-rxm";
     static final String UDP = "jfabric-udp";
+    /** Of the older build that is named on the command line. */
+    static final String BASELINE = "jfabric-baseline";
+    static final String STRAIGHT_OFF = "jfabric-straight-path-off";
+    static final String POSTED = "jfabric-128-receives";
+    static final String POSTED_BASELINE = "jfabric-baseline-128-receives";
+    static final String ONE_THREAD = "jfabric-one-thread";
+    static final String ONE_THREAD_BASELINE = "jfabric-baseline-one-thread";
+    static final String FRESH = "jfabric-fresh";
+    static final String SHARED_SHM = "jfabric-shared-shm";
+    static final String SHARED_TCP = "jfabric-shared-tcp";
+    static final String BARE_TCP = "bare-tcp";
+    static final String BARE_UDP = "bare-udp";
     static final String AERON_IPC = "aeron-ipc";
     static final String AERON_UDP = "aeron-udp";
     static final String HAND_OVER = "hand-over";
     static final String COPY = "copy";
 
     /** All names, for the command line. */
-    static final List<String> IDS = List.of(INVOKER, ALL_LINKS, MANY_RECEIVES, ZERO_COPY, DEDICATED, SHARED,
-        AMONG_MANY, AERON_IPC, UcxTool.POSIX.id(), LibfabricTool.SHM.id(), TCP, LibfabricTool.TCP.id(),
-        UcxTool.TCP.id(), RXM, LibfabricTool.RXM.id(), UDP, AERON_UDP, HAND_OVER, COPY);
+    static final List<String> IDS = List.of(INVOKER, ALL_LINKS, BASELINE, STRAIGHT_OFF, MANY_RECEIVES, ZERO_COPY,
+        POSTED, POSTED_BASELINE, ONE_THREAD, ONE_THREAD_BASELINE, DEDICATED, SHARED, AMONG_MANY, AERON_IPC,
+        UcxTool.POSIX.id(), UcxTool.POSIX_HOME.id(), LibfabricTool.SHM.id(), TCP, BARE_TCP, LibfabricTool.TCP.id(),
+        UcxTool.TCP.id(), RXM, LibfabricTool.RXM.id(), UDP, BARE_UDP, AERON_UDP, SHARED_SHM, SHARED_TCP, FRESH,
+        HAND_OVER, COPY);
 
     private static final int ANY_SIZE = Integer.MAX_VALUE;
+    /** Switches the short way of short messages off, for comparison. */
+    private static final String STRAIGHT_PATH = "jfabric.engine.straightPath";
     /** Of the many receives each has a place of its own when contents are compared. */
     private static final int MANY_RECEIVES_MOST_BYTES = 1024;
-
 
     private Contenders() {
     }
@@ -49,7 +66,7 @@ final class Contenders {
         Set<Pass> all = Set.of(Pass.EXCHANGE, Pass.STREAM, Pass.PACED);
         Set<Pass> exchange = Set.of(Pass.EXCHANGE);
         Set<Pass> stream = Set.of(Pass.STREAM);
-        List<JvmContender.Definition> definitions = List.of(
+        List<JvmContender.Definition> definitions = new ArrayList<>(List.of(
             new JvmContender.Definition(INVOKER, "JFabric, embedded INVOKER, shm", jfabric,
                 pair(SideKind.JFABRIC_INVOKER), all, ANY_SIZE, 2, true),
             new JvmContender.Definition(ALL_LINKS, "JFabric, the same after using the other links too", jfabric,
@@ -65,6 +82,13 @@ final class Contenders {
             new JvmContender.Definition(AMONG_MANY, "JFabric, the same DEDICATED with 1,000 endpoints open", jfabric,
                 self(SideKind.JFABRIC_DEDICATED, SideKind.JFABRIC_SELF_AMONG_MANY), Set.of(Pass.EXCHANGE, Pass.COLD),
                 ANY_SIZE, 1, false),
+            new JvmContender.Definition(FRESH, "JFabric, embedded INVOKER, shm, in processes that are new, "
+                + (hasAotCache() ? "with an" : "without an") + " AOT cache", jfabric,
+                pair(SideKind.JFABRIC_INVOKER), Set.of(Pass.FRESH), ANY_SIZE, 2, false),
+            new JvmContender.Definition(BARE_TCP, "two loops over sockets, tcp", java,
+                pair(SideKind.BARE_TCP), exchange, ANY_SIZE, 2, false),
+            new JvmContender.Definition(BARE_UDP, "two loops over sockets, udp", java,
+                pair(SideKind.BARE_UDP), exchange, BarePort.MOST_DATAGRAM_BYTES, 2, false),
             new JvmContender.Definition(AERON_IPC, "Aeron IPC", AeronVersion.VERSION,
                 with(pair(SideKind.AERON_IPC), SideKind.AERON_DRIVER), all, ANY_SIZE, 2, false),
             new JvmContender.Definition(TCP, "JFabric, embedded INVOKER, tcp", jfabric,
@@ -79,18 +103,75 @@ final class Contenders {
                 Map.of(SideRole.PING, SideKind.HAND_OVER), Set.of(Pass.EXCHANGE, Pass.PACED),
                 ANY_SIZE, 2, false),
             new JvmContender.Definition(COPY, "plain copy in memory", java,
-                Map.of(SideRole.PING, SideKind.COPY), stream, ANY_SIZE, 1, false));
+                Map.of(SideRole.PING, SideKind.COPY), stream, ANY_SIZE, 1, false)));
+        definitions.addAll(throughTwoDaemons(jfabric));
+        definitions.addAll(comparedWithTheBaseline(settings.baseline(), jfabric));
         List<Contender> contenders = new ArrayList<>();
         for (JvmContender.Definition definition : definitions) {
             contenders.add(new JvmContender(definition, settings));
         }
         for (NativeContender.NativeTool tool : List.of(
-            UcxTool.POSIX, UcxTool.TCP, LibfabricTool.SHM, LibfabricTool.TCP, LibfabricTool.RXM)) {
+            UcxTool.POSIX, UcxTool.POSIX_HOME, UcxTool.TCP, LibfabricTool.SHM, LibfabricTool.TCP, LibfabricTool.RXM)) {
             contenders.add(new NativeContender(tool, settings));
         }
         // the order of the names: what is compared stands together
         contenders.sort(Comparator.comparing(contender -> IDS.indexOf(contender.id())));
         return contenders;
+    }
+
+    private static List<JvmContender.Definition> throughTwoDaemons(String jfabric) {
+        List<JvmContender.Definition> definitions = new ArrayList<>();
+        for (String id : List.of(SHARED_SHM, SHARED_TCP)) {
+            boolean tcp = id.equals(SHARED_TCP);
+            Map<SideRole, SideKind> sides = with(
+                pair(tcp ? SideKind.JFABRIC_WAITING_TCP : SideKind.JFABRIC_WAITING_SHM),
+                SideKind.JFABRIC_SHARED_UNBOUND);
+            sides.put(SideRole.PING_DRIVER, SideKind.JFABRIC_SHARED_UNBOUND);
+            definitions.add(new JvmContender.Definition(id, "JFabric, two daemons, SHARED, and clients that sleep, "
+                + (tcp ? "tcp" : "shm"), jfabric, sides, Set.of(Pass.EXCHANGE), ANY_SIZE, 2, false, Launch.UNBOUND,
+                null));
+        }
+        return definitions;
+    }
+
+    /** What is measured for the sake of the older build, and the older build if there is one. */
+    private static List<JvmContender.Definition> comparedWithTheBaseline(Baseline baseline, String jfabric) {
+        Set<Pass> exchange = Set.of(Pass.EXCHANGE);
+        JvmContender.Definition off = new JvmContender.Definition(STRAIGHT_OFF,
+            "JFabric, embedded INVOKER, shm, straightPath=off", jfabric, pair(SideKind.JFABRIC_INVOKER), exchange,
+            ANY_SIZE, 2, true, new Launch(List.of("-D" + STRAIGHT_PATH + "=off"), null, true),
+            isOption(STRAIGHT_PATH) ? null
+                : STRAIGHT_OFF + " is left out: this build does not know the option " + STRAIGHT_PATH + '.');
+        JvmContender.Definition posted = new JvmContender.Definition(POSTED,
+            "JFabric, embedded INVOKER, shm, 128 receives posted, two peers", jfabric, pair(SideKind.JFABRIC_POSTED),
+            exchange, ANY_SIZE, 2, false);
+        JvmContender.Definition oneThread = new JvmContender.Definition(ONE_THREAD,
+            "JFabric, two drivers in mode INVOKER in one thread, shm", jfabric,
+            Map.of(SideRole.PING, SideKind.JFABRIC_ONE_THREAD), exchange, ANY_SIZE, 1, false);
+        String version = baseline == null ? "not given" : baseline.version();
+        Launch launch = new Launch(List.of(), baseline == null ? null : baseline.classPath(), true);
+        String noSides = baseline != null && !baseline.ownSides() ? null : "is left out: "
+            + (baseline == null ? "--baseline-jar names no older build."
+            : "the older build has sides of its own, without this one.");
+        return List.of(off, posted, oneThread,
+            new JvmContender.Definition(BASELINE, "JFabric of the older build, embedded INVOKER, shm", version,
+                pair(SideKind.JFABRIC_INVOKER), Set.of(Pass.EXCHANGE, Pass.STREAM, Pass.PACED), ANY_SIZE, 2, false,
+                launch, baseline != null ? null : BASELINE + " is left out: --baseline-jar names no older build."),
+            posted.as(POSTED_BASELINE, "JFabric of the older build, 128 receives posted, two peers", launch)
+                .as(version, noSides == null ? null : POSTED_BASELINE + ' ' + noSides),
+            oneThread.as(ONE_THREAD_BASELINE, "JFabric of the older build, two drivers in one thread, shm", launch)
+                .as(version, noSides == null ? null : ONE_THREAD_BASELINE + ' ' + noSides));
+    }
+
+    private static boolean isOption(String name) {
+        return DriverConfig.optionGroups().stream().flatMap(group -> group.options().stream())
+            .anyMatch(option -> option.name().equals(name));
+    }
+
+    /** Whether the launcher has given this process an AOT cache, which its own processes get too. */
+    private static boolean hasAotCache() {
+        return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+            .anyMatch(flag -> flag.startsWith("-XX:AOTCache="));
     }
 
     private static Map<SideRole, SideKind> pair(SideKind kind) {

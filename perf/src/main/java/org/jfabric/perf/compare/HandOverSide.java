@@ -30,7 +30,7 @@ final class HandOverSide implements Side {
         answering.start();
         long elapsedNs;
         if (pass == Pass.PACED) {
-            distribution = ping.pacedPing(count, SideSettings.INTERVAL_NS);
+            distribution = ping.pacedPing(count, SideSettings.INTERVAL_NS, 0);
             elapsedNs = ping.pacedNs();
         } else {
             elapsedNs = ping.exchangePing(count);

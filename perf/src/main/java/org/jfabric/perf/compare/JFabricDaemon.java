@@ -5,16 +5,25 @@ import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingConfig;
 
-/** A driver for another process; its progress thread has this side's core. */
+/** A driver for another process. */
 final class JFabricDaemon implements Side {
     private final FabricDriver driver;
 
-    JFabricDaemon(SideSettings settings, ThreadingMode mode) {
-        driver = FabricDriver.launch(DriverConfig.builder()
+    /**
+     * Starts it.
+     *
+     * @param settings of the cell.
+     * @param mode     of its threads.
+     * @param bound    whether the progress thread has this side's core.
+     */
+    JFabricDaemon(SideSettings settings, ThreadingMode mode, boolean bound) {
+        DriverConfig.Builder config = DriverConfig.builder()
             .directory(settings.ownDirectory())
-            .threadingMode(mode)
-            .set(ThreadingConfig.PROGRESS_CPU, settings.cpu())
-            .build());
+            .threadingMode(mode);
+        if (bound) {
+            config.set(ThreadingConfig.PROGRESS_CPU, settings.cpu());
+        }
+        driver = FabricDriver.launch(config.build());
     }
 
     @Override

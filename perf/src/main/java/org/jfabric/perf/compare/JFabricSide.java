@@ -38,10 +38,15 @@ final class JFabricSide implements Side {
         fabric = switch (settings.pass()) {
             case STREAM, VERIFY_STREAM -> PingPongFabric.streaming(settings.ownDirectory(), ThreadingMode.INVOKER, link,
                 settings.sizeBytes(), settings.role().text(), receives, comparing() ? receives : 1);
-            case EXCHANGE, VERIFY, PACED -> PingPongFabric.application(settings.ownDirectory(), ThreadingMode.INVOKER,
-                link, settings.sizeBytes(), settings.role().text());
+            case EXCHANGE, VERIFY, PACED, FRESH -> PingPongFabric.application(settings.ownDirectory(),
+                ThreadingMode.INVOKER, link, settings.sizeBytes(), settings.role().text());
             case COLD, COLLECTED -> throw new IllegalArgumentException(settings.pass().name());
         };
+    }
+
+    /** Then sends need no entries. */
+    private boolean oneAtATime() {
+        return settings.pass() == Pass.PACED || settings.pass() == Pass.FRESH;
     }
 
     /** Who sends the stream has the receive of one answer only, which is not compared. */
@@ -56,7 +61,7 @@ final class JFabricSide implements Side {
             exchange = new PingPongPasses(
                 fabric, peer, settings.sizeBytes(), settings.spinning(), new AtomicLong());
         } else {
-            port = new JFabricPort(fabric, peer, settings.sizeBytes(), settings.pass() != Pass.PACED,
+            port = new JFabricPort(fabric, peer, settings.sizeBytes(), !oneAtATime(),
                 comparing(), receives, tags);
             loops = new PortLoops(port);
         }
@@ -89,7 +94,11 @@ final class JFabricSide implements Side {
             case VERIFY -> Long.parseLong(exchange.ping(PingPongPhase.VERIFY, count));
             case STREAM -> loops.streamPing(count);
             case PACED -> {
-                distribution = loops.pacedPing(count, SideSettings.INTERVAL_NS);
+                distribution = loops.pacedPing(count, SideSettings.INTERVAL_NS, 0);
+                yield loops.pacedNs();
+            }
+            case FRESH -> {
+                distribution = loops.pacedPing(count, SideSettings.FRESH_INTERVAL_NS, SideSettings.FRESH_FIRST);
                 yield loops.pacedNs();
             }
             case VERIFY_STREAM -> {
@@ -109,7 +118,7 @@ final class JFabricSide implements Side {
                 return Long.parseLong(exchange.pong(PingPongPhase.VERIFY, count));
             }
             case STREAM -> loops.streamPong(count);
-            case PACED -> loops.pacedPong(count);
+            case PACED, FRESH -> loops.pacedPong(count);
             case VERIFY_STREAM -> {
                 while (port.received() < count) {
                     port.poll();

@@ -23,6 +23,10 @@ final class JvmContender implements Contender {
     private static final long FIRST_BLOCK = 2_000;
     /** Many ordinary messages are in front of each of them. */
     private static final long FIRST_COLD_BLOCK = 20;
+    /** Messages after which processes are in their steady state. */
+    private static final long STEADY_AFTER = 100_000;
+    /** Where the machine is busy they need not be so many. */
+    private static final long STEADY_AFTER_NS = 5_000_000_000L;
     private static final long VERIFY_BYTES = 32L << 20;
     private static final long VERIFY_MOST = 10_000;
     private static final double BYTES_PER_MIB = 1 << 20;
@@ -48,11 +52,29 @@ final class JvmContender implements Contender {
      * @param most     bytes of a message that it takes.
      * @param returns  messages of one exchange: 2, or 1 to oneself.
      * @param verified whether it has passes that compare contents.
+     * @param launch   of its processes.
+     * @param missing  why it cannot be run here, in one sentence; else null.
      */
     record Definition(String id, String title, String version, Map<SideRole, SideKind> kinds, Set<Pass> passes,
-        int most, int returns, boolean verified) {
+        int most, int returns, boolean verified, Launch launch, String missing) {
         Definition {
             kinds = new EnumMap<>(kinds);
+        }
+
+        Definition(String id, String title, String version, Map<SideRole, SideKind> kinds, Set<Pass> passes,
+            int most, int returns, boolean verified) {
+            this(id, title, version, kinds, passes, most, returns, verified, Launch.USUAL, null);
+        }
+
+        /** The same as another system, in processes that are started otherwise. */
+        Definition as(String otherId, String otherTitle, Launch otherLaunch) {
+            return new Definition(otherId, otherTitle, version, kinds, passes, most, returns, verified, otherLaunch,
+                null);
+        }
+
+        /** The same of another version, which may be missing and compares no contents. */
+        Definition as(String otherVersion, String whyMissing) {
+            return new Definition(id, title, otherVersion, kinds, passes, most, returns, false, launch, whyMissing);
         }
     }
 
@@ -78,7 +100,7 @@ final class JvmContender implements Contender {
 
     @Override
     public String missing() {
-        return null;
+        return definition.missing;
     }
 
     @Override
@@ -94,6 +116,9 @@ final class JvmContender implements Contender {
      */
     @Override
     public Reading measure(Pass pass, int sizeBytes) throws InterruptedException {
+        if (pass == Pass.FRESH) {
+            return fresh(sizeBytes);
+        }
         open(pass, sizeBytes);
         long count = warmUp(pass, sizeBytes);
         Disturbance disturbance = new Disturbance();
@@ -112,6 +137,27 @@ final class JvmContender implements Contender {
         Reading reading = reading(pass, sizeBytes, count, reports, driverCpuNs, disturbance);
         closeSides();
         return reading;
+    }
+
+    /** In processes that are new: the messages in question, then many others, then as many of them again. */
+    private Reading fresh(int sizeBytes) throws InterruptedException {
+        close();
+        open(Pass.FRESH, sizeBytes);
+        Disturbance disturbance = new Disturbance();
+        double first = median(run(Pass.FRESH, SideSettings.FRESH_MESSAGES, false));
+        long spentNs = 0;
+        for (long sent = 0; sent < STEADY_AFTER && spentNs < STEADY_AFTER_NS; sent += FIRST_BLOCK) {
+            spentNs += elapsedNs(run(Pass.PACED, FIRST_BLOCK, false));
+        }
+        double steady = median(run(Pass.FRESH, SideSettings.FRESH_MESSAGES, false));
+        closeSides();
+        close();
+        return new Reading(Map.of(Metric.FRESH_P50, first, Metric.STEADY_P50, steady,
+            Metric.FRESH_OVER_STEADY, first / steady), disturbance.found(), null);
+    }
+
+    private static double median(Map<SideRole, SideReport> reports) {
+        return reports.get(SideRole.PING).histogram().getValueAtPercentile(50);
     }
 
     private static long elapsedNs(Map<SideRole, SideReport> reports) {
@@ -214,7 +260,7 @@ final class JvmContender implements Contender {
     private void open(Pass pass, int sizeBytes) throws InterruptedException {
         if (sides.isEmpty()) {
             for (Map.Entry<SideRole, SideKind> each : definition.kinds.entrySet()) {
-                sides.add(new SideClient(id(), each.getKey(), each.getValue(), settings));
+                sides.add(new SideClient(id(), each.getKey(), each.getValue(), settings, definition.launch));
             }
             for (SideClient side : sides) {
                 side.awaitReady();
@@ -227,7 +273,7 @@ final class JvmContender implements Contender {
             side.call(command, "opened");
         }
         for (SideClient side : sides) {
-            if (side.role() != SideRole.DRIVER) {
+            if (!side.role().drives()) {
                 side.call("connect", "connected");
             }
         }
@@ -344,7 +390,7 @@ final class JvmContender implements Contender {
     private long driverCpuNs() {
         long sum = 0;
         for (SideClient side : sides) {
-            sum += side.role() == SideRole.DRIVER ? side.cpuNs() : 0;
+            sum += side.role().drives() ? side.cpuNs() : 0;
         }
         return sum;
     }

@@ -5,6 +5,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jfabric.tool.ToolException;
 
 /** {@code fi_pingpong} with tagged messages over one provider; it has no test of rate and no warm-up of its own. */
@@ -15,6 +17,7 @@ final class LibfabricTool implements NativeContender.NativeTool {
     /** Those of ofi_rxm, over connections of the provider tcp. */
     static final LibfabricTool RXM = new LibfabricTool("libfabric-rxm", "libfabric rxm over tcp", "tcp;ofi_rxm");
 
+    private static final Pattern VERSION = Pattern.compile("(?m)^libfabric: (\\S+)");
     private static final String BANDWIDTH = "MB/sec";
     private static final double NS_PER_MICROSECOND = 1e3;
 
@@ -45,13 +48,25 @@ final class LibfabricTool implements NativeContender.NativeTool {
     }
 
     @Override
-    public String debianPackage() {
-        return "libfabric-bin";
+    public String toGetIt() {
+        return "the Debian package libfabric-bin brings it";
+    }
+
+    /** One for all: no target compares two of them. */
+    @Override
+    public Installation installation() {
+        return Installation.preferring("LIBFABRIC_HOME", System.getenv());
     }
 
     @Override
     public List<String> versionCommand() {
         return List.of("fi_info", "--version");
+    }
+
+    @Override
+    public String version(String output) {
+        Matcher version = VERSION.matcher(output);
+        return version.find() ? version.group(1) : "";
     }
 
     @Override
@@ -90,7 +105,8 @@ final class LibfabricTool implements NativeContender.NativeTool {
     private synchronized String installedVersion() {
         if (installed == null) {
             try {
-                installed = Programs.output(null, versionCommand());
+                installed = Programs.output(
+                    null, installation().command(versionCommand()), installation().environment());
             } catch (InterruptedException ex) {
                 Thread.currentThread().interrupt();
                 throw new ToolException("The version of libfabric was not awaited: the run is ending.", ex);

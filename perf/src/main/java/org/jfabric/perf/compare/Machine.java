@@ -14,6 +14,9 @@ import org.jfabric.ffi.Affinity;
 
 /** What the figures depend on besides the contenders. */
 final class Machine {
+    /** In front of the name of a system whose version it is. */
+    static final String VERSION = "version.";
+
     /** Set by the launcher. */
     private static final String HOME_VARIABLE = "JFABRIC_HOME";
 
@@ -46,7 +49,7 @@ final class Machine {
         found.put("jvmOptions", String.join(" ", ManagementFactory.getRuntimeMXBean().getInputArguments()));
         found.put("commit", commit());
         for (Contender contender : contenders) {
-            found.put("version." + contender.id(), contender.version());
+            found.put(VERSION + contender.id(), contender.version());
         }
         found.put("measuringCpu", Integer.toString(settings.pingCpu()));
         found.put("answeringCpu", Integer.toString(settings.pongCpu()));

@@ -17,11 +17,12 @@ final class Matrix {
      * The cells of a run.
      *
      * @param contenders that can be run.
+     * @param targets    of the run.
      * @param sizes      in bytes.
      * @param full       every pass of every contender with every size, else what the table of targets names.
      */
-    static List<Cell> cells(List<Contender> contenders, Set<Integer> sizes, boolean full) {
-        List<Cell> wanted = full ? every(contenders, sizes) : Targets.cells();
+    static List<Cell> cells(List<Contender> contenders, List<Target> targets, Set<Integer> sizes, boolean full) {
+        List<Cell> wanted = full ? every(contenders, sizes) : Targets.cells(targets);
         List<String> order = contenders.stream().map(Contender::id).toList();
         List<Cell> cells = new ArrayList<>();
         for (Cell cell : wanted) {
@@ -37,7 +38,7 @@ final class Matrix {
     private static List<Cell> every(List<Contender> contenders, Set<Integer> sizes) {
         List<Cell> cells = new ArrayList<>();
         for (Contender contender : contenders) {
-            for (Pass pass : List.of(Pass.EXCHANGE, Pass.STREAM, Pass.PACED, Pass.COLD)) {
+            for (Pass pass : List.of(Pass.EXCHANGE, Pass.STREAM, Pass.PACED, Pass.COLD, Pass.FRESH)) {
                 for (int size : sizes) {
                     if (contender.can(pass, size) && (pass != Pass.PACED || size <= LARGEST_PACED_BYTES)) {
                         cells.add(new Cell(contender.id(), pass, size));

@@ -4,6 +4,8 @@ package org.jfabric.perf.compare;
 enum Metric {
     /** Total time over twice the round trips; of messages to oneself, over the messages. */
     HALF_ROUND_TRIP("halfRoundTrip", "ns", false),
+    /** {@link #HALF_ROUND_TRIP} over the hand-over of a cache line that was measured around the cell. */
+    HALF_ROUND_TRIP_IN_HAND_OVERS("halfRoundTripInHandOvers", "hand-overs", false),
     /** Messages of a stream over its time. */
     MESSAGE_RATE("messageRate", "messages/s", true),
     /** Payload of a stream over its time; a megabyte is a million bytes. */
@@ -24,6 +26,12 @@ enum Metric {
     COLD_P99("firstMessageP99", "ns", false),
     /** {@link #COLD_P99} over the mean duty cycle of the daemon in the same pass. */
     COLD_CYCLES("firstMessageP99InCycles", "cycles", false),
+    /** Messages 900 to 1,100 of processes that are new, at 1,000 a second; half of their answers are there by then. */
+    FRESH_P50("roundTripOfMessages900To1100P50", "ns", false),
+    /** The same of processes that have exchanged messages for long. */
+    STEADY_P50("roundTripInSteadyStateP50", "ns", false),
+    /** {@link #FRESH_P50} over {@link #STEADY_P50} of the same processes. */
+    FRESH_OVER_STEADY("freshOverSteadyState", "ratio", false),
     /** Garbage collections in all processes. */
     COLLECTIONS("garbageCollections", "collections", false),
     /** Heap that the threads of the messages allocated meanwhile. */
@@ -57,6 +65,24 @@ enum Metric {
 
     String unit() {
         return unit;
+    }
+
+    /** Whether it is a time, which can be given in hand-overs of a cache line. */
+    boolean isTime() {
+        return unit.equals("ns");
+    }
+
+    /** Whether it depends on how fast a cache line comes over; what is only counted does not. */
+    boolean dependsOnHandOver() {
+        return switch (this) {
+            case COLLECTIONS, OWN_BYTES, ALL_BYTES, MEMORY -> false;
+            default -> true;
+        };
+    }
+
+    /** The metric that this one is in hand-overs; null if it is one of its own. */
+    Metric inHandOversOf() {
+        return this == HALF_ROUND_TRIP_IN_HAND_OVERS ? HALF_ROUND_TRIP : null;
     }
 
     boolean moreIsBetter() {

@@ -41,11 +41,22 @@ final class NativeContender implements Contender {
         /** The program. */
         String program();
 
-        /** The package that brings it. */
-        String debianPackage();
+        /** What to do where it is missing: a clause. */
+        String toGetIt();
+
+        /** Where it is looked for; null if nobody has said. */
+        Installation installation();
 
         /** Command that prints the version. */
         List<String> versionCommand();
+
+        /**
+         * Version and build.
+         *
+         * @param output of the command that prints the version.
+         * @return an empty text if it is something else.
+         */
+        String version(String output);
 
         /** Environment of the program. */
         Map<String, String> environment();
@@ -68,10 +79,17 @@ final class NativeContender implements Contender {
     NativeContender(NativeTool tool, RigSettings settings) throws InterruptedException {
         this.tool = tool;
         this.settings = settings;
-        pair = new NativePair(tool.title(), settings, tool.environment());
-        version = missing() == null
-            ? Programs.output(null, tool.versionCommand()).lines().findFirst().orElse("unknown")
-                .replaceFirst("^[^0-9]*", "") : "not installed";
+        Map<String, String> environment = new HashMap<>(tool.environment());
+        String found = "not installed";
+        if (missing() == null) {
+            Installation installation = tool.installation();
+            environment.putAll(installation.environment());
+            String named = tool.version(Programs.output(
+                null, installation.command(tool.versionCommand()), installation.environment()));
+            found = (named.isEmpty() ? "unknown" : named) + ", " + installation.origin(tool.program());
+        }
+        pair = new NativePair(tool.title(), settings, environment);
+        version = found;
     }
 
     @Override
@@ -86,9 +104,15 @@ final class NativeContender implements Contender {
 
     @Override
     public String missing() {
-        return Programs.find(tool.program()) != null ? null
-            : tool.title() + " is left out: " + tool.program() + " is not installed; the Debian package "
-            + tool.debianPackage() + " brings it.";
+        Installation installation = tool.installation();
+        if (installation == null) {
+            return tool.title() + " is left out: " + tool.toGetIt() + '.';
+        }
+        return installation.find(tool.program()) != null ? null
+            : tool.title() + " is left out: " + (installation.folder() == null
+            ? tool.program() + " is not installed; " + tool.toGetIt()
+            : "there is no " + installation.folder().resolve("bin").resolve(tool.program()) + ", where "
+            + installation.variable() + " leads") + '.';
     }
 
     @Override
@@ -133,11 +157,14 @@ final class NativeContender implements Contender {
     /** Runs the program once and keeps how long a count took. */
     private NativePair.Outcome run(Cell cell, long count, Disturbance disturbance) throws InterruptedException {
         int port = FreePorts.tcp();
-        NativePair.Outcome outcome = pair.run(tool.command(cell.pass(), cell.sizeBytes(), count, port, true),
-            tool.command(cell.pass(), cell.sizeBytes(), count, port, false), port,
+        NativePair.Outcome outcome = pair.run(command(cell, count, port, true), command(cell, count, port, false), port,
             START_NS + (long) (count * nsPerCount.getOrDefault(cell, 0.0)), disturbance);
         nsPerCount.put(cell, tool.nsPerMessage(cell.sizeBytes(), outcome.output()) * messages(cell.pass()));
         return outcome;
+    }
+
+    private List<String> command(Cell cell, long count, int port, boolean server) {
+        return tool.installation().command(tool.command(cell.pass(), cell.sizeBytes(), count, port, server));
     }
 
     private static double messages(Pass pass) {

@@ -10,6 +10,8 @@ enum Pass {
     PACED,
     /** One message at a time, each of another endpoint that was idle for long, amid the traffic of one that is not. */
     COLD,
+    /** A thousand messages a second, each answered, from the first ones of processes that are new. */
+    FRESH,
     /** As {@link #STREAM}, as many messages as a target names and only once; not for its time. */
     COLLECTED,
     /** As {@link #EXCHANGE}, contents made and compared. */

@@ -70,9 +70,10 @@ final class PortLoops {
      *
      * @param count      messages.
      * @param intervalNs between two of them.
+     * @param from       number of the first message whose answer is in the distribution.
      * @return the distribution.
      */
-    Histogram pacedPing(long count, long intervalNs) {
+    Histogram pacedPing(long count, long intervalNs, long from) {
         Histogram answers = new Histogram(HIGHEST_NS, DIGITS);
         long begin = System.nanoTime() + intervalNs;
         long base = seen;
@@ -86,7 +87,8 @@ final class PortLoops {
             port.poll();
             long arrived = port.received() - base;
             if (arrived > answered) {
-                answered = record(answers, arrived, answered, begin, intervalNs);
+                record(answers, arrived, Math.max(from, answered), begin, intervalNs);
+                answered = arrived;
             } else {
                 Thread.onSpinWait();
             }
@@ -101,12 +103,11 @@ final class PortLoops {
         return pacedNs;
     }
 
-    private static long record(Histogram answers, long arrived, long answered, long begin, long intervalNs) {
+    private static void record(Histogram answers, long arrived, long answered, long begin, long intervalNs) {
         long now = System.nanoTime();
         for (long i = answered; i < arrived; i++) {
             answers.recordValue(Math.clamp(now - (begin + i * intervalNs), 0, HIGHEST_NS));
         }
-        return arrived;
     }
 
     /** Answers each message; other than {@link #exchangePong} it does not mind if several come at once. */

@@ -2,9 +2,9 @@ package org.jfabric.perf.compare;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** Programs of other packages. */
@@ -16,24 +16,29 @@ final class Programs {
 
     /** Where a program is on the path, or null. */
     static Path find(String name) {
-        String path = System.getenv("PATH");
-        if (path == null) {
-            return null;
-        }
-        for (String folder : path.split(":")) {
-            Path file = Path.of(folder.isEmpty() ? "." : folder, name);
-            if (Files.isExecutable(file) && !Files.isDirectory(file)) {
-                return file;
-            }
-        }
-        return null;
+        return Installation.ofPath(System.getenv()).find(name);
     }
 
     /** What a program prints, or an empty text if it cannot be run or fails. */
     static String output(Path folder, List<String> command) throws InterruptedException {
+        return output(folder, command, Map.of());
+    }
+
+    /**
+     * What a program prints.
+     *
+     * @param folder      to run it in, or null.
+     * @param command     of it.
+     * @param environment added to this process's own.
+     * @return an empty text if it cannot be run or fails.
+     */
+    static String output(Path folder, List<String> command, Map<String, String> environment)
+        throws InterruptedException {
         try {
-            Process process = new ProcessBuilder(command).directory(folder == null ? null : folder.toFile())
-                .redirectErrorStream(true).start();
+            ProcessBuilder builder = new ProcessBuilder(command).directory(folder == null ? null : folder.toFile())
+                .redirectErrorStream(true);
+            builder.environment().putAll(environment);
+            Process process = builder.start();
             process.getOutputStream().close();
             String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             if (!process.waitFor(TIMEOUT_S, TimeUnit.SECONDS)) {

@@ -18,10 +18,10 @@ final class Reason {
      *
      * @param run     of the target.
      * @param verdict of it.
-     * @return sentences, an empty text if the target is met or not measured.
+     * @return sentences, an empty text if the target is not missed.
      */
     static String of(Comparison run, Target.Verdict verdict) {
-        if (!verdict.measured() || verdict.met()) {
+        if (verdict.outcome() != Target.Outcome.MISSED) {
             return "";
         }
         List<String> sentences = new ArrayList<>();

@@ -1,41 +1,34 @@
 package org.jfabric.perf.compare;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
-import org.HdrHistogram.Histogram;
+import java.util.stream.Collectors;
 
-/** A run as one page of HTML that needs nothing but itself. */
+/**
+ * A run as one page of HTML: the verdicts and the plots first, then the tables.
+ *
+ * <p>The page needs nothing but itself, so it has the plotting library, its license, the script and the data in it. It
+ * is well-formed XML as well. Owner: one thread.
+ */
 final class ReportPage {
-    private static final String STYLE = """
-        body { font: 15px/1.5 system-ui, sans-serif; max-width: 1100px; margin: 2em auto; padding: 0 1em; }
-        table { border-collapse: collapse; margin: 1em 0; width: 100%; }
-        th, td { border-bottom: 1px solid #ddd; padding: 4px 8px; text-align: left; vertical-align: top; }
-        th { background: #f4f4f4; }
-        td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-        .met { color: #00664a; font-weight: 600; }
-        .missed { color: #a33c00; font-weight: 600; }
-        .disturbed { color: #a33c00; }
-        svg { max-width: 100%; height: auto; }
-        svg .grid { stroke: #e4e4e4; }
-        svg .frame { fill: none; stroke: #888; }
-        svg .tick, svg .legend { font: 12px system-ui, sans-serif; fill: #333; }
-        svg .label { font: 13px system-ui, sans-serif; fill: #333; }
-        """;
-    private static final double[] PERCENTILES = {0, 50, 90, 99, 99.9, 99.99, 99.999};
-    private static final double LAST_NINES = 5;
-    private static final double NINES_STEP = 0.05;
     private static final double LEAST_SHARE = 0.01;
+    /** Ratios from here on, and values, are shown without decimals. */
+    private static final double WHOLE_RATIOS = 10;
+    private static final double WHOLE_VALUES = 1_000;
 
     private final Comparison run;
+    private final List<Target.Verdict> measured;
     private final StringBuilder page = new StringBuilder();
 
     private ReportPage(Comparison run) {
         this.run = run;
+        measured = run.verdicts().stream().filter(Target.Verdict::measured).toList();
     }
 
     /** Writes the page. */
@@ -44,73 +37,152 @@ final class ReportPage {
     }
 
     private String write() {
-        add("<!DOCTYPE html>%n<html lang=\"en\">%n<head>%n<meta charset=\"utf-8\"/>%n");
-        add("<title>JFabric side by side</title>%n<style>%n%s</style>%n</head>%n<body>%n", STYLE);
-        add("<h1>JFabric side by side</h1>%n<p>%s. %d rounds, each system in each round; a cell lasts at least half a"
-            + " second after its warm-up. %s</p>%n", text(run.environment().getOrDefault("date", "")),
-            run.results().rounds(), disturbedSummary());
-        notes();
-        targets();
+        head();
+        add("<div class=\"first\">%n<div>%n");
+        verdicts();
+        add("</div>%n<div>%n<h2>Plots</h2>%n<noscript><p>The plots need JavaScript; the tables have the values."
+            + "</p></noscript>%n<div class=\"plots\" id=\"plots\"></div>%n<p class=\"dim\">By round: the whiskers reach"
+            + " from the least to the greatest valid round (if none is valid, of all), the box has the middle half, the"
+            + " line in it and the number are the median; a full dot is a valid round, a ring another one. Solid lines"
+            + " are JFabric, dashed ones other libraries, dotted ones baselines. A round trip at a fixed rate counts"
+            + " from the time at which the message should have been sent.</p>%n</div>%n</div>%n");
+        details();
         profiles();
-        add("<h2>Half round trip by size</h2>%n");
-        bySize("Half round trip by size", Metric.HALF_ROUND_TRIP, "nanoseconds");
-        add("<h2>Message rate by size</h2>%n");
-        bySize("Message rate by size", Metric.MESSAGE_RATE, "messages per second");
-        add("<h2>Bandwidth by size</h2>%n");
-        bySize("Bandwidth by size", Metric.BANDWIDTH, "million bytes per second");
-        add("<h2>Round trip at 100,000 messages per second</h2>%n<p>From the time at which a message should have been"
-            + " sent to its answer, so that a stall counts in every message that it delays; all rounds"
-            + " together.</p>%n");
-        percentiles();
         results();
         disturbances();
         environment();
+        scripts();
         return page.append("</body>\n</html>\n").toString();
     }
 
-    private String disturbedSummary() {
+    private void head() {
+        add("<!DOCTYPE html>%n<html lang=\"en\">%n<head>%n<meta charset=\"utf-8\"/>%n<meta name=\"viewport\""
+            + " content=\"width=device-width, initial-scale=1\"/>%n<meta http-equiv=\"Content-Security-Policy\""
+            + " content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\"/>%n"
+            + "<title>JFabric side by side</title>%n");
+        page.append("<style>\n").append(resource("uplot/uPlot.min.css")).append('\n').append(resource("report.css"))
+            .append("</style>\n</head>\n<body>\n");
+        String where = List.of("date", "commit", "cpu").stream().filter(run.environment()::containsKey)
+            .map(run.environment()::get).collect(Collectors.joining(" · "));
+        add("<h1>JFabric side by side</h1>%n<p class=\"dim\">%s%s%d rounds. %s</p>%n", escape(where),
+            where.isEmpty() ? "" : " · ", run.results().rounds(), readingsSummary());
+    }
+
+    private void scripts() {
+        // In XML a script is text like any other, so it is marked as raw; to a browser the marks are comments.
+        page.append("<script type=\"application/json\" id=\"plot-data\">")
+            .append(inScript(ReportPlots.write(run.results()))).append("</script>\n<script>\n//<![CDATA[\n/*\n")
+            .append(resource("uplot/LICENSE")).append("\n*/\n").append(resource("uplot/uPlot.iife.min.js"))
+            .append("\n//]]>\n</script>\n<script>\n//<![CDATA[\n").append(resource("report.js"))
+            .append("//]]>\n</script>\n");
+    }
+
+    private static String resource(String name) {
+        try (InputStream in = ReportPage.class.getResourceAsStream(name)) {
+            if (in == null) {
+                throw new IllegalStateException("the jar lacks " + name);
+            }
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    private String readingsSummary() {
         int readings = 0;
         int disturbed = 0;
+        int valid = 0;
+        int withHandOvers = 0;
         for (Cell cell : run.results().cells()) {
             for (Reading reading : run.results().readings(cell)) {
                 readings += reading == null ? 0 : 1;
+                if (reading != null && reading.handOvers() != null) {
+                    withHandOvers++;
+                    RoundState state = RoundState.of(run.results().maxHandOverNs(), reading.handOvers());
+                    valid += state == RoundState.VALID ? 1 : 0;
+                }
             }
             disturbed += run.results().disturbedRounds(cell);
         }
-        return disturbed == 0 ? "No reading was disturbed." : String.format(Locale.ROOT,
-            "<span class=\"disturbed\">%d of %d readings were disturbed</span>, see below.", disturbed, readings);
+        return (withHandOvers == 0 ? "" : String.format(Locale.ROOT, "%d of %d readings are valid: the hand-overs of a"
+            + " cache line around them take at most %.0f ns and are alike. ", valid, withHandOvers,
+            run.results().maxHandOverNs())) + (disturbed == 0 ? "No reading was disturbed." : String.format(Locale.ROOT,
+            "<span class=\"missed\">%d of %d were disturbed.</span>", disturbed, readings));
     }
 
-    private void notes() {
-        List<String> all = new ArrayList<>(run.missing());
-        all.addAll(run.notes());
-        if (!all.isEmpty()) {
-            add("<ul>%n");
-            all.forEach(each -> add("<li>%s</li>%n", text(each)));
-            add("</ul>%n");
+    private void verdicts() {
+        add("<h2>Targets</h2>%n");
+        if (measured.isEmpty()) {
+            add("<p>No target was measured.</p>%n");
+            return;
         }
-    }
-
-    private void targets() {
-        add("<h2>Targets</h2>%n<p>Each ratio is the median of the rounds' own ratios, and the two values beside"
-            + " it are those of the round with that ratio (the means of two rounds, if two are in the middle). A target"
-            + " is met when the median meets it and most rounds are within 5 %% of it.</p>%n<table>%n"
-            + "<tr><th>what</th><th>ratio</th><th>must</th>"
-            + "<th>goal</th><th>rounds within 5 %%</th><th>outcome</th></tr>%n");
-        for (Target.Verdict verdict : run.verdicts()) {
+        long goals = measured.stream().filter(Target.Verdict::goalMet).count();
+        long met = measured.stream().filter(Target.Verdict::met).count();
+        long missed = measured.stream().filter(verdict -> verdict.outcome() == Target.Outcome.MISSED).count();
+        add("<p>%d met, %d of them with the goal; %d missed; %d not judged; %d not measured.</p>%n"
+            + "<table class=\"verdicts\">%n<tr><th>what</th><th class=\"number\">must</th>"
+            + "<th class=\"number\">goal</th><th class=\"number\">measured</th><th>verdict</th></tr>%n",
+            met, goals, missed, measured.size() - met - missed, run.verdicts().size() - measured.size());
+        for (Target.Verdict verdict : measured) {
             Target target = verdict.target();
-            String outcome = ResultText.outcome(verdict);
-            String reason = (Reason.values(run, verdict) + ' ' + Reason.of(run, verdict)).strip();
-            add("<tr><td>%s%s</td><td class=\"number\">%s</td><td class=\"number\">%.2f</td>"
-                + "<td class=\"number\">%.2f</td><td class=\"number\">%s</td><td class=\"%s\">%s</td></tr>%n",
-                text(target.what()), reason.isEmpty() ? "" : "<br/><small>" + text(reason) + "</small>",
-                verdict.measured() ? String.format(Locale.ROOT, "%.3f", verdict.ratio()) : "-",
-                target.must(), target.goal(),
-                verdict.measured() ? verdict.near() + " of " + verdict.ratios().length : "-",
-                verdict.met() ? "met" : verdict.measured() ? "missed" : "none",
-                text(outcome.substring(outcome.indexOf(": ") < 0 ? 0 : outcome.indexOf(": ") + 2)));
+            String sign = target.metric().moreIsBetter() ? "≥ " : "≤ ";
+            add("<tr><td>%s</td><td class=\"number\">%s%s</td><td class=\"number\">%s%s</td>"
+                + "<td class=\"number\">%s</td><td class=\"%s\">%s</td></tr>%n", escape(target.what()),
+                target.must() == Target.SHOWN || target.least() > 0 ? "" : sign, target.mustText(),
+                Double.isNaN(target.goal()) ? "" : sign, target.goalText(), number(verdict.ratio()),
+                verdict.goalMet() ? "goal" : verdict.met() ? "met"
+                    : verdict.outcome() == Target.Outcome.MISSED ? "missed" : "open",
+                escape(ResultText.brief(verdict).replace(" %", "\u00a0%")));
         }
         add("</table>%n");
+    }
+
+    private static String number(double ratio) {
+        return String.format(Locale.ROOT, ratio == 0 || ratio >= WHOLE_RATIOS ? "%.0f" : "%.3f", ratio);
+    }
+
+    private static String rounds(Map<RoundState, Spread> states) {
+        return states.entrySet().stream()
+            .map(each -> each.getValue().rounds() + " " + each.getKey().text()).collect(Collectors.joining(", "));
+    }
+
+    private static String ratios(Map<RoundState, Spread> states) {
+        return states.entrySet().stream().map(each -> String.format(Locale.ROOT, "%d %s: %.3f (%.3f to %.3f)",
+            each.getValue().rounds(), each.getKey().text(), each.getValue().median(), each.getValue().min(),
+            each.getValue().max())).collect(Collectors.joining("; "));
+    }
+
+    private void details() {
+        List<String> notes = new ArrayList<>(run.missing());
+        notes.addAll(run.notes());
+        if (!notes.isEmpty()) {
+            add("<h2>Notes</h2>%n<ul>%n");
+            notes.forEach(each -> add("<li>%s</li>%n", escape(each)));
+            add("</ul>%n");
+        }
+        if (measured.isEmpty()) {
+            return;
+        }
+        add("<h2>Targets in detail</h2>%n<p>Each ratio is the median of the rounds' own ratios, and the two values"
+            + " are those of the round with that ratio (the means of two rounds, if two are in the middle). Only valid"
+            + " rounds count; the others are given by their state. A target is met when the median meets it and most"
+            + " rounds are within 5 %% of it.</p>%n<table class=\"stacked wide\">%n"
+            + "<tr><th>what</th><th>values</th><th>rounds</th><th>why it is missed</th></tr>%n");
+        for (Target.Verdict verdict : measured) {
+            add("<tr><td class=\"text\">%s</td><td class=\"text\">%s</td><td class=\"text\">%s; %d within 5 %%</td>"
+                + "<td class=\"text\">%s</td></tr>%n", escape(verdict.target().what()),
+                escape(Reason.values(run, verdict)), ratios(verdict.states()), verdict.near(),
+                escape(Reason.of(run, verdict)));
+        }
+        add("</table>%n");
+    }
+
+    private void beginTable(String header) {
+        add("<div class=\"wide\">%n<table>%n<tr>" + header + "</tr>%n");
+    }
+
+    private void endTable() {
+        add("</table>%n</div>%n");
     }
 
     private void profiles() {
@@ -120,18 +192,19 @@ final class ReportPage {
         add("<h2>Where the time goes</h2>%n<p>Of passes of their own, which are not timed: looks at the thread once a"
             + " millisecond, by the call that it is in and the part of the way. To look for a message includes the"
             + " wait for it: of an exchange each side waits while the other one works and while the cache lines come"
-            + " over, which alone takes %s.</p>%n<table>%n<tr><th>what</th><th>side</th><th>part</th><th>share</th>"
-            + "<th>ns of a message</th></tr>%n", floor());
+            + " over, which alone takes %s.</p>%n", floor());
+        beginTable("<th>what</th><th>side</th><th>part</th><th class=\"number\">share</th>"
+            + "<th class=\"number\">ns of a message</th>");
         for (Comparison.SideProfile side : run.profiles()) {
             for (Profile.Part part : side.profile().parts()) {
                 if (part.share() >= LEAST_SHARE) {
                     add("<tr><td>%s</td><td>%s</td><td>%s</td><td class=\"number\">%.0f %%</td>"
-                        + "<td class=\"number\">%.0f</td></tr>%n", text(side.cell().toString()), side.doing(),
-                        text(part.name()), 100 * part.share(), part.share() * side.nsPerMessage());
+                        + "<td class=\"number\">%.0f</td></tr>%n", escape(side.cell().toString()), side.doing(),
+                        escape(part.name()), 100 * part.share(), part.share() * side.nsPerMessage());
                 }
             }
         }
-        add("</table>%n");
+        endTable();
     }
 
     private String floor() {
@@ -141,119 +214,74 @@ final class ReportPage {
             : String.format(Locale.ROOT, "%.0f ns as a bare hand-over", floor);
     }
 
-    private void bySize(String title, Metric metric, String unit) {
-        Set<Integer> sizes = new TreeSet<>();
-        Set<String> systems = new LinkedHashSet<>();
-        for (Results.Line line : run.results().lines()) {
-            if (line.metric() == metric) {
-                sizes.add(line.cell().sizeBytes());
-                systems.add(line.cell().system());
-            }
-        }
-        List<Chart.Tick> ticks = sizes.stream().map(size -> new Chart.Tick(log2(size), bytes(size))).toList();
-        if (ticks.isEmpty()) {
-            add("<p>Not measured.</p>%n");
-            return;
-        }
-        Chart chart = new Chart(title, "bytes of a message", unit, ticks);
-        for (String system : systems) {
-            List<Chart.Point> points = new ArrayList<>();
-            for (Results.Line line : run.results().lines()) {
-                if (line.metric() == metric && line.cell().system().equals(system)) {
-                    points.add(new Chart.Point(log2(line.cell().sizeBytes()), line.median()));
-                }
-            }
-            points.sort((a, b) -> Double.compare(a.x(), b.x()));
-            chart.line(system, points);
-        }
-        page.append(chart.svg());
-    }
-
-    private void percentiles() {
-        List<Chart.Tick> ticks = new ArrayList<>();
-        for (double percentile : PERCENTILES) {
-            ticks.add(new Chart.Tick(nines(percentile),
-                percentile == 0 ? "" : Double.toString(percentile).replaceFirst("[.]0$", "") + " %"));
-        }
-        Chart chart = new Chart("Round trip at a fixed rate by percentile", "part of the messages", "nanoseconds",
-            ticks);
-        for (Cell cell : run.results().cells()) {
-            Histogram histogram = run.results().histogram(cell);
-            if (histogram != null) {
-                List<Chart.Point> points = new ArrayList<>();
-                for (double nines = 0; nines <= LAST_NINES; nines += NINES_STEP) {
-                    double percentile = 100 * (1 - Math.pow(10, -nines));
-                    points.add(new Chart.Point(nines, histogram.getValueAtPercentile(percentile)));
-                }
-                chart.line(cell.system() + ", " + bytes(cell.sizeBytes()), points);
-            }
-        }
-        if (chart.isEmpty()) {
-            add("<p>Not measured.</p>%n");
-        } else {
-            page.append(chart.svg());
-        }
-    }
-
     private void results() {
-        add("<h2>All values</h2>%n<table>%n<tr><th>system</th><th>metric</th><th>bytes</th><th>median</th><th>min</th>"
-            + "<th>max</th><th>unit</th><th>rounds disturbed</th></tr>%n");
+        add("<h2>All values</h2>%n<p>%,d messages of JFabric were compared with what was sent, in passes of their"
+            + " own. Median, least and greatest are of the valid rounds, or if none is valid of all.</p>%n",
+            run.verified());
+        add("<table class=\"values wide\">%n<tr><th>system</th><th>metric</th><th class=\"number\">bytes</th>"
+            + "<th class=\"number\">median</th><th class=\"number\">min</th><th class=\"number\">max</th>"
+            + "<th class=\"number\">in hand-overs</th><th>rounds</th></tr>%n");
         for (Results.Line line : run.results().lines()) {
             int disturbed = run.results().disturbedRounds(line.cell());
-            add("<tr><td>%s</td><td>%s</td><td class=\"number\">%,d</td><td class=\"number\">%,.1f</td>"
-                + "<td class=\"number\">%,.1f</td><td class=\"number\">%,.1f</td><td>%s</td>"
-                + "<td class=\"number%s\">%d</td></tr>%n", text(run.title(line.cell().system())), line.metric().key(),
-                line.cell().sizeBytes(), line.median(), line.min(), line.max(), line.metric().unit(),
-                disturbed > 0 ? " disturbed" : "", disturbed);
-        }
-        add("</table>%n<p>%,d messages of JFabric were compared with what was sent, in passes of their own.</p>%n",
-            run.verified());
-    }
-
-    private void disturbances() {
-        add("<h2>Disturbances</h2>%n");
-        StringBuilder rows = new StringBuilder();
-        for (Cell cell : run.results().cells()) {
-            Reading[] readings = run.results().readings(cell);
-            for (int round = 0; round < readings.length; round++) {
-                if (readings[round] != null && !readings[round].disturbances().isEmpty()) {
-                    rows.append(String.format(Locale.ROOT,
-                        "<tr><td>%s</td><td class=\"number\">%d</td><td>%s</td></tr>%n",
-                        text(cell.toString()), round + 1, text(String.join("; ", readings[round].disturbances()))));
-                }
-            }
-        }
-        if (rows.isEmpty()) {
-            add("<p>None was noticed.</p>%n");
-        } else {
-            add("<table>%n<tr><th>cell</th><th>round</th><th>what was noticed</th></tr>%n");
-            page.append(rows).append("</table>\n");
-        }
-    }
-
-    private void environment() {
-        add("<h2>Environment</h2>%n<table>%n");
-        for (Map.Entry<String, String> each : run.environment().entrySet()) {
-            add("<tr><th>%s</th><td>%s</td></tr>%n", text(each.getKey()), text(each.getValue()));
+            String number = line.median() >= WHOLE_VALUES ? "%,.0f" : "%,.1f";
+            add("<tr><td>%s</td><td>%s, %s</td><td class=\"number\">%,d</td><td class=\"number\">" + number
+                + "</td><td class=\"number\">" + number + "</td><td class=\"number\">" + number + "</td>"
+                + "<td class=\"number\">%s</td><td>%s%s</td></tr>%n", escape(line.cell().system()),
+                line.metric().key(), line.metric().unit(), line.cell().sizeBytes(), line.median(), line.min(),
+                line.max(), Double.isNaN(line.inHandOvers()) ? ""
+                    : String.format(Locale.ROOT, "%,.2f", line.inHandOvers()), rounds(line.states()),
+                disturbed == 0 ? "" : "; <span class=\"missed\">" + disturbed + " disturbed</span>");
         }
         add("</table>%n");
     }
 
-    private static double nines(double percentile) {
-        return -Math.log10(1 - percentile / 100);
+    private void disturbances() {
+        StringBuilder rows = new StringBuilder();
+        int count = 0;
+        for (Cell cell : run.results().cells()) {
+            Reading[] readings = run.results().readings(cell);
+            for (int round = 0; round < readings.length; round++) {
+                if (readings[round] != null && !readings[round].disturbances().isEmpty()) {
+                    count++;
+                    rows.append(String.format(Locale.ROOT,
+                        "<tr><td>%s</td><td class=\"number\">%d</td><td class=\"text\">%s</td></tr>%n",
+                        escape(cell.toString()), round + 1,
+                        escape(String.join("; ", readings[round].disturbances()))));
+                }
+            }
+        }
+        if (count > 0) {
+            add("<h2>Disturbances</h2>%n<details>%n<summary>%d readings</summary>%n", count);
+            beginTable("<th>cell</th><th class=\"number\">round</th><th>what was noticed</th>");
+            page.append(rows);
+            endTable();
+            add("</details>%n");
+        }
     }
 
-    private static double log2(int size) {
-        return Math.log(size) / Math.log(2);
+    private void environment() {
+        properties("Systems", run.titles());
+        properties("Environment", run.environment());
     }
 
-    private static String bytes(int size) {
-        return size >= 1 << 20 && size % (1 << 20) == 0 ? (size >> 20) + " MiB"
-            : size >= 1024 && size % 1024 == 0 ? (size >> 10) + " KiB" : Integer.toString(size);
+    private void properties(String title, Map<String, String> values) {
+        if (values.isEmpty()) {
+            return;
+        }
+        add("<h2>%s</h2>%n<div class=\"wide\">%n<table>%n", title);
+        values.forEach((name, value) ->
+            add("<tr><th>%s</th><td class=\"text\">%s</td></tr>%n", escape(name), escape(value)));
+        endTable();
     }
 
-    private static String text(String text) {
-        return Html.escape(text);
+    /** JSON in which nothing can end the script or begin markup. */
+    private static String inScript(String json) {
+        return json.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026");
+    }
+
+    /** Text that stands for itself, also within an attribute. */
+    private static String escape(String text) {
+        return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"", "&quot;");
     }
 
     private void add(String format, Object... values) {

@@ -23,7 +23,8 @@ final class ResultJson {
         for (Map.Entry<String, String> each : run.environment().entrySet()) {
             json.member(each.getKey(), each.getValue());
         }
-        json.member("rounds", run.results().rounds()).endObject();
+        json.member("rounds", run.results().rounds()).member("roundsWanted", run.results().wanted())
+            .member("maxHandOverNs", run.results().maxHandOverNs()).endObject();
         json.name("results").beginArray();
         for (Results.Line line : run.results().lines()) {
             write(json, line, run, readings);
@@ -54,7 +55,10 @@ final class ResultJson {
             .member("min", line.min())
             .member("max", line.max())
             .member("unit", line.metric().unit())
-            .member("disturbedRounds", run.results().disturbedRounds(line.cell()));
+            .name("medianInHandOvers").value(line.inHandOvers(), RATIO_DECIMALS)
+            .member("validRounds", line.validRounds());
+        states(json, line.states(), 1);
+        json.member("disturbedRounds", run.results().disturbedRounds(line.cell()));
         if (readings) {
             json.name("values").beginArray();
             for (double value : line.values()) {
@@ -65,8 +69,35 @@ final class ResultJson {
                 json.value(reading == null ? null : String.join("; ", reading.disturbances()));
             }
             json.endArray();
+            handOvers(json, line, run.results());
         }
         json.endObject();
+    }
+
+    private static void handOvers(JsonWriter json, Results.Line line, Results results) {
+        json.name("states").beginArray();
+        for (RoundState state : results.states(line.metric(), line.cell())) {
+            json.value(state.text());
+        }
+        json.endArray().name("handOversNs").beginArray();
+        for (Reading reading : results.readings(line.cell())) {
+            HandOvers around = reading == null ? null : reading.handOvers();
+            json.beginArray().value(around == null ? Double.NaN : around.beforeNs())
+                .value(around == null ? Double.NaN : around.afterNs()).endArray();
+        }
+        json.endArray();
+    }
+
+    private static void states(JsonWriter json, Map<RoundState, Spread> states, int decimals) {
+        json.name("byState").beginArray();
+        states.forEach((state, spread) -> json.beginObject()
+            .member("state", state.text())
+            .member("rounds", spread.rounds())
+            .name("median").value(spread.median(), decimals)
+            .name("min").value(spread.min(), decimals)
+            .name("max").value(spread.max(), decimals)
+            .endObject());
+        json.endArray();
     }
 
     private static void write(JsonWriter json, Comparison.SideProfile side) {
@@ -88,20 +119,23 @@ final class ResultJson {
         json.beginObject()
             .member("what", target.what())
             .member("metric", target.metric().key())
+            .member("verdict", verdict.outcome().key())
             .member("measured", verdict.measured())
             .name("ratio").value(verdict.ratio(), RATIO_DECIMALS)
             .member("own", verdict.own())
             .member("other", verdict.other())
             .member("otherSystem", verdict.against() == null ? null : verdict.against().cell().system())
-            .name("must").value(target.must(), RATIO_DECIMALS)
+            .name("least").value(target.least() > 0 ? target.least() : Double.NaN, RATIO_DECIMALS)
+            .name("must").value(target.must() == Target.SHOWN ? Double.NaN : target.must(), RATIO_DECIMALS)
             .name("goal").value(target.goal(), RATIO_DECIMALS)
             .member("met", verdict.met())
             .member("goalMet", verdict.goalMet())
             .name("missedBy").value(verdict.missedBy(), RATIO_DECIMALS)
-            .member("rounds", verdict.ratios().length)
-            .member("roundsWithin5Percent", verdict.near())
-            .member("reason", reason)
-            .endObject();
+            .member("validRounds", verdict.validRounds())
+            .member("neededRounds", target.neededRounds())
+            .member("roundsWithin5Percent", verdict.near());
+        states(json, verdict.states(), RATIO_DECIMALS);
+        json.member("reason", reason).endObject();
     }
 
     private static void texts(JsonWriter json, String name, List<String> texts) {

@@ -18,8 +18,11 @@ final class Rig implements AutoCloseable {
     private static final long COLLECTIONS_TIMEOUT_NS = 60_000_000_000L;
 
     private static final double NS_PER_SECOND = 1e9;
-    /** Room for the rounds of a run that has to end within ten minutes, start, last pass and profiles aside. */
-    private static final long ROUNDS_LIMIT_NS = 490_000_000_000L;
+    private static final long NS_PER_MINUTE = 60_000_000_000L;
+    /** For start, last pass and profiles, which come in front of and behind the rounds. */
+    private static final long ASIDE_NS = 110_000_000_000L;
+    /** Rounds at most, in times of those that should be valid. */
+    private static final int MOST_TIMES = 3;
 
     private final PrintWriter progress;
     private final long profileNs;
@@ -27,6 +30,8 @@ final class Rig implements AutoCloseable {
     private final List<String> missing = new ArrayList<>();
     private final List<String> notes = new ArrayList<>();
     private final Map<String, String> environment;
+    private final List<Target> targets;
+    private final HandOverProbe probe;
 
     /**
      * Prepares a run; nothing is started yet.
@@ -39,6 +44,7 @@ final class Rig implements AutoCloseable {
     Rig(RigSettings settings, Set<String> systems, String jfabric, PrintWriter progress) throws InterruptedException {
         this.progress = progress;
         profileNs = settings.profileNs();
+        probe = new HandOverProbe(settings);
         List<Contender> all = Contenders.all(settings, jfabric);
         for (Contender contender : all) {
             if (systems.contains(contender.id())) {
@@ -51,6 +57,7 @@ final class Rig implements AutoCloseable {
             }
         }
         environment = Machine.environment(settings, all);
+        targets = Targets.all(Targets.Ucx.of(environment));
         if (Machine.load() > Runtime.getRuntime().availableProcessors()) {
             notes.add(String.format(Locale.ROOT, "The machine was busy when the run began: load %.1f on %d cores.",
                 Machine.load(), Runtime.getRuntime().availableProcessors()));
@@ -61,41 +68,37 @@ final class Rig implements AutoCloseable {
     }
 
     /**
+     * Which rounds a run has.
+     *
+     * @param wanted        valid rounds that each target should have; so many rounds of all cells there are at least.
+     * @param limitNs       of the whole run, after which no further round is begun.
+     * @param maxHandOverNs longest hand-over around a cell that is valid.
+     */
+    record Rounds(int wanted, long limitNs, double maxHandOverNs) {
+        /** Rounds at most. With too few for any verdict there is no sense in more. */
+        int most() {
+            return wanted < Target.LEAST_VALID_ROUNDS ? wanted : wanted * MOST_TIMES;
+        }
+    }
+
+    /**
      * Runs everything.
      *
      * @param sizes    of messages, in bytes.
      * @param full     the whole matrix.
-     * @param rounds   at least 1.
-     * @param limited  whether to give up rounds that do not fit into the time that a default run may take.
+     * @param rounds   of the run.
      * @param messages of the pass that counts garbage collections, 0 for none.
      */
-    Comparison run(Set<Integer> sizes, boolean full, int rounds, boolean limited, long messages)
-        throws InterruptedException {
-        List<Cell> cells = Matrix.cells(contenders, sizes, full);
+    Comparison run(Set<Integer> sizes, boolean full, Rounds rounds, long messages) throws InterruptedException {
+        List<Cell> cells = Matrix.cells(contenders, targets, sizes, full);
         if (cells.isEmpty()) {
             throw new ToolException("Nothing is to be measured: none of these systems is compared with these sizes; "
                 + "--full measures each system with each size.");
         }
         long started = System.nanoTime();
         long verified = verify(cells);
-        Results results = new Results(rounds);
-        Set<Cell> failed = new LinkedHashSet<>();
-        for (int round = 0; round < rounds; round++) {
-            long begin = System.nanoTime();
-            say("round %d of %d", round + 1, rounds);
-            for (Cell cell : round % 2 == 0 ? cells : cells.reversed()) {
-                if (!failed.contains(cell)) {
-                    measure(cell, round, results, failed);
-                }
-            }
-            long now = System.nanoTime();
-            if (limited && round + 1 < rounds && now - started + (now - begin) > ROUNDS_LIMIT_NS) {
-                notes.add("Only " + (round + 1) + " of " + rounds + " rounds fitted into ten minutes: the machine is"
-                    + " slow or busy. --rounds " + rounds + " runs them all.");
-                break;
-            }
-            say("  %d cells took %.0f s", cells.size() - failed.size(), (now - begin) / NS_PER_SECOND);
-        }
+        Results results = new Results(rounds.wanted, rounds.maxHandOverNs);
+        rounds(cells, rounds, started, results);
         JvmContender.Collected collected = collections(sizes, messages);
         if (collected.messages() >= Targets.COLLECTED_MESSAGES) {
             results.add(Targets.COLLECTED, 0, new Reading(Map.of(
@@ -107,19 +110,81 @@ final class Rig implements AutoCloseable {
             collected.load().collections(), profiles(sizes));
     }
 
-    /** Another library's failure is no reason to throw away hours of measurements; our own is. */
-    private void measure(Cell cell, int round, Results results, Set<Cell> failed) throws InterruptedException {
+    /** So many rounds of all cells as are wanted, then more of those whose targets have too few valid ones. */
+    private void rounds(List<Cell> cells, Rounds rounds, long started, Results results) throws InterruptedException {
+        Set<Cell> failed = new LinkedHashSet<>();
+        long longest = 0;
+        for (int round = 0; round < rounds.most(); round++) {
+            Set<Cell> lacking = lacking(targets, results, cells, failed);
+            List<Cell> now = new ArrayList<>(round < rounds.wanted ? cells
+                : cells.stream().filter(lacking::contains).toList());
+            now.removeAll(failed);
+            if (now.isEmpty()) {
+                return;
+            }
+            long begin = System.nanoTime();
+            if (round > 0 && begin - started + longest + ASIDE_NS > rounds.limitNs) {
+                notes.add(String.format(Locale.ROOT, "Only %d rounds fitted into %d minutes, %d valid ones are wanted:"
+                    + " the machine is slow, busy or changes its state. --minutes gives it more.", round,
+                    rounds.limitNs / NS_PER_MINUTE, rounds.wanted));
+                return;
+            }
+            say("round %d, %d cells%s", round + 1, now.size(), round < rounds.wanted ? " of " + rounds.wanted
+                + " rounds" : ": again what has too few valid rounds");
+            double handOver = probe.read();
+            for (Cell cell : round % 2 == 0 ? now : now.reversed()) {
+                Reading reading = measure(cell, round, failed);
+                double after = probe.read();
+                if (reading != null) {
+                    results.add(cell, round, reading.with(new HandOvers(handOver, after)));
+                }
+                handOver = after;
+            }
+            long took = System.nanoTime() - begin;
+            longest = Math.max(longest, took);
+            say("  %d cells took %.0f s", now.size(), took / NS_PER_SECOND);
+        }
+    }
+
+    /**
+     * Which cells have to be measured again.
+     *
+     * @param targets of the run.
+     * @param results so far.
+     * @param cells   of the run.
+     * @param failed  those that cannot be measured.
+     * @return the cells of all targets that have fewer valid rounds than are wanted.
+     */
+    static Set<Cell> lacking(List<Target> targets, Results results, List<Cell> cells, Set<Cell> failed) {
+        Set<Cell> lacking = new LinkedHashSet<>();
+        for (Target target : targets) {
+            List<Cell> own = target.cells();
+            if (cells.containsAll(own) && own.stream().noneMatch(failed::contains)
+                && target.judge(results).validRounds() < results.wanted()) {
+                lacking.addAll(own);
+            }
+        }
+        return lacking;
+    }
+
+    /**
+     * Measures a cell. Another library's failure is no reason to throw away hours of measurements; our own is.
+     *
+     * @return null if it failed.
+     */
+    private Reading measure(Cell cell, int round, Set<Cell> failed) throws InterruptedException {
         Contender contender = byId(cell.system());
         try {
-            results.add(cell, round, contender.measure(cell.pass(), cell.sizeBytes()));
+            return contender.measure(cell.pass(), cell.sizeBytes());
         } catch (ToolException ex) {
-            if (cell.system().startsWith("jfabric")) {
+            if (cell.system().startsWith("jfabric") && !cell.system().startsWith(Contenders.BASELINE)) {
                 throw ex;
             }
             failed.add(cell);
             contender.close();
             notes.add("Not measured any further: " + cell + ", in round " + (round + 1) + ": " + ex.getMessage());
             say("  %s failed: %s", cell, ex.getMessage());
+            return null;
         }
     }
 
@@ -127,7 +192,7 @@ final class Rig implements AutoCloseable {
         say("comparing contents");
         long verified = 0;
         for (Cell cell : cells) {
-            if (cell.pass() != Pass.PACED) {
+            if (cell.pass() != Pass.PACED && cell.pass() != Pass.FRESH) {
                 verified += byId(cell.system()).verify(cell.pass(), cell.sizeBytes());
             }
         }
@@ -188,6 +253,7 @@ final class Rig implements AutoCloseable {
     /** Ends all processes. */
     @Override
     public void close() {
+        probe.close();
         for (Contender contender : contenders) {
             contender.close();
         }

@@ -1,6 +1,7 @@
 package org.jfabric.perf.compare;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -23,18 +24,24 @@ final class SideClient implements AutoCloseable {
      * @param role      of the process.
      * @param kind      of its sides.
      * @param settings  of the rig.
+     * @param launch    of the process.
      */
-    SideClient(String contender, SideRole role, SideKind kind, RigSettings settings) {
+    SideClient(String contender, SideRole role, SideKind kind, RigSettings settings, Launch launch) {
         this.role = role;
-        boolean begins = role == SideRole.PING;
-        process = new ChildJvm(contender + ' ' + role.text(), List.of(
+        boolean begins = role == SideRole.PING || role == SideRole.PING_DRIVER;
+        List<String> arguments = new ArrayList<>(List.of(
             SideProcess.NAME,
             "--kind", kind.name(),
             "--role", role.name(),
             "--cpu", Integer.toString(begins ? settings.pingCpu() : settings.pongCpu()),
             "--other-cpu", Integer.toString(begins ? settings.pongCpu() : settings.pingCpu()),
             "--spinning", Boolean.toString(settings.spinning()),
-            "--dir", settings.directory().toString()), SideProcess.MARK, lines);
+            "--dir", settings.directory().toString()));
+        if (!launch.bound()) {
+            arguments.add("--unbound");
+        }
+        process = new ChildJvm(contender + ' ' + role.text(), launch.flags(), launch.classPath(), arguments,
+            SideProcess.MARK, lines);
     }
 
     /** Waits until the process listens. */

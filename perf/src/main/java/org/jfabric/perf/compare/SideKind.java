@@ -26,6 +26,20 @@ enum SideKind {
     JFABRIC_SELF,
     /** The same with a thousand endpoints open. */
     JFABRIC_SELF_AMONG_MANY,
+    /** JFabric in mode INVOKER with many receives posted, over some tags, and two peers. */
+    JFABRIC_POSTED,
+    /** JFabric, two drivers in one thread. */
+    JFABRIC_ONE_THREAD,
+    /** A JFabric daemon in mode SHARED whose threads are bound to no core. */
+    JFABRIC_SHARED_UNBOUND,
+    /** A client of it that sleeps until a message over shm is there. */
+    JFABRIC_WAITING_SHM,
+    /** The same over tcp. */
+    JFABRIC_WAITING_TCP,
+    /** A loop over a socket with a connection. */
+    BARE_TCP,
+    /** A loop over a socket for datagrams. */
+    BARE_UDP,
     /** Aeron's media driver, for others. */
     AERON_DRIVER,
     /** A client of it over shared memory. */
@@ -54,10 +68,17 @@ enum SideKind {
             case JFABRIC_INVOKER_ALL_LINKS -> new JFabricSide(settings, "shm", true, false);
             case JFABRIC_INVOKER_MANY_RECEIVES -> new JFabricSide(settings, "shm", false, true);
             case JFABRIC_ZERO_COPY -> new ZeroCopySide(settings);
-            case JFABRIC_DEDICATED -> new JFabricDaemon(settings, ThreadingMode.DEDICATED);
-            case JFABRIC_SHARED -> new JFabricDaemon(settings, ThreadingMode.SHARED);
+            case JFABRIC_DEDICATED -> new JFabricDaemon(settings, ThreadingMode.DEDICATED, true);
+            case JFABRIC_SHARED -> new JFabricDaemon(settings, ThreadingMode.SHARED, true);
             case JFABRIC_SELF -> new JFabricSelf(settings, 1);
             case JFABRIC_SELF_AMONG_MANY -> new JFabricSelf(settings, MANY);
+            case JFABRIC_POSTED -> new PostedSide(settings);
+            case JFABRIC_ONE_THREAD -> new OneThreadSide(settings);
+            case JFABRIC_SHARED_UNBOUND -> new JFabricDaemon(settings, ThreadingMode.SHARED, false);
+            case JFABRIC_WAITING_SHM -> new WaitingSide(settings, "shm");
+            case JFABRIC_WAITING_TCP -> new WaitingSide(settings, "tcp");
+            case BARE_TCP -> new BareSide(settings, new BarePort.Tcp(settings));
+            case BARE_UDP -> new BareSide(settings, new BarePort.Udp(settings));
             case AERON_DRIVER -> new AeronDriver(settings);
             case AERON_IPC -> AeronSide.ipc(settings);
             case AERON_UDP -> AeronSide.udp(settings);

@@ -62,6 +62,8 @@ public final class SideProcess implements ToolCommand {
     private int otherCpu;
     @Option(names = "--spinning", arity = "1", required = true)
     private boolean spinning;
+    @Option(names = "--unbound", description = "Leave the choice of the core to the scheduler.")
+    private boolean unbound;
     @Option(names = "--dir", required = true)
     private Path base;
 
@@ -84,7 +86,7 @@ public final class SideProcess implements ToolCommand {
         reader.start();
         try {
             // A driver binds its own threads; its main thread only waits.
-            if (role != SideRole.DRIVER) {
+            if (!role.drives() && !unbound) {
                 Affinity.bind(cpu);
             }
             say("ready");
@@ -150,13 +152,14 @@ public final class SideProcess implements ToolCommand {
         long result = side.run(pass, count);
         ThreadLoad load = span.end();
         say("done " + new SideReport(result, load, ThreadLoad.memoryBytes(ProcessHandle.current().pid()),
-            side.driverCycles(), pass == Pass.PACED || pass == Pass.COLD ? side.distribution() : null,
+            side.driverCycles(),
+            pass == Pass.PACED || pass == Pass.COLD || pass == Pass.FRESH ? side.distribution() : null,
             profiler == null ? null : profiler.end(base)).format());
     }
 
     /** An invoked driver has to be run also while the rig thinks. */
     private String next() throws InterruptedException {
-        if (side == null || role == SideRole.DRIVER) {
+        if (side == null || role.drives()) {
             return commands.take();
         }
         String command;

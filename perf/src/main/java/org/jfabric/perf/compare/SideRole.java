@@ -4,6 +4,8 @@ import java.util.Locale;
 
 /** What a process does in a contender. */
 enum SideRole {
+    /** Runs a driver for the one that begins, where it has one of its own. */
+    PING_DRIVER,
     /** Runs a driver for the others. */
     DRIVER,
     /** Answers. */
@@ -11,8 +13,18 @@ enum SideRole {
     /** Begins, and measures. */
     PING;
 
+    /** Whether it runs a driver and takes no part in a pass. */
+    boolean drives() {
+        return this == PING_DRIVER || this == DRIVER;
+    }
+
+    /** Who runs its driver, where each side has one of its own. */
+    SideRole daemon() {
+        return this == PING ? PING_DRIVER : DRIVER;
+    }
+
     /** Name of folders and services. */
     String text() {
-        return name().toLowerCase(Locale.ROOT);
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

@@ -21,6 +21,13 @@ record SideSettings(
     /** Time between two messages of a paced pass: 100,000 a second. */
     static final long INTERVAL_NS = 10_000;
 
+    /** Time between two messages of {@link Pass#FRESH}: 1,000 a second. */
+    static final long FRESH_INTERVAL_NS = 1_000_000;
+    /** The first message of {@link Pass#FRESH} whose answer counts. */
+    static final int FRESH_FIRST = 900;
+    /** Messages of {@link Pass#FRESH}. */
+    static final int FRESH_MESSAGES = 1_100;
+
     /** Folder of this side's own driver. */
     Path ownDirectory() {
         return directory.resolve(role.text());

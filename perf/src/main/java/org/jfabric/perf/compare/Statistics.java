@@ -41,15 +41,16 @@ final class Statistics {
      * The ratio of each round: what disturbs a machine for longer than a cell disturbs both of its values.
      *
      * @param own   values by round.
-     * @param other values by round.
-     * @return one ratio for each round in which both were measured.
+     * @param other values by round, as many.
+     * @return by round; not a number where one of the two is missing.
      */
     static double[] pairedRatios(double[] own, double[] other) {
-        double[] ratios = new double[Math.min(own.length, other.length)];
-        for (int i = 0; i < ratios.length; i++) {
-            ratios[i] = own[i] / other[i];
+        double[] ratios = new double[own.length];
+        for (int round = 0; round < ratios.length; round++) {
+            double ratio = own[round] / other[round];
+            ratios[round] = Double.isFinite(ratio) ? ratio : Double.NaN;
         }
-        return Arrays.stream(ratios).filter(Double::isFinite).toArray();
+        return ratios;
     }
 
     /**

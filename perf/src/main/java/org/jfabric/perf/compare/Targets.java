@@ -3,6 +3,7 @@ package org.jfabric.perf.compare;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** The table of targets, and the cells that it takes. */
@@ -30,16 +31,140 @@ final class Targets {
 
     private static final double COPY_FACTOR = 0.9;
     private static final double COLD_CYCLES = 64;
+    private static final double FRESH_GOAL = 3;
+    /** The system of a reference that this run does not have. */
+    private static final String ABSENT = "absent";
 
-    private Targets() {
+    private final Ucx ucx;
+    private final List<Target> targets = new ArrayList<>();
+
+    /**
+     * Which of the systems with UCX is which.
+     *
+     * @param older the one before 1.22, such as Debian's.
+     * @param newer the one of 1.22 or later.
+     */
+    record Ucx(String older, String newer) {
+        /** The first minor version of UCX 1 that counts as newer. */
+        private static final int NEWER = 22;
+
+        /** As if Debian's were on the path and a newer one in {@code UCX_HOME}. */
+        static final Ucx USUAL = new Ucx(UcxTool.POSIX.id(), UcxTool.POSIX_HOME.id());
+
+        /**
+         * Tells by the versions.
+         *
+         * @param environment of a run; a version that is not in it is the usual one.
+         */
+        static Ucx of(Map<String, String> environment) {
+            String older = ABSENT;
+            String newer = ABSENT;
+            for (String id : List.of(USUAL.newer, USUAL.older)) {
+                String version = environment.getOrDefault(
+                    Machine.VERSION + id, id.equals(USUAL.newer) ? "1." + NEWER : "1.0");
+                if (isNewer(version)) {
+                    // what the variable names is meant, if both are
+                    newer = newer.equals(ABSENT) ? id : newer;
+                } else if (Character.isDigit(version.charAt(0))) {
+                    older = id;
+                }
+            }
+            return new Ucx(older, newer);
+        }
+
+        private static boolean isNewer(String version) {
+            String[] numbers = version.split("[^0-9]+");
+            if (numbers.length < 2 || numbers[0].isEmpty()) {
+                return false;
+            }
+            int major = Integer.parseInt(numbers[0]);
+            return major > 1 || major == 1 && Integer.parseInt(numbers[1]) >= NEWER;
+        }
     }
 
-    /** All targets. */
+    private Targets(Ucx ucx) {
+        this.ucx = ucx;
+    }
+
+    /** All targets, of the usual systems. */
     static List<Target> all() {
-        List<Target> targets = new ArrayList<>();
-        latencies(targets);
-        streams(targets);
-        sockets(targets);
+        return all(Ucx.USUAL);
+    }
+
+    /**
+     * All targets.
+     *
+     * @param ucx the systems with UCX.
+     */
+    static List<Target> all(Ucx ucx) {
+        Targets made = new Targets(ucx);
+        made.latencies();
+        made.streams();
+        made.ofTheProcess();
+        made.sockets();
+        made.asBefore();
+        made.againstTheBaseline();
+        return List.copyOf(made.targets);
+    }
+
+    private void latencies() {
+        targets.add(Target.ofValue("half round trip of 64 bytes, INVOKER over shm, in hand-overs of a cache line",
+            own(Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP_IN_HAND_OVERS, 1.9, 1.5));
+        againstUcx("the same", SIZE, 0.75, 0.6);
+        againstUcx("half round trip of 8 bytes", 8, 0.65, 0.55);
+        againstUcx("half round trip of 1 KiB", 1024, 0.75, 0.65);
+        againstUcx("half round trip of 4 KiB", 4096, 0.75, 0.65);
+        targets.add(new Target("half round trip of 64 bytes against Aeron IPC", own(Pass.EXCHANGE, SIZE),
+            Metric.HALF_ROUND_TRIP, cell(Contenders.AERON_IPC, Pass.EXCHANGE, SIZE), 1.25, 1.0));
+        targets.add(Target.ofValue("64 bytes to oneself through a DEDICATED daemon, in hand-overs of a cache line",
+            cell(Contenders.DEDICATED, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP_IN_HAND_OVERS, 2.7, 2.3));
+    }
+
+    private void againstUcx(String what, int sizeBytes, double must, double goal) {
+        targets.add(new Target(what + " against UCX before 1.22", own(Pass.EXCHANGE, sizeBytes),
+            Metric.HALF_ROUND_TRIP, cell(ucx.older, Pass.EXCHANGE, sizeBytes), must, goal));
+        targets.add(new Target(what + " against UCX 1.22 or newer", own(Pass.EXCHANGE, sizeBytes),
+            Metric.HALF_ROUND_TRIP, cell(ucx.newer, Pass.EXCHANGE, sizeBytes), 1.1, 0.95));
+    }
+
+    private void streams() {
+        targets.add(new Target("message rate of 64 bytes against UCX before 1.22", own(Pass.STREAM, SIZE),
+            Metric.MESSAGE_RATE, cell(ucx.older, Pass.STREAM, SIZE), 1.1, 1.4));
+        targets.add(new Target("message rate of 64 bytes against UCX 1.22 or newer", own(Pass.STREAM, SIZE),
+            Metric.MESSAGE_RATE, cell(ucx.newer, Pass.STREAM, SIZE), 0.95, 1.2));
+        targets.add(new Target("message rate of 64 bytes with zero-copy receive against Aeron IPC",
+            cell(Contenders.ZERO_COPY, Pass.STREAM, SIZE), Metric.MESSAGE_RATE,
+            cell(Contenders.AERON_IPC, Pass.STREAM, SIZE), 0.7, 1.0));
+    }
+
+    /** What other things in the process, or in the way, cost. */
+    private void ofTheProcess() {
+        targets.add(new Target("half round trip of 64 bytes in processes that used the other links, against fresh ones",
+            cell(Contenders.ALL_LINKS, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            List.of(new Target.Reference(own(Pass.EXCHANGE, SIZE), 1)), 1.03, Double.NaN, null, 0.97));
+        targets.add(new Target("half round trip of 64 bytes through two SHARED daemons, tcp against shm",
+            cell(Contenders.SHARED_TCP, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            cell(Contenders.SHARED_SHM, Pass.EXCHANGE, SIZE), 2.0, 1.5));
+    }
+
+    /** Over the loopback interface. */
+    private void sockets() {
+        targets.add(new Target("half round trip of 64 bytes over tcp against two loops over sockets",
+            cell(Contenders.TCP, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            cell(Contenders.BARE_TCP, Pass.EXCHANGE, SIZE), 1.1, 1.05));
+        targets.add(new Target("half round trip of 64 bytes over udp against two loops over sockets",
+            cell(Contenders.UDP, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            cell(Contenders.BARE_UDP, Pass.EXCHANGE, SIZE), 1.1, 1.05));
+    }
+
+    /** What was met before and must stay so. */
+    private void asBefore() {
+        for (int size : new int[] {65_536, MIB}) {
+            Target.Reference other = new Target.Reference(cell(ucx.older, Pass.STREAM, size), 1);
+            Target.Reference copy = new Target.Reference(cell(Contenders.COPY, Pass.STREAM, size), COPY_FACTOR);
+            targets.add(new Target("bandwidth of " + size / 1024 + " KiB against the smaller of UCX and 0.9 x a copy",
+                own(Pass.STREAM, size), Metric.BANDWIDTH, List.of(other, copy), 1.0, 1.0, other));
+        }
         targets.add(new Target("p99 at 100,000 messages/s of 64 bytes against Aeron IPC", own(Pass.PACED, SIZE),
             Metric.PACED_P99, cell(Contenders.AERON_IPC, Pass.PACED, SIZE), 1.0, 0.7));
         targets.add(Target.ofValue("garbage collections in 100 million messages at full rate",
@@ -52,75 +177,45 @@ final class Targets {
         targets.add(new Target("time of a streamed message with 100,000 receives posted in order, against 64",
             cell(Contenders.MANY_RECEIVES, Pass.STREAM, SIZE), Metric.STREAM_TIME, own(Pass.STREAM, SIZE),
             1.5, 1.2));
-        targets.add(new Target("half round trip of 64 bytes in processes that use the other links too, against without",
-            cell(Contenders.ALL_LINKS, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP, own(Pass.EXCHANGE, SIZE),
-            1.05, 1.0));
-        return targets;
     }
 
-    private static void latencies(List<Target> targets) {
-        for (int size : new int[] {64, 8}) {
-            targets.add(new Target("half round trip of " + size + " bytes, INVOKER over shm, against UCX",
-                own(Pass.EXCHANGE, size), Metric.HALF_ROUND_TRIP, cell(UcxTool.POSIX.id(), Pass.EXCHANGE, size),
-                size == 8 ? 0.8 : 0.9, size == 8 ? 0.65 : 0.75));
-        }
-        targets.add(new Target("the same of 64 bytes against libfabric shm", own(Pass.EXCHANGE, SIZE),
-            Metric.HALF_ROUND_TRIP, cell(LibfabricTool.SHM.id(), Pass.EXCHANGE, SIZE), 0.4, 0.32));
-        targets.add(new Target("the same of 64 bytes against Aeron IPC", own(Pass.EXCHANGE, SIZE),
-            Metric.HALF_ROUND_TRIP, cell(Contenders.AERON_IPC, Pass.EXCHANGE, SIZE), 0.35, 0.27));
-        for (int size : new int[] {1024, 4096}) {
-            targets.add(new Target("the same of " + size + " bytes against UCX", own(Pass.EXCHANGE, size),
-                Metric.HALF_ROUND_TRIP, cell(UcxTool.POSIX.id(), Pass.EXCHANGE, size), 0.9, 0.65));
-        }
-        targets.add(new Target("64 bytes to oneself through a DEDICATED daemon, against Aeron IPC's half round trip",
-            cell(Contenders.DEDICATED, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
-            cell(Contenders.AERON_IPC, Pass.EXCHANGE, SIZE), 1.0, 0.7));
+    /** Against an older build of JFabric, which {@code --baseline-jar} names; and the fresh JVM. */
+    private void againstTheBaseline() {
+        targets.add(new Target("half round trip of 64 bytes with 128 receives posted over 4 tags and two peers, after a"
+            + " cancel and a peek, against the older build", cell(Contenders.POSTED, Pass.EXCHANGE, SIZE),
+            Metric.HALF_ROUND_TRIP, cell(Contenders.POSTED_BASELINE, Pass.EXCHANGE, SIZE), 1.0, 0.8));
+        targets.add(new Target("half round trip of 64 bytes with straightPath=off against the older build",
+            cell(Contenders.STRAIGHT_OFF, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            cell(Contenders.BASELINE, Pass.EXCHANGE, SIZE), 1.05, 1.0));
+        targets.add(new Target("a message of 64 bytes over shm in one thread, against the older build",
+            cell(Contenders.ONE_THREAD, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            cell(Contenders.ONE_THREAD_BASELINE, Pass.EXCHANGE, SIZE), 0.7, 0.55));
+        targets.add(Target.ofValue("messages 900 to 1,100 of a fresh JVM at 1,000 a second, against the steady state",
+            cell(Contenders.FRESH, Pass.FRESH, SIZE), Metric.FRESH_OVER_STEADY, Target.SHOWN, FRESH_GOAL));
     }
 
-    private static void streams(List<Target> targets) {
-        targets.add(new Target("message rate of 64 bytes against UCX tag_bw", own(Pass.STREAM, SIZE),
-            Metric.MESSAGE_RATE, cell(UcxTool.POSIX.id(), Pass.STREAM, SIZE), 1.0, 1.25));
-        targets.add(new Target("message rate of 64 bytes with zero-copy receive against Aeron IPC",
-            cell(Contenders.ZERO_COPY, Pass.STREAM, SIZE), Metric.MESSAGE_RATE,
-            cell(Contenders.AERON_IPC, Pass.STREAM, SIZE), 0.7, 1.0));
-        for (int size : new int[] {65_536, MIB}) {
-            Target.Reference ucx = new Target.Reference(cell(UcxTool.POSIX.id(), Pass.STREAM, size), 1);
-            Target.Reference copy = new Target.Reference(cell(Contenders.COPY, Pass.STREAM, size), COPY_FACTOR);
-            targets.add(new Target("bandwidth of " + size / 1024 + " KiB against the smaller of UCX and 0.9 x a copy",
-                own(Pass.STREAM, size), Metric.BANDWIDTH, List.of(ucx, copy), 1.0, 1.0, ucx));
-        }
-    }
-
-    /** Over the loopback interface. */
-    private static void sockets(List<Target> targets) {
-        Cell tcp = cell(Contenders.TCP, Pass.EXCHANGE, SIZE);
-        targets.add(new Target("half round trip of 64 bytes over tcp against libfabric tcp", tcp,
-            Metric.HALF_ROUND_TRIP, cell(LibfabricTool.TCP.id(), Pass.EXCHANGE, SIZE), 1.0, 1.0));
-        targets.add(new Target("the same against UCX tcp", tcp, Metric.HALF_ROUND_TRIP,
-            cell(UcxTool.TCP.id(), Pass.EXCHANGE, SIZE), 1.0, 1.0));
-        targets.add(new Target("bandwidth of 1 MiB there and back over tcp against libfabric tcp",
-            cell(Contenders.TCP, Pass.EXCHANGE, MIB), Metric.EXCHANGE_BANDWIDTH,
-            cell(LibfabricTool.TCP.id(), Pass.EXCHANGE, MIB), 1.0, 1.0));
-        targets.add(new Target("half round trip of 64 bytes in datagrams over udp against Aeron UDP",
-            cell(Contenders.UDP, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
-            cell(Contenders.AERON_UDP, Pass.EXCHANGE, SIZE), 1.0, 1.0));
-    }
-
-    /** The cells of a round that the table names, with the baselines that are reported beside them. */
+    /** The cells of a round that the usual table names, with the baselines that are reported beside them. */
     static List<Cell> cells() {
+        return cells(all());
+    }
+
+    /**
+     * The cells of a round that a table names, with those that are reported beside them.
+     *
+     * @param targets of the table.
+     */
+    static List<Cell> cells(List<Target> targets) {
         Set<Cell> cells = new LinkedHashSet<>();
-        for (Target target : all()) {
-            if (target.own().pass() != Pass.COLLECTED) {
-                cells.add(target.own());
-            }
-            for (Target.Reference reference : target.references()) {
-                cells.add(reference.cell());
-            }
+        for (Target target : targets) {
+            cells.addAll(target.cells());
         }
-        cells.add(cell(Contenders.SHARED, Pass.EXCHANGE, SIZE));
+        cells.remove(COLLECTED);
+        for (String beside : List.of(Contenders.SHARED, LibfabricTool.SHM.id(), LibfabricTool.TCP.id(),
+            UcxTool.TCP.id(), Contenders.AERON_UDP, Contenders.BASELINE, Contenders.HAND_OVER)) {
+            cells.add(cell(beside, Pass.EXCHANGE, SIZE));
+        }
         cells.add(cell(Contenders.TCP, Pass.STREAM, SIZE));
         cells.add(cell(UcxTool.TCP.id(), Pass.STREAM, SIZE));
-        cells.add(cell(Contenders.HAND_OVER, Pass.EXCHANGE, SIZE));
         cells.add(cell(Contenders.HAND_OVER, Pass.PACED, SIZE));
         return List.copyOf(cells);
     }

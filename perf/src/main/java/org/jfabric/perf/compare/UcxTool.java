@@ -5,26 +5,39 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jfabric.tool.ToolException;
 
 /** {@code ucx_perftest}, tests {@code tag_lat} and {@code tag_bw}, over one transport. */
 final class UcxTool implements NativeContender.NativeTool {
-    static final UcxTool POSIX = new UcxTool("ucx", "UCX posix", Map.of("UCX_TLS", "posix,self"));
+    static final UcxTool POSIX = new UcxTool(
+        "ucx", "UCX posix", Installation.ofPath(System.getenv()), Map.of("UCX_TLS", "posix,self"));
+    /** A build of one's own, beside the one on the path. */
+    static final UcxTool POSIX_HOME = new UcxTool("ucx-home", "UCX posix of UCX_HOME",
+        Installation.of(UcxTool.VARIABLE, System.getenv()), Map.of("UCX_TLS", "posix,self"));
     /** Bound to the loopback interface, or it takes any that leads to this host. */
-    static final UcxTool TCP =
-        new UcxTool("ucx-tcp", "UCX tcp", Map.of("UCX_TLS", "tcp,self", "UCX_NET_DEVICES", "lo"));
+    static final UcxTool TCP = new UcxTool("ucx-tcp", "UCX tcp",
+        Installation.preferring(UcxTool.VARIABLE, System.getenv()),
+        Map.of("UCX_TLS", "tcp,self", "UCX_NET_DEVICES", "lo"));
 
+    /** Names the folder of a build. */
+    private static final String VARIABLE = "UCX_HOME";
     private static final String RATE = "overall_mr";
+    private static final Pattern VERSION = Pattern.compile("ersion:? (\\d+[^\\s]*)");
+    private static final Pattern REVISION = Pattern.compile("revision (\\w+)");
     private static final int WARM_PART = 5;
     private static final double NS_PER_SECOND = 1e9;
 
     private final String id;
     private final String title;
+    private final Installation installation;
     private final Map<String, String> environment;
 
-    private UcxTool(String id, String title, Map<String, String> environment) {
+    private UcxTool(String id, String title, Installation installation, Map<String, String> environment) {
         this.id = id;
         this.title = title;
+        this.installation = installation;
         this.environment = environment;
     }
 
@@ -44,13 +57,27 @@ final class UcxTool implements NativeContender.NativeTool {
     }
 
     @Override
-    public String debianPackage() {
-        return "ucx-utils";
+    public String toGetIt() {
+        return this == POSIX_HOME ? "set UCX_HOME to a build of UCX 1.22 or newer, see docs/performance.md"
+            : "the Debian package ucx-utils brings it";
+    }
+
+    @Override
+    public Installation installation() {
+        return installation;
     }
 
     @Override
     public List<String> versionCommand() {
         return List.of("ucx_info", "-v");
+    }
+
+    /** Version and revision; the text of the line has changed with the versions. */
+    @Override
+    public String version(String output) {
+        Matcher version = VERSION.matcher(output);
+        Matcher revision = REVISION.matcher(output);
+        return version.find() ? version.group(1) + (revision.find() ? ", revision " + revision.group(1) : "") : "";
     }
 
     @Override

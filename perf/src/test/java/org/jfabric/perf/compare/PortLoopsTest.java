@@ -67,10 +67,18 @@ class PortLoopsTest {
     void shouldMeasureEachMessageOfAPacedPassFromWhenItWasDue() {
         Echo echo = new Echo(Long.MAX_VALUE);
         PortLoops loops = new PortLoops(echo);
-        Histogram answers = loops.pacedPing(500, SideSettings.INTERVAL_NS);
+        Histogram answers = loops.pacedPing(500, SideSettings.INTERVAL_NS, 0);
         assertEquals(500, answers.getTotalCount());
         assertEquals(500, echo.sent);
         assertTrue(loops.pacedNs() >= 499 * SideSettings.INTERVAL_NS, () -> "took " + loops.pacedNs());
+    }
+
+    @Test
+    void shouldLeaveTheFirstMessagesOutOfTheDistribution() {
+        Echo echo = new Echo(Long.MAX_VALUE);
+        Histogram answers = new PortLoops(echo).pacedPing(500, SideSettings.INTERVAL_NS, 450);
+        assertEquals(50, answers.getTotalCount());
+        assertEquals(500, echo.sent);
     }
 
     /** A side that stalls delays messages that were not even sent yet; each of them has to show it. */
@@ -89,7 +97,7 @@ class PortLoopsTest {
                 return super.trySend();
             }
         };
-        Histogram answers = new PortLoops(stalled).pacedPing(100, SideSettings.INTERVAL_NS);
+        Histogram answers = new PortLoops(stalled).pacedPing(100, SideSettings.INTERVAL_NS, 0);
         // the hundredth was due after 1 ms, so the stall of 20 ms delays all by more than half of it
         assertEquals(100, answers.getCountBetweenValues(STALL_NS / 2, answers.getHighestTrackableValue()));
     }

@@ -8,10 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogReader;
@@ -19,6 +23,8 @@ import org.jfabric.tool.JsonText;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.w3c.dom.Document;
+import org.w3c.dom.Element;
+import org.w3c.dom.NodeList;
 import org.xml.sax.InputSource;
 
 class ReportTest {
@@ -29,26 +35,150 @@ class ReportTest {
             new InputSource(new StringReader(page)));
     }
 
+    private static Map<String, Object> plots(Document page) {
+        Element data = (Element) page.getElementsByTagName("script").item(0);
+        assertEquals("plot-data", data.getAttribute("id"));
+        return JsonText.object(data.getTextContent());
+    }
+
     /** The page is written so that it is XML as well, which can be checked strictly. */
     @Test
-    void shouldBeWellFormedWithAPlotForEachQuestion() throws Exception {
-        Document page = parse(ReportPage.write(run));
-        assertEquals("html", page.getDocumentElement().getTagName());
-        assertEquals(4, page.getElementsByTagName("svg").getLength());
-        assertEquals(5, page.getElementsByTagName("table").getLength());
-        String text = page.getDocumentElement().getTextContent();
+    void shouldBeWellFormedWithVerdictsAndPlotsBeforeOtherTables() throws Exception {
+        String page = ReportPage.write(run);
+        Document parsed = parse(page);
+        assertEquals("html", parsed.getDocumentElement().getTagName());
+        NodeList tables = parsed.getElementsByTagName("table");
+        assertEquals(7, tables.getLength());
+        assertEquals("verdicts", ((Element) tables.item(0)).getAttribute("class"));
+        int plots = page.indexOf("id=\"plots\"");
+        assertEquals(plots, Math.clamp(plots, page.indexOf("<table"), page.lastIndexOf("<table")));
+        assertEquals(1, page.substring(0, plots).split("<table", -1).length - 1);
+        String text = parsed.getDocumentElement().getTextContent();
         assertTrue(text.contains("A \"fast\" <CPU> & more"), text);
         assertTrue(text.contains("ping lost its core 50 times a second"), text);
         assertTrue(text.contains("ucx_perftest is not installed"), text);
     }
 
     @Test
-    void shouldNeedNothingFromElsewhere() {
-        String page = ReportPage.write(run).toLowerCase(Locale.ROOT);
-        for (String reference : List.of("http:", "https:", "src=", "href=", "url(", "@import", "<script", "<link",
-            "<iframe", "//")) {
+    void shouldShowVerdictsOnlyOfWhatWasMeasured() throws Exception {
+        Element verdicts = (Element) parse(ReportPage.write(run)).getElementsByTagName("table").item(0);
+        long measured = run.verdicts().stream().filter(Target.Verdict::measured).count();
+        assertEquals(1 + measured, verdicts.getElementsByTagName("tr").getLength());
+        assertTrue(verdicts.getTextContent().contains("≤ 1.90≤ 1.501.667not judged"), verdicts.getTextContent());
+        assertFalse(verdicts.getTextContent().contains("not measured"), verdicts.getTextContent());
+    }
+
+    @Test
+    void shouldShowByHowMuchATargetIsMissedAndInWhichRounds() throws Exception {
+        Results results = new Results(7);
+        Runs.add(results, Runs.OWN, Metric.HALF_ROUND_TRIP, 240, 240, 240, 240, 240, 240, 240);
+        results.add(Runs.OWN, 7, new Reading(Map.of(Metric.HALF_ROUND_TRIP, 300.0), List.of(), null,
+            new HandOvers(150, 150)));
+        Document page = parse(ReportPage.write(new Comparison(Map.of(), Map.of(), results, List.of(), List.of(), 0, 0,
+            0, List.of())));
+        NodeList tables = page.getElementsByTagName("table");
+        assertTrue(tables.item(0).getTextContent().contains("≤ 1.90≤ 1.504.000missed by 111\u00a0%"),
+            tables.item(0).getTextContent());
+        assertTrue(tables.item(1).getTextContent().contains(
+            "7 valid: 4.000 (4.000 to 4.000); 1 slow: 2.000 (2.000 to 2.000)"), tables.item(1).getTextContent());
+        assertTrue(page.getDocumentElement().getTextContent().contains("7 of 8 readings are valid"));
+    }
+
+    @Test
+    void shouldHaveThePlotsWithTheirValues() throws Exception {
+        Map<String, Object> data = plots(parse(ReportPage.write(run)));
+        List<?> systems = (List<?>) data.get("systems");
+        assertEquals(List.of(Map.of("id", Contenders.INVOKER, "kind", "own"),
+            Map.of("id", UcxTool.POSIX.id(), "kind", "peer"), Map.of("id", Contenders.COPY, "kind", "baseline")),
+            systems);
+        Map<String, Map<?, ?>> byTitle = new LinkedHashMap<>();
+        for (Object plot : (List<?>) data.get("plots")) {
+            byTitle.put((String) ((Map<?, ?>) plot).get("title"), (Map<?, ?>) plot);
+        }
+        assertEquals(List.of("Half round trip of 64 bytes by round", "Half round trip by size",
+            "Message rate by size", "Round trip at 100,000 messages/s by percentile",
+            "Message rate of 64 bytes by round"), List.copyOf(byTitle.keySet()));
+        List<?> rows = (List<?>) byTitle.get("Half round trip of 64 bytes by round").get("rows");
+        assertEquals(Map.of("system", 1.0, "inHandOvers", 3.1667, "box", List.of(180.0, 185.0, 190.0, 195.0, 200.0),
+            "rounds", Stream.of(200.0, 190.0, 180.0).map(value -> Map.of("value", value, "state", "valid")).toList()),
+            rows.get(1));
+        Map<?, ?> bySize = byTitle.get("Half round trip by size");
+        assertEquals(List.of(Map.of("at", 6.0, "text", "64"), Map.of("at", 10.0, "text", "1 KiB")),
+            bySize.get("ticks"));
+        assertEquals(Map.of("system", 0.0, "name", Contenders.INVOKER,
+            "points", List.of(List.of(6.0, 100.0), List.of(10.0, 100.0))), ((List<?>) bySize.get("curves")).getFirst());
+        Map<?, ?> percentiles = byTitle.get("Round trip at 100,000 messages/s by percentile");
+        List<?> points = (List<?>) ((Map<?, ?>) ((List<?>) percentiles.get("curves")).getFirst()).get("points");
+        assertEquals(List.of(0.0, 1.0), points.getFirst());
+        assertEquals(List.of(4.4771, 10_007.0), points.getLast());
+    }
+
+    @Test
+    void shouldPutWhatIsMuchSlowerIntoAPlotOfItsOwn() {
+        Results results = new Results(3);
+        Runs.add(results, Runs.OWN, Metric.HALF_ROUND_TRIP, 100, 110, Double.NaN);
+        Runs.add(results, new Cell(Contenders.TCP, Pass.EXCHANGE, 64), Metric.HALF_ROUND_TRIP, 5_000, 0, 5_000);
+        String json = ReportPlots.write(results);
+        List<?> plots = (List<?>) JsonText.object(json).get("plots");
+        assertEquals(List.of("Half round trip of 64 bytes by round",
+            "Half round trip of 64 bytes by round, slower systems"),
+            plots.stream().map(plot -> ((Map<?, ?>) plot).get("title")).toList());
+        assertTrue(json.contains("{\"value\":null,\"state\":\"unknown\"}"), json);
+    }
+
+    @Test
+    void shouldDrawTheBoxAroundTheValidRounds() {
+        Results results = new Results(3);
+        Runs.add(results, Runs.OWN, Metric.HALF_ROUND_TRIP, 100, 110);
+        results.add(Runs.OWN, 2, new Reading(Map.of(Metric.HALF_ROUND_TRIP, 300.0), List.of(), null,
+            new HandOvers(150, 150)));
+        String json = ReportPlots.write(results);
+        assertTrue(json.contains("\"box\":[100.0000,102.5000,105.0000,107.5000,110.0000]"), json);
+        assertTrue(json.contains("{\"value\":300.0000,\"state\":\"slow\"}"), json);
+    }
+
+    @Test
+    void shouldFindQuantilesBetweenValues() {
+        double[] values = {30, Double.NaN, 10, 20, 40};
+        assertEquals(10, ReportPlots.quantile(values, 0));
+        assertEquals(17.5, ReportPlots.quantile(values, 0.25));
+        assertEquals(25, ReportPlots.quantile(values, 0.5));
+        assertEquals(40, ReportPlots.quantile(values, 1));
+        assertEquals(7, ReportPlots.quantile(new double[] {7}, 0.75));
+    }
+
+    /** A name may have the end of a script in it. */
+    @Test
+    void shouldKeepTheDataInItsScript() throws Exception {
+        Results results = new Results(1);
+        String name = "</script><script>alert(1)</script> ]]> &amp;";
+        Runs.add(results, new Cell(name, Pass.EXCHANGE, 64), Metric.HALF_ROUND_TRIP, 100);
+        String page = ReportPage.write(new Comparison(Map.of(), Map.of(), results, List.of(), List.of(), 0, 0, 0,
+            List.of()));
+        Map<String, Object> data = plots(parse(page));
+        assertEquals(name, ((Map<?, ?>) ((List<?>) data.get("systems")).getFirst()).get("id"));
+        assertFalse(page.contains("<script>alert"), page);
+    }
+
+    /** What may name an address elsewhere is the comment of the library that says where it comes from. */
+    @Test
+    void shouldNeedNothingFromElsewhere() throws Exception {
+        String page = ReportPage.write(run);
+        Document parsed = parse(page);
+        assertEquals(Set.of("https://github.com/leeoniya/uPlot"), Pattern.compile("\\b[a-z]+://[^\\s\"')]+")
+            .matcher(page).results().map(MatchResult::group).collect(Collectors.toSet()));
+        NodeList elements = parsed.getElementsByTagName("*");
+        for (int i = 0; i < elements.getLength(); i++) {
+            Element element = (Element) elements.item(i);
+            assertFalse(element.hasAttribute("src") || element.hasAttribute("href"), element.getTagName());
+            assertFalse(Set.of("link", "iframe", "img", "object", "base").contains(element.getTagName()),
+                element.getTagName());
+        }
+        for (String reference : List.of("url(", "@import", "fetch(", "XMLHttpRequest", "importScripts")) {
             assertFalse(page.contains(reference), reference);
         }
+        assertTrue(page.contains("content=\"default-src 'none'; "), "a browser would load what a mistake names");
+        assertTrue(page.contains("The MIT License"), "the library's license belongs to each copy");
     }
 
     @Test
@@ -57,7 +187,7 @@ class ReportTest {
             List.of());
         String page = ReportPage.write(empty);
         assertNotNull(parse(page));
-        assertTrue(page.contains("Not measured."), page);
+        assertTrue(page.contains("No target was measured."), page);
         assertTrue(ResultText.write(empty).contains("not measured"));
     }
 
@@ -69,8 +199,8 @@ class ReportTest {
         assertEquals("A \"fast\" <CPU> & more", ((Map<?, ?>) json.get("environment")).get("cpu"));
         List<?> results = (List<?>) json.get("results");
         Map<?, ?> first = (Map<?, ?>) results.getFirst();
-        assertEquals(Set.of("system", "metric", "sizeBytes", "median", "min", "max", "unit", "disturbedRounds"),
-            first.keySet());
+        assertEquals(Set.of("system", "metric", "sizeBytes", "median", "min", "max", "unit",
+            "medianInHandOvers", "validRounds", "byState", "disturbedRounds"), first.keySet());
         assertEquals("jfabric-invoker", first.get("system"));
         assertEquals("halfRoundTrip", first.get("metric"));
         assertEquals(64.0, first.get("sizeBytes"));
@@ -87,8 +217,8 @@ class ReportTest {
     @Test
     void shouldSayWhyATargetIsMissedAndNothingOfOthers() throws Exception {
         Results results = new Results(1);
-        Runs.add(results, Runs.OWN, Metric.HALF_ROUND_TRIP, 100);
-        Runs.add(results, Runs.UCX, Metric.HALF_ROUND_TRIP, 50);
+        Runs.add(results, Runs.OWN, Metric.HALF_ROUND_TRIP, 100, 100, 100, 100, 100, 100, 100);
+        Runs.add(results, Runs.UCX, Metric.HALF_ROUND_TRIP, 50, 50, 50, 50, 50, 50, 50);
         Runs.add(results, new Cell(Contenders.HAND_OVER, Pass.EXCHANGE, 64), Metric.HALF_ROUND_TRIP, 47);
         Comparison missed = new Comparison(
             Map.of(), Map.of(UcxTool.POSIX.id(), "UCX posix"), results, List.of(), List.of(), 0,

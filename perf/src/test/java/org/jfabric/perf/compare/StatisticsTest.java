@@ -30,7 +30,7 @@ class StatisticsTest {
     void shouldPairTheValuesOfOneRound() {
         double[] own = {10, 20, Double.NaN, 8};
         double[] other = {20, 10, 1, Double.NaN};
-        assertArrayEquals(new double[] {0.5, 2}, Statistics.pairedRatios(own, other));
+        assertArrayEquals(new double[] {0.5, 2, Double.NaN, Double.NaN}, Statistics.pairedRatios(own, other));
     }
 
     /** The median of the ratios is another thing than the ratio of the medians: here all rounds are even. */

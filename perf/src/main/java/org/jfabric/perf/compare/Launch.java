@@ -1,0 +1,17 @@
+package org.jfabric.perf.compare;
+
+import java.util.List;
+
+/**
+ * How the processes of a contender are started.
+ *
+ * @param flags     of the virtual machine, besides the rig's own.
+ * @param classPath of another build; null for the rig's own.
+ * @param bound     whether each process is bound to a core; else the scheduler places its threads.
+ */
+record Launch(List<String> flags, String classPath, boolean bound) {
+    /** Like the rig itself, each on its core. */
+    static final Launch USUAL = new Launch(List.of(), null, true);
+    /** Processes that sleep more than they run. */
+    static final Launch UNBOUND = new Launch(List.of(), null, false);
+}
