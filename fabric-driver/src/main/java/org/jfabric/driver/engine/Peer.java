@@ -476,7 +476,7 @@ final class Peer extends ChannelHandler {
     @Override
     public void onMessageToAcknowledge(
         long operation, long flags, long tag, long data, long messageAddress, int length) {
-        context.receiver().levels().onMessage(this, operation, flags, tag, data, messageAddress, length);
+        receiver.onMessageToAcknowledge(this, operation, flags, tag, data, messageAddress, length);
     }
 
     @Override
