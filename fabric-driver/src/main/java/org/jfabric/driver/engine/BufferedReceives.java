@@ -92,7 +92,7 @@ final class BufferedReceives extends ReceiveMode {
         }
         SlabCell cell = cells.take();
         Words.copy(address, cell.address, length);
-        cell.set(peer, flags & Receiver.MESSAGE_BITS, 0, data, length);
+        cell.set(peer, flags & ReceiveOperation.MESSAGE_BITS, 0, data, length);
         peer.passed(length);
         if (!mayOverrun) {
             share.takeAndUse();

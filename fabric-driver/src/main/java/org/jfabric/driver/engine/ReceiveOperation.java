@@ -18,6 +18,9 @@ import org.jfabric.layout.Words;
  * <p>Owner: progress agent.
  */
 class ReceiveOperation extends PostedReceive {
+    /** What is reported of a message's flags. */
+    static final long MESSAGE_BITS = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA | Flags.MULTICAST;
+
     /** Low 32 bits: index in the pool; high: how often the record was used. */
     long id;
     /** Time of the cycle in which it was posted; for views. */

@@ -9,7 +9,6 @@ import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.RegionTable;
-import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.Words;
 
 import java.util.List;
@@ -24,8 +23,6 @@ import java.util.function.IntFunction;
  * <p>Owner: progress agent.
  */
 final class Receiver {
-    static final long MESSAGE_BITS = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA | Flags.MULTICAST;
-
     /** Peers that wait, or are awaited by name, with untagged messages at once; more let a hash grow. */
     private static final int USUAL_SOURCES = 128;
 
@@ -110,7 +107,7 @@ final class Receiver {
     }
 
     /**
-     * Takes a receive, or a look at the messages that wait ({@link Peeks}).
+     * Takes a receive, or a peek at the messages that wait ({@link Peeks}).
      *
      * @param flags   operation flags and kind.
      * @param buf     address in registered memory.
@@ -159,7 +156,7 @@ final class Receiver {
     }
 
     /**
-     * Takes back cells of the receive slab; contexts that mean none are passed over.
+     * Takes back cells of the receive slab; contexts that mean none are ignored.
      *
      * @param contexts of entries that handed cells out.
      * @param count    of them.
@@ -218,7 +215,7 @@ final class Receiver {
      * @param payload length and place; the link's object.
      */
     void onAnnounce(Peer peer, long flags, long tag, long data, RemotePayload payload) {
-        if (isImpossible(payload.lengthBytes())) {
+        if (WaitingMessages.isImpossible(payload.lengthBytes())) {
             peer.violation("announced a message of " + payload.lengthBytes() + " bytes");
             return;
         }
@@ -227,7 +224,7 @@ final class Receiver {
         }
         ReceiveOperation operation = arrive(peer, flags, tag, payload.lengthBytes());
         if (operation != null) {
-            operation.message(peer, flags & MESSAGE_BITS, tag, data, payload.lengthBytes());
+            operation.message(peer, flags & ReceiveOperation.MESSAGE_BITS, tag, data, payload.lengthBytes());
             pulls.start(operation, payload);
         } else {
             waiting.announce(peer, flags, tag, data, payload);
@@ -440,10 +437,6 @@ final class Receiver {
         store.close();
     }
 
-    static boolean isImpossible(long length) {
-        return length < 0 || length > MemoryRegionDescriptor.MAX_LENGTH;
-    }
-
     private void post(ReceiveOperation operation, long srcAddr, long tag, long ignore) {
         if ((operation.flags & PeekFlags.ANY) != 0) {
             mode.peek(operation, srcAddr, tag, ignore);
@@ -462,7 +455,7 @@ final class Receiver {
         }
         ReceiveOperation operation = arrive(peer, flags, tag, length);
         if (operation != null) {
-            operation.message(peer, flags & MESSAGE_BITS, tag, data, length);
+            operation.message(peer, flags & ReceiveOperation.MESSAGE_BITS, tag, data, length);
             operation.place(0, address, operation.placedBytes());
             peer.passed(length);
             ends.end(operation);

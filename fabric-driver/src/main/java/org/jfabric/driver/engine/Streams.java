@@ -36,14 +36,14 @@ final class Streams {
             again(peer, length, placement);
             return;
         }
-        if (Receiver.isImpossible(length)) {
+        if (WaitingMessages.isImpossible(length)) {
             placement.set(Placement.Action.REFUSE, 0, 0, 0);
             peer.violation("began a message of " + length + " bytes");
             return;
         }
         ReceiveOperation operation = mode.arrive(peer, flags, tag, length);
         if (operation != null) {
-            operation.message(peer, flags & Receiver.MESSAGE_BITS, tag, data, length);
+            operation.message(peer, flags & ReceiveOperation.MESSAGE_BITS, tag, data, length);
             operation.state = ReceiveState.STREAMING;
             operation.late.received = 0;
             ends.begin(operation);

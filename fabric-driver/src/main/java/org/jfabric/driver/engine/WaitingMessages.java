@@ -5,6 +5,7 @@ import org.jfabric.Flags;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.match.UnexpectedMessage;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.layout.MemoryRegionDescriptor;
 
 /**
  * The messages of one endpoint that no receive has taken yet, with the matchers in which they wait or are claimed, and
@@ -29,6 +30,11 @@ final class WaitingMessages {
         this.ends = ends;
         this.pulls = pulls;
         this.levels = levels;
+    }
+
+    /** Whether no message has that length, as no region has. */
+    static boolean isImpossible(long length) {
+        return length < 0 || length > MemoryRegionDescriptor.MAX_LENGTH;
     }
 
     TagMatcher tagged() {
@@ -90,7 +96,7 @@ final class WaitingMessages {
     private static void fill(StoredMessage message, Peer peer, long flags, long tag, long data, long length) {
         message.peer = peer;
         message.epoch = peer.epoch();
-        message.flags = flags & Receiver.MESSAGE_BITS;
+        message.flags = flags & ReceiveOperation.MESSAGE_BITS;
         message.data = data;
         message.length = length;
         message.arrived((flags & Flags.TAGGED) != 0 ? tag : 0, peer.source());
