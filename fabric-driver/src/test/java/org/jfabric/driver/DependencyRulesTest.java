@@ -98,6 +98,15 @@ class DependencyRulesTest {
     }
 
     @Test
+    void shouldCallTheReceiverOnlyFromAbove() {
+        check(noClasses().that().resideInAPackage("org.jfabric.driver.engine..")
+            .and().haveNameMatching(
+                ".*\\.(Expected|Ended|Ordinary|Multi|Buffered|Waiting|Reached|Peeks|Pulls|Streams|Sources|Receive[^r]).*")
+            .should().dependOnClassesThat().haveSimpleName("Receiver")
+            .because("Receiver -> modes -> peeks -> waiting messages -> pulls -> ended receives"));
+    }
+
+    @Test
     void shouldNotNameConcreteLinksInTheLinkInterface() {
         check(noClasses().that().resideInAPackage("org.jfabric.driver.link")
             .should().dependOnClassesThat().resideInAPackage("org.jfabric.driver.link.*..")

@@ -2,6 +2,7 @@ package org.jfabric.driver.engine;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.client.PeekFlags;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.layout.Words;
@@ -32,16 +33,15 @@ import org.jfabric.layout.Words;
  *
  * <p>Owner: progress agent.
  */
-final class BufferedReceives extends HeldBack {
-    private final Receiver receiver;
+final class BufferedReceives extends ReceiveMode {
+    private final OrdinaryReceives ordinary;
     private final RegionTable regions;
     private final ReceivePool pool;
+    private final ReceiveEntries entries;
+    private final WaitingMessages waiting;
+    private final Sources sources;
     private final TagMatcher tagged;
     private final TagMatcher untagged;
-    private final ReceiveEntries entries;
-    private final UnexpectedStore store;
-    private final Pulls pulls;
-    private final Peeks peeks;
     private final DriverShare share;
     private final SlabCells cells;
     private final boolean mayOverrun;
@@ -60,21 +60,20 @@ final class BufferedReceives extends HeldBack {
     private final CellOrder order = new CellOrder();
 
     BufferedReceives(
-        Receiver receiver, EndpointSettings settings, RegionTable regions, ReceivePool pool, TagMatcher tagged,
-        TagMatcher untagged, ReceiveEntries entries, UnexpectedStore store, Pulls pulls, Peeks peeks,
-        DriverShare share, int completionIndex) {
-        this.receiver = receiver;
+        OrdinaryReceives ordinary, EndpointSettings settings, RegionTable regions, ReceivePool pool,
+        ReceiveEntries entries, EndedReceives ends, WaitingMessages waiting, Sources sources) {
+        super(ends);
+        this.ordinary = ordinary;
         this.regions = regions;
         this.pool = pool;
-        this.tagged = tagged;
-        this.untagged = untagged;
         this.entries = entries;
-        this.store = store;
-        this.pulls = pulls;
-        this.peeks = peeks;
-        this.share = share;
+        this.waiting = waiting;
+        this.sources = sources;
+        this.tagged = waiting.tagged();
+        this.untagged = waiting.untagged();
+        this.share = entries.driverShare();
         ReceiveSlab slab = settings.slab();
-        this.cells = new SlabCells(slab, completionIndex);
+        this.cells = new SlabCells(slab, entries.completionIndex());
         this.mayOverrun = settings.mayOverrun();
         this.limitBytes = slab.limitBytes();
         this.leastBytes = slab.leastBytes();
@@ -84,9 +83,8 @@ final class BufferedReceives extends HeldBack {
     /**
      * Puts an untagged message that is here as a whole straight into a cell and hands it out, without a record of its
      * own: most messages, when nothing waits and nothing is on its way into a cell.
-     *
-     * @return false if it has to go the longer way.
      */
+    @Override
     boolean takeWhole(Peer peer, long flags, long data, long address, int length) {
         if ((flags & Flags.TAGGED) != 0 || length > limitBytes || isHeldBack() || order.first() != null
             || !peer.entryOrder().isEmpty() || !cells.hasFree() || !mayOverrun && !share.hasFree()) {
@@ -94,7 +92,7 @@ final class BufferedReceives extends HeldBack {
         }
         SlabCell cell = cells.take();
         Words.copy(address, cell.address, length);
-        cell.set(peer, flags & Receiver.MESSAGE_BITS, 0, data, length);
+        cell.set(peer, flags & ReceiveOperation.MESSAGE_BITS, 0, data, length);
         peer.passed(length);
         if (!mayOverrun) {
             share.takeAndUse();
@@ -103,7 +101,8 @@ final class BufferedReceives extends HeldBack {
         return true;
     }
 
-    /** The receive for an arriving message, with a cell for its buffer; null if the message has to wait. */
+    /** The receive has a cell for its buffer. */
+    @Override
     ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
         boolean isTagged = (flags & Flags.TAGGED) != 0;
         ReceiveOperation posted = null;
@@ -121,8 +120,19 @@ final class BufferedReceives extends HeldBack {
         return open(posted, peer, limitBytes);
     }
 
-    /** Posts a tag. */
-    void post(ReceiveOperation receive) {
+    /** Posts a tag: nothing else of the receive counts. An untagged one has no use. */
+    @Override
+    void post(ReceiveOperation receive, long srcAddr, long tag, long ignore) {
+        int source = sources.find(srcAddr);
+        receive.flags &= ~Flags.MULTI_RECV;
+        if ((receive.flags & Flags.TAGGED) == 0) {
+            ends.fail(receive, 0, FabricErrno.EOPNOTSUPP);
+            return;
+        } else if (source == TagMatcher.UNKNOWN_SOURCE) {
+            ends.fail(receive, 0, FabricErrno.EINVAL);
+            return;
+        }
+        receive.accept(tag, ignore, source);
         StoredMessage message = (StoredMessage) tagged.peek(receive.tag(), receive.ignore(), receive.source());
         if (message == null || isHeldBack() || !canTake(message, true)) {
             tagged.post(receive);
@@ -134,28 +144,44 @@ final class BufferedReceives extends HeldBack {
         take(tagged, message, receive);
     }
 
+    /** The memory of a receive that claims nothing does not count. */
+    @Override
+    void postUnregistered(ReceiveOperation receive, long srcAddr, long tag, long ignore) {
+        if ((receive.flags & PeekFlags.ANY) == 0) {
+            post(receive, srcAddr, tag, ignore);
+        } else {
+            claim(receive, tag, false);
+        }
+    }
+
+    @Override
+    void peek(ReceiveOperation receive, long srcAddr, long tag, long ignore) {
+        claim(receive, tag, true);
+    }
+
     /**
      * Fetches or discards the message under a context that an entry gave. A claim into memory that is not registered
      * ends with FI_EFAULT and gives the message up: its client knows no context any more under which to ask again.
      *
-     * @param operation not posted; its memory is not looked at yet, unless it is in pieces, and then
-     *                  {@link ReceiveOperation#endErrno} says how that went.
+     * @param operation   not posted; memory of one piece is still to be attached.
+     * @param slabContext from the entry.
+     * @param isThere     false if its pieces are not registered.
      */
-    void claim(ReceiveOperation operation, long slabContext) {
+    private void claim(ReceiveOperation operation, long slabContext, boolean isThere) {
         // one message is received here, whatever else a broken client asks for
         operation.flags &= ~Flags.MULTI_RECV;
         SlabCell cell = cells.find(slabContext);
         if ((operation.flags & Flags.PEEK) != 0) {
-            receiver.fail(operation, 0, FabricErrno.EBADFLAGS);
+            ends.fail(operation, 0, FabricErrno.EBADFLAGS);
             return;
         } else if (cell == null || ((cell.flags ^ operation.flags) & Flags.TAGGED) != 0) {
-            receiver.fail(operation, 0, FabricErrno.EINVAL);
+            ends.fail(operation, 0, FabricErrno.EINVAL);
             return;
         }
         boolean discards = (operation.flags & Flags.DISCARD) != 0;
         if (discards) {
             operation.endErrno = 0;
-        } else if (operation.endErrno != 0 || operation.pieces == null && !operation.attach(regions)) {
+        } else if (!isThere || operation.pieces == null && !operation.attach(regions)) {
             operation.endErrno = FabricErrno.EFAULT;
             operation.flags |= Flags.DISCARD;
             discards = true;
@@ -166,7 +192,7 @@ final class BufferedReceives extends HeldBack {
             if (!discards) {
                 message.flags |= Flags.CLAIM;
             }
-            peeks.fetch(operation, message);
+            waiting.fetch(operation, message);
             return;
         }
         operation.message(
@@ -175,13 +201,14 @@ final class BufferedReceives extends HeldBack {
             operation.place(0, cell.address, operation.placedBytes());
         }
         cells.give(cell);
-        receiver.end(operation);
+        ends.end(operation);
     }
 
     /**
      * Takes back cells whose messages were used in place; a context that names none, or the begin of a message that is
      * still to be claimed or discarded, changes nothing.
      */
+    @Override
     void giveBack(long[] contexts, int count) {
         for (int i = 0; i < count; i++) {
             SlabCell cell = cells.find(contexts[i]);
@@ -192,11 +219,11 @@ final class BufferedReceives extends HeldBack {
     }
 
     @Override
-    public int retry() {
+    int retry() {
         if (matching || !isHeldBack()) {
             return 0;
         }
-        int before = untagged.unexpectedCount() + tagged.unexpectedCount();
+        int before = waiting.count();
         matching = true;
         matchIfRoom(taggedFirst);
         matchIfRoom(!taggedFirst);
@@ -207,7 +234,7 @@ final class BufferedReceives extends HeldBack {
             told = false;
             share.waitsNoMore();
         }
-        int matched = Math.max(0, before - untagged.unexpectedCount() - tagged.unexpectedCount());
+        int matched = Math.max(0, before - waiting.count());
         if (matched != 0) {
             taggedFirst = !taggedFirst;
         }
@@ -215,13 +242,14 @@ final class BufferedReceives extends HeldBack {
     }
 
     /** The message of a receive is in its cell, or its begin: hands the cell out, in its turn. */
+    @Override
     void complete(ReceiveOperation operation) {
         SlabCell cell = operation.cell;
         cell.set(operation.peer, operation.messageFlags, operation.messageTag, operation.messageData,
             operation.messageLength);
         // from here on the cell alone stands for the message: its sender is told, whenever the turn of the entry comes
         operation.reported = true;
-        if (operation.isPart) {
+        if (operation.isOfDriver) {
             cell.state = SlabCell.READY;
             showReady(cell.peer);
         } else {
@@ -231,30 +259,41 @@ final class BufferedReceives extends HeldBack {
     }
 
     /** The message of a receive is lost: a tagged receive ends with an error, an untagged message leaves no trace. */
+    @Override
     void fail(ReceiveOperation operation, long placed, int errno) {
         SlabCell cell = operation.cell;
+        if (cell == null) {
+            // a memory fault came before it had one, or behind its return
+            operation.reported = true;
+            if (!operation.isOfDriver) {
+                entries.error(operation, 0, errno);
+            }
+            return;
+        }
         StoredMessage message = cell.message;
         Peer peer = cell.peer;
         operation.cell = null;
         operation.reported = true;
-        if (operation.isPart) {
+        if (operation.isOfDriver) {
             leave(cell);
         }
         cells.give(cell);
         if (message != null && message.isClaimed()) {
-            receiver.matcher(message.flags).removeUnexpected(message);
-            if (message.state == StoredMessage.ANNOUNCED) {
-                message.peer.held().announcementLeft();
-            } else if (message.state == StoredMessage.STORED) {
-                message.peer.left(message.length, message.epoch);
-            }
-            store.giveMessage(message);
+            waiting.giveUp(message);
         }
-        if (operation.isPart) {
+        if (operation.isOfDriver) {
             showReady(peer);
         } else {
-            entries.error(operation, 0, 0, errno);
+            entries.error(operation, 0, errno);
         }
+    }
+
+    @Override
+    void release(ReceiveOperation operation) {
+        if (!operation.isOfDriver) {
+            operation.mode = ordinary;
+        }
+        ordinary.release(operation);
     }
 
     /** Writes the entries of one sender's untagged messages, as far as none in front is still on its way. */
@@ -289,12 +328,13 @@ final class BufferedReceives extends HeldBack {
         }
     }
 
-    /** An access to shared memory failed, and what was in hand has ended: finds cells that nothing fills any more. */
+    /** Finds cells that nothing fills any more. */
+    @Override
     void recover() {
         boolean[] filling = new boolean[cells.size()];
         for (int i = 0, size = pool.size(); i < size; i++) {
             ReceiveOperation operation = pool.get(i);
-            if (operation.state != ReceiveOperation.FREE && operation.cell != null) {
+            if (operation.state != ReceiveState.FREE && operation.cell != null) {
                 filling[operation.cell.index] = true;
             }
         }
@@ -319,7 +359,7 @@ final class BufferedReceives extends HeldBack {
         hold(false);
     }
 
-    /** The endpoint is gone. */
+    @Override
     void close() {
         share.close(this, mayOverrun ? 0 : order.size(), told);
         told = false;
@@ -328,7 +368,7 @@ final class BufferedReceives extends HeldBack {
     }
 
     private boolean hasRoom(boolean isTagged) {
-        return cells.hasFree() && (isTagged || pool.hasPart() && (mayOverrun || share.hasFree()));
+        return cells.hasFree() && (isTagged || pool.hasOfDriver() && (mayOverrun || share.hasFree()));
     }
 
     /** Of a message that streams into the store the begin is shown when it is whole. */
@@ -372,14 +412,16 @@ final class BufferedReceives extends HeldBack {
             }
             cell.peer = peer;
             order.add(cell);
-            operation = pool.takePart();
+            operation = pool.takeOfDriver();
             operation.posted(Flags.MSG | Flags.COMPLETION, 0, 0, 0);
         } else {
             tagged.cancel(posted);
         }
         // whatever buffer a client named
         operation.releaseMemory();
+        // before the mode: how it ends by that is up to the cell
         operation.cell = cell;
+        operation.mode = this;
         operation.address = cell.address;
         operation.length = bytes;
         return operation;
@@ -428,18 +470,12 @@ final class BufferedReceives extends HeldBack {
         if (message.length <= limitBytes) {
             ReceiveOperation operation = open(posted, message.peer, limitBytes);
             matcher.removeUnexpected(message);
-            receiver.deliver(operation, message);
+            waiting.deliver(operation, message);
             return;
         }
         ReceiveOperation operation = open(posted, message.peer, leastBytes);
         matcher.claim(message);
         operation.cell.message = message;
-        operation.message(message.peer, message.flags, message.tag(), message.data, message.length);
-        if (message.state == StoredMessage.STORED) {
-            operation.place(0, message.block, operation.placedBytes());
-            receiver.end(operation);
-        } else {
-            pulls.start(operation, message.payload);
-        }
+        waiting.deliverBegin(operation, message);
     }
 }

@@ -21,7 +21,7 @@ final class DriverShare {
     private final CompletionWriter writer;
     private final long heldBackAddress;
     private final int slots;
-    private final List<HeldBack> members = new ArrayList<>();
+    private final List<ReceiveMode> members = new ArrayList<>();
     /** Numbers of entries that were written and not yet read, the oldest first. */
     private long[] unread;
     private int mask;
@@ -44,7 +44,7 @@ final class DriverShare {
      *
      * @param member asked again after it had to wait.
      */
-    void open(HeldBack member) {
+    void open(ReceiveMode member) {
         if (unread == null) {
             int length = Integer.highestOneBit(Math.max(1, slots * 2 - 1));
             unread = new long[length];
@@ -60,7 +60,7 @@ final class DriverShare {
      * @param leftOver slots that it took and will not use.
      * @param waits    whether it had to wait.
      */
-    void close(HeldBack member, int leftOver, boolean waits) {
+    void close(ReceiveMode member, int leftOver, boolean waits) {
         members.remove(member);
         taken -= leftOver;
         if (waits) {

@@ -55,7 +55,7 @@ final class EntryOrder {
      * @return true if its entry may be written now; else it has its place here, and the caller marks it as ended.
      */
     boolean isTurnOf(ReceiveOperation operation) {
-        if (operation.inOrder) {
+        if (operation.late.inOrder) {
             if (operation != first) {
                 return false;
             }
@@ -84,18 +84,18 @@ final class EntryOrder {
     }
 
     void addTo(Set<ReceiveOperation> operations) {
-        for (ReceiveOperation operation = first; operation != null; operation = operation.nextInOrder) {
+        for (ReceiveOperation operation = first; operation != null; operation = operation.late.nextInOrder) {
             operations.add(operation);
         }
     }
 
     private void append(ReceiveOperation operation) {
-        operation.nextInOrder = null;
-        operation.inOrder = true;
+        operation.late.nextInOrder = null;
+        operation.late.inOrder = true;
         if (last == null) {
             first = operation;
         } else {
-            last.nextInOrder = operation;
+            last.late.nextInOrder = operation;
         }
         last = operation;
     }
@@ -106,12 +106,12 @@ final class EntryOrder {
             return true;
         }
         ReceiveOperation before = first;
-        while (before.nextInOrder != null && before.nextInOrder.matchedNumber < operation.matchedNumber) {
-            before = before.nextInOrder;
+        while (before.late.nextInOrder != null && before.late.nextInOrder.matchedNumber < operation.matchedNumber) {
+            before = before.late.nextInOrder;
         }
-        operation.nextInOrder = before.nextInOrder;
-        operation.inOrder = true;
-        before.nextInOrder = operation;
+        operation.late.nextInOrder = before.late.nextInOrder;
+        operation.late.inOrder = true;
+        before.late.nextInOrder = operation;
         if (before == last) {
             last = operation;
         }
@@ -120,11 +120,11 @@ final class EntryOrder {
 
     private void removeFirst() {
         ReceiveOperation removed = first;
-        first = removed.nextInOrder;
+        first = removed.late.nextInOrder;
         if (first == null) {
             last = null;
         }
-        removed.inOrder = false;
-        removed.nextInOrder = null;
+        removed.late.inOrder = false;
+        removed.late.nextInOrder = null;
     }
 }

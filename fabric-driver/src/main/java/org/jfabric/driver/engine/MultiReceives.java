@@ -17,10 +17,11 @@ import java.util.Set;
  *             0      ^8     ^8       ^ used                parts start at multiples of 8
  * </pre>
  *
- * <p>A <em>part</em> is the record of one message in a buffer; it goes the same ways as a receive. Parts may end out of
- * order, their entries are written in the order of the buffer, the release is last. A message that does not fit in the
- * room that others left ends the buffer and goes to the next receive that accepts it, or waits for one; only a message
- * that is longer than a whole buffer is truncated.
+ * <p>A <em>part</em> ({@link MultiPart}) is the record of one message in a buffer ({@link MultiBuffer}); it goes the
+ * same ways as a receive. Parts may end out of order, their entries are written in the order of the buffer, the release
+ * is last. A message that does not fit in the room that others left ends the buffer and goes to the next receive that
+ * accepts it, or waits for one; only a message that is longer than a whole buffer is truncated. All other receives of
+ * the endpoint are ordinary.
  *
  * <p><b>Holding back.</b> Each part takes a slot of the driver's share of the completion queue. Without one, or without
  * a record, the message stays unexpected although a receive accepts it, and so do all later ones for such buffers, so
@@ -29,18 +30,18 @@ import java.util.Set;
  *
  * <p>Owner: progress agent.
  */
-final class MultiReceives extends HeldBack {
+final class MultiReceives extends ReceiveMode {
     /** A message behind another one starts at an address that is a multiple of this. */
     static final int ALIGNMENT_BYTES = 8;
     /** So many messages of an endpoint may be on their way into buffers at once. */
-    private static final int PARTS = 64;
+    static final int PARTS = 64;
 
-    private final Receiver receiver;
+    private final OrdinaryReceives ordinary;
     private final ReceivePool pool;
-    private final TagMatcher matcher;
     private final ReceiveEntries entries;
+    private final WaitingMessages waiting;
+    private final TagMatcher matcher;
     private final DriverShare share;
-    private final boolean enabled;
     private final boolean mayOverrun;
     /** Buffers that take messages. */
     private int posted;
@@ -52,63 +53,66 @@ final class MultiReceives extends HeldBack {
     private int slots;
 
     MultiReceives(
-        Receiver receiver, EndpointSettings settings, ReceivePool pool, TagMatcher matcher, ReceiveEntries entries,
-        DriverShare share) {
-        this.receiver = receiver;
+        OrdinaryReceives ordinary, boolean mayOverrun, ReceivePool pool, ReceiveEntries entries, EndedReceives ends,
+        WaitingMessages waiting) {
+        super(ends);
+        this.ordinary = ordinary;
         this.pool = pool;
-        this.matcher = matcher;
         this.entries = entries;
-        this.share = share;
-        this.enabled = settings.multiReceive();
-        this.mayOverrun = settings.mayOverrun();
-        if (enabled) {
-            share.open(this);
+        this.waiting = waiting;
+        this.matcher = waiting.untagged();
+        this.share = entries.driverShare();
+        this.mayOverrun = mayOverrun;
+        share.open(this);
+    }
+
+    @Override
+    void post(ReceiveOperation receive, long srcAddr, long tag, long ignore) {
+        if (!ordinary.accept(receive, srcAddr, tag, ignore)) {
+            return;
         }
-    }
-
-    /** Records for parts that an endpoint needs. */
-    static int parts(EndpointSettings settings) {
-        return settings.multiReceive() ? PARTS : 0;
-    }
-
-    /**
-     * Posts a buffer, or an untagged receive while messages are held back.
-     *
-     * @param minFree of a buffer, in bytes; whatever a client wrote there, it only ends the buffer sooner or later.
-     * @return false if it is no matter of this class.
-     */
-    boolean post(ReceiveOperation receive, long minFree) {
-        if (!receive.isBuffer()) {
-            if (!heldBack) {
-                return false;
+        boolean isTagged = (receive.flags & Flags.TAGGED) != 0;
+        if (receive.isBuffer()) {
+            if (isTagged || receive.pieces != null) {
+                // parts lie one behind the other, so a buffer is of one piece
+                ends.fail(receive, 0, FabricErrno.EBADFLAGS);
+            } else {
+                postBuffer((MultiBuffer) receive, ignore);
             }
+        } else if (isTagged || !heldBack) {
+            ordinary.match(receive);
+        } else {
             matcher.post(receive);
             match();
-            return true;
         }
-        if (!enabled || (receive.flags & Flags.TAGGED) != 0 || receive.pieces != null) {
-            // parts lie one behind the other, so a buffer is of one piece
-            receiver.fail(receive, 0, FabricErrno.EBADFLAGS);
-            return true;
-        }
-        receive.state = ReceiveOperation.BUFFER;
-        receive.used = 0;
-        receive.minFree = minFree;
-        receive.endErrno = 0;
+    }
+
+    /** Posts a buffer; whatever a client wrote as least free room, it only ends the buffer sooner or later. */
+    private void postBuffer(MultiBuffer buffer, long minFree) {
+        buffer.mode = this;
+        buffer.state = ReceiveState.BUFFER;
+        buffer.used = 0;
+        buffer.minFree = minFree;
+        buffer.endErrno = 0;
         posted++;
-        matcher.post(receive);
+        matcher.post(buffer);
         if (heldBack) {
             match();
         } else {
-            takeUnexpected(receive);
+            takeUnexpected(buffer);
         }
-        return true;
     }
 
-    /** The receive for an arriving untagged message, a part if it goes into a buffer; null if it has to wait. */
-    ReceiveOperation arrive(Peer peer, long length) {
-        if (posted == 0 && !heldBack) {
-            return (ReceiveOperation) matcher.arrive(0, peer.source());
+    @Override
+    void peek(ReceiveOperation receive, long srcAddr, long tag, long ignore) {
+        ordinary.peek(receive, srcAddr, tag, ignore);
+    }
+
+    /** As the superclass has it; the receive is a part if an untagged message goes into a buffer. */
+    @Override
+    ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
+        if ((flags & Flags.TAGGED) != 0 || posted == 0 && !heldBack) {
+            return ordinary.arrive(peer, flags, tag, length);
         }
         if (heldBack && (lookAgain || hasRoom())) {
             // Behind those that wait, which are matched once this arrival is dealt with: it is in no list yet, and what
@@ -119,34 +123,45 @@ final class MultiReceives extends HeldBack {
     }
 
     @Override
-    public int retry() {
+    int retry() {
         return heldBack && (lookAgain || hasRoom()) ? match() : 0;
     }
 
-    /** Its message is placed; its entry follows those of the parts in front of it. */
+    /** The message of a part is placed; its entry follows those of the parts in front of it. */
+    @Override
     void complete(ReceiveOperation part) {
-        end(part, 0, 0);
+        end((MultiPart) part, 0, 0);
     }
 
-    /** Its message is lost. */
+    /** The message of a part is lost. */
+    @Override
     void fail(ReceiveOperation part, long placed, int errno) {
-        end(part, placed, errno);
+        end((MultiPart) part, placed, errno);
     }
 
-    /** Nothing uses the part any more but for its entry. */
-    void release(ReceiveOperation part) {
-        part.released = true;
-        if (part.written || part.buffer == null) {
-            pool.give(part);
+    /** Nothing uses the part any more but for its entry; or the last of a buffer is over. */
+    @Override
+    void release(ReceiveOperation receive) {
+        if (receive instanceof MultiPart part) {
+            part.released = true;
+            if (part.written || part.buffer == null) {
+                give(part);
+            }
+        } else {
+            receive.mode = ordinary;
+            ordinary.release(receive);
         }
     }
 
     /** Ends a buffer early; what is on its way into it ends first. */
-    void cancel(ReceiveOperation buffer, int errno) {
-        if (buffer.state == ReceiveOperation.BUFFER) {
+    @Override
+    void cancel(ReceiveOperation receive, int errno) {
+        if (!(receive instanceof MultiBuffer buffer)) {
+            super.cancel(receive, errno);
+        } else if (buffer.state == ReceiveState.BUFFER) {
             buffer.endErrno = errno;
             leave(buffer);
-        } else if (buffer.state == ReceiveOperation.ENDING) {
+        } else if (buffer.state == ReceiveState.ENDING) {
             writeEntries(buffer);
         } else {
             buffer.endErrno = errno;
@@ -154,28 +169,28 @@ final class MultiReceives extends HeldBack {
         }
     }
 
-    /** An access to shared memory failed: finds what was in hand. */
+    /** Finds what was in hand. */
+    @Override
     void recover() {
         posted = 0;
-        Set<ReceiveOperation> listed = Collections.newSetFromMap(new IdentityHashMap<>());
+        Set<MultiPart> listed = Collections.newSetFromMap(new IdentityHashMap<>());
         for (int i = 0, size = pool.size(); i < size; i++) {
-            ReceiveOperation buffer = pool.get(i);
-            if (isInUse(buffer)) {
-                if (buffer.state == ReceiveOperation.ENDING) {
+            if (pool.get(i) instanceof MultiBuffer buffer && isInUse(buffer)) {
+                if (buffer.state == ReceiveState.ENDING) {
                     matcher.cancel(buffer);
                 } else {
                     posted++;
                 }
                 writeEntries(buffer);
-                for (ReceiveOperation part = buffer.firstPart; part != null; part = part.nextPart) {
+                for (MultiPart part = buffer.firstPart; part != null; part = part.nextPart) {
                     listed.add(part);
                 }
             }
         }
         for (int i = 0, size = pool.size(); i < size; i++) {
-            ReceiveOperation part = pool.get(i);
-            if (part.isPart && part.state != ReceiveOperation.FREE && !part.written && !listed.contains(part)) {
-                pool.give(part);
+            if (pool.get(i) instanceof MultiPart part && part.state != ReceiveState.FREE && !part.written
+                && !listed.contains(part)) {
+                give(part);
             }
         }
         if (!mayOverrun) {
@@ -191,22 +206,19 @@ final class MultiReceives extends HeldBack {
         }
     }
 
-    /** The endpoint is gone. */
+    @Override
     void close() {
-        if (enabled) {
-            share.close(this, slots, heldBack);
-        }
+        share.close(this, slots, heldBack);
         slots = 0;
         heldBack = false;
     }
 
-    private static boolean isInUse(ReceiveOperation operation) {
-        return !operation.isPart
-            && (operation.state == ReceiveOperation.BUFFER || operation.state == ReceiveOperation.ENDING);
+    private static boolean isInUse(MultiBuffer buffer) {
+        return buffer.state == ReceiveState.BUFFER || buffer.state == ReceiveState.ENDING;
     }
 
     /** While nothing is held back no other receive accepts a waiting message. */
-    private void takeUnexpected(ReceiveOperation buffer) {
+    private void takeUnexpected(MultiBuffer buffer) {
         while (buffer.isPosted() && !heldBack) {
             StoredMessage message = (StoredMessage) matcher.peek(0, 0, buffer.source());
             if (message == null) {
@@ -215,7 +227,7 @@ final class MultiReceives extends HeldBack {
             ReceiveOperation receive = find(message.source(), message.length);
             if (receive != null) {
                 matcher.removeUnexpected(message);
-                receiver.deliver(receive, message);
+                waiting.deliver(receive, message);
             }
         }
     }
@@ -238,7 +250,7 @@ final class MultiReceives extends HeldBack {
             ReceiveOperation receive = find(message.source(), message.length);
             if (receive != null) {
                 matcher.removeUnexpected(message);
-                receiver.deliver(receive, message);
+                waiting.deliver(receive, message);
                 matched++;
                 if (next != null && (!next.isWaiting() || next.sequence() != nextSequence)) {
                     // its peer went down meanwhile, and the record may be in use again
@@ -257,7 +269,7 @@ final class MultiReceives extends HeldBack {
             if (receive == null) {
                 return null;
             }
-            if (!receive.isBuffer()) {
+            if (receive.mode != this) {
                 matcher.cancel(receive);
                 return receive;
             }
@@ -266,15 +278,16 @@ final class MultiReceives extends HeldBack {
                 return null;
             }
             // a message that is longer than an untouched buffer would fit nowhere: it is truncated
-            if (receive.used == 0 || length <= receive.length - receive.used) {
-                return place(receive, length);
+            MultiBuffer buffer = (MultiBuffer) receive;
+            if (buffer.used == 0 || length <= buffer.length - buffer.used) {
+                return place(buffer, length);
             }
-            leave(receive);
+            leave(buffer);
         }
     }
 
     private boolean hasRoom() {
-        return pool.hasPart() && (mayOverrun || share.hasFree());
+        return pool.hasOfDriver() && (mayOverrun || share.hasFree());
     }
 
     private void hold() {
@@ -284,13 +297,13 @@ final class MultiReceives extends HeldBack {
         }
     }
 
-    private ReceiveOperation place(ReceiveOperation buffer, long length) {
+    private MultiPart place(MultiBuffer buffer, long length) {
         if (!mayOverrun) {
             share.take();
             slots++;
         }
-        ReceiveOperation part = pool.takePart();
-        part.state = ReceiveOperation.POSTED;
+        MultiPart part = (MultiPart) pool.takeOfDriver();
+        part.state = ReceiveState.POSTED;
         part.flags = buffer.flags & ~Flags.MULTI_RECV;
         part.context = buffer.context;
         part.buf = buffer.buf + buffer.used;
@@ -316,15 +329,15 @@ final class MultiReceives extends HeldBack {
         return part;
     }
 
-    private void leave(ReceiveOperation buffer) {
-        buffer.state = ReceiveOperation.ENDING;
+    private void leave(MultiBuffer buffer) {
+        buffer.state = ReceiveState.ENDING;
         posted--;
         matcher.cancel(buffer);
         lookAgain = true;
         writeEntries(buffer);
     }
 
-    private void end(ReceiveOperation part, long placed, int errno) {
+    private void end(MultiPart part, long placed, int errno) {
         part.reported = true;
         part.endPlaced = placed;
         part.endErrno = errno;
@@ -334,8 +347,8 @@ final class MultiReceives extends HeldBack {
     }
 
     /** Writes the entries of the oldest parts as far as they have ended, and the release behind the last one. */
-    private void writeEntries(ReceiveOperation buffer) {
-        ReceiveOperation part = buffer.firstPart;
+    private void writeEntries(MultiBuffer buffer) {
+        MultiPart part = buffer.firstPart;
         while (part != null && part.reported) {
             buffer.firstPart = part.nextPart;
             part.written = true;
@@ -344,21 +357,21 @@ final class MultiReceives extends HeldBack {
                 useSlot(part);
             }
             if (part.endErrno == 0) {
-                entries.complete(part);
+                entries.completePart(part);
             } else {
-                entries.error(part, part.endPlaced, 0, part.endErrno);
+                entries.errorOfPart(part, part.endPlaced, part.endErrno);
             }
             if (part.released) {
-                pool.give(part);
+                give(part);
             }
             part = buffer.firstPart;
         }
-        if (part == null && buffer.state == ReceiveOperation.ENDING) {
+        if (part == null && buffer.state == ReceiveState.ENDING) {
             finish(buffer);
         }
     }
 
-    private void useSlot(ReceiveOperation part) {
+    private void useSlot(MultiPart part) {
         if (entries.hasEntry(part)) {
             share.use();
         } else {
@@ -366,11 +379,20 @@ final class MultiReceives extends HeldBack {
         }
     }
 
-    private void finish(ReceiveOperation buffer) {
+    private void finish(MultiBuffer buffer) {
         if (!buffer.reported) {
             pool.ending(buffer);
             entries.release(buffer);
-            receiver.release(buffer);
+            release(buffer);
         }
+    }
+
+    /** Gives a part back. */
+    private void give(MultiPart part) {
+        // first: with a buffer it would be one of that buffer's
+        part.buffer = null;
+        part.written = false;
+        part.released = false;
+        pool.give(part);
     }
 }

@@ -28,13 +28,11 @@ import org.jfabric.layout.Words;
 final class Peeks {
     private static final int EXPECTED_CLAIMS = 16;
 
-    private final Receiver receiver;
     private final RegionTable regions;
     private final ReceivePool pool;
     private final ReceiveEntries entries;
-    private final UnexpectedStore store;
-    private final Pulls pulls;
-    private final ReachedLevels levels;
+    private final EndedReceives ends;
+    private final WaitingMessages waiting;
     private final Sources sources;
     /** By context; grows to the greatest number ever claimed, which the limit bounds; else it allocates nothing. */
     private final Long2ObjectHashMap<StoredMessage> claims =
@@ -43,15 +41,13 @@ final class Peeks {
     private final int limit;
 
     Peeks(
-        Receiver receiver, RegionTable regions, ReceivePool pool, ReceiveEntries entries, UnexpectedStore store,
-        Pulls pulls, ReachedLevels levels, Sources sources, int limit) {
-        this.receiver = receiver;
+        RegionTable regions, ReceivePool pool, ReceiveEntries entries, EndedReceives ends, WaitingMessages waiting,
+        Sources sources, int limit) {
         this.regions = regions;
         this.pool = pool;
         this.entries = entries;
-        this.store = store;
-        this.pulls = pulls;
-        this.levels = levels;
+        this.ends = ends;
+        this.waiting = waiting;
         this.sources = sources;
         this.limit = limit;
     }
@@ -63,10 +59,10 @@ final class Peeks {
         operation.flags = flags;
         int refusal = PeekFlags.check(flags, operation.context);
         if (refusal != 0) {
-            receiver.fail(operation, 0, -refusal);
+            ends.fail(operation, 0, -refusal);
         } else if ((flags & Flags.DISCARD) == 0 && operation.pieces == null && !operation.attach(regions)) {
             // before anything else, so that a claim survives and can be fetched into other memory
-            receiver.fail(operation, 0, FabricErrno.EFAULT);
+            ends.fail(operation, 0, FabricErrno.EFAULT);
         } else if ((flags & Flags.PEEK) != 0) {
             peek(operation, srcAddr, tag, ignore);
         } else {
@@ -77,34 +73,34 @@ final class Peeks {
     private void peek(ReceiveOperation operation, long srcAddr, long tag, long ignore) {
         boolean claim = (operation.flags & Flags.CLAIM) != 0;
         if (claim && claims.containsKey(operation.context)) {
-            receiver.fail(operation, 0, FabricErrno.EBUSY);
+            ends.fail(operation, 0, FabricErrno.EBUSY);
             return;
         }
         int source = sources.find(srcAddr);
         if (source == TagMatcher.UNKNOWN_SOURCE) {
-            receiver.fail(operation, 0, FabricErrno.EINVAL);
+            ends.fail(operation, 0, FabricErrno.EINVAL);
             return;
         }
         boolean isTagged = (operation.flags & Flags.TAGGED) != 0;
-        TagMatcher matcher = receiver.matcher(operation.flags);
+        TagMatcher matcher = waiting.matcher(operation.flags);
         StoredMessage message = (StoredMessage) matcher.peek(isTagged ? tag : 0, isTagged ? ignore : 0, source);
         if (message == null) {
-            receiver.fail(operation, 0, FabricErrno.ENOMSG);
+            ends.fail(operation, 0, FabricErrno.ENOMSG);
         } else if ((operation.flags & Flags.DISCARD) != 0) {
             matcher.removeUnexpected(message);
-            discard(operation, message);
+            waiting.discard(operation, message);
         } else if (claim && claims.size() == limit) {
-            receiver.fail(operation, 0, FabricErrno.ENOSPC);
+            ends.fail(operation, 0, FabricErrno.ENOSPC);
         } else {
-            describe(operation, message);
+            WaitingMessages.describe(operation, message);
             if (claim) {
                 matcher.claim(message);
                 claims.put(operation.context, message);
-                operation.state = ReceiveOperation.CLAIMED;
+                operation.state = ReceiveState.CLAIMED;
             }
             pool.ending(operation);
             entries.found(operation, copy(message, operation));
-            receiver.release(operation);
+            ends.release(operation);
         }
     }
 
@@ -121,83 +117,17 @@ final class Peeks {
         StoredMessage message = claims.get(operation.context);
         // a message is claimed and fetched by calls of the same family
         if (message == null || ((message.flags ^ operation.flags) & Flags.TAGGED) != 0) {
-            receiver.fail(operation, 0, FabricErrno.EINVAL);
+            ends.fail(operation, 0, FabricErrno.EINVAL);
             return;
         }
         claims.remove(operation.context);
-        fetch(operation, message);
-    }
-
-    /** Fetches or discards a claimed message. */
-    void fetch(ReceiveOperation operation, StoredMessage message) {
-        receiver.matcher(message.flags).removeUnexpected(message);
-        if ((operation.flags & Flags.DISCARD) != 0) {
-            discard(operation, message);
-        } else if (message.state == StoredMessage.LOST) {
-            describe(operation, message);
-            int errno = message.errno;
-            store.giveMessage(message);
-            receiver.fail(operation, 0, errno);
-        } else {
-            receiver.deliver(operation, message);
-        }
-    }
-
-    /** The application has consumed the message by giving it up: so its sender and our credit are told. */
-    private void discard(ReceiveOperation operation, StoredMessage message) {
-        describe(operation, message);
-        switch (message.state) {
-            case StoredMessage.STORED -> drop(operation, message);
-            case StoredMessage.FILLING -> {
-                // the link still writes into the block: operation and message go when it has ended
-                operation.state = ReceiveOperation.FILLING;
-                operation.filling = message;
-                message.receive = operation;
-                message.peer.addPull(operation);
-                receiver.complete(operation);
-            }
-            case StoredMessage.ANNOUNCED -> {
-                Peer peer = message.peer;
-                message.peer = null;
-                peer.held().announcementLeft();
-                pulls.decline(operation, message.payload);
-                store.giveMessage(message);
-            }
-            default -> {
-                store.giveMessage(message);
-                receiver.end(operation);
-            }
-        }
-    }
-
-    /** Gives up a message whose payload is in the store. */
-    void drop(ReceiveOperation operation, StoredMessage message) {
-        boolean awaited = message.awaited != 0;
-        if (awaited) {
-            levels.taking(message);
-        }
-        Peer peer = message.peer;
-        message.peer = null;
-        peer.left(message.length, message.epoch);
-        store.giveMessage(message);
-        if (operation.reported) {
-            receiver.release(operation);
-        } else {
-            receiver.end(operation);
-        }
-        if (awaited) {
-            levels.taken(0);
-        }
+        waiting.fetch(operation, message);
     }
 
     /** An access to shared memory failed after the claim: it holds, so it must be told, if without data. */
     void recover(ReceiveOperation operation) {
         pool.ending(operation);
         entries.found(operation, 0);
-        receiver.release(operation);
-    }
-
-    private static void describe(ReceiveOperation operation, StoredMessage message) {
-        operation.message(message.peer, message.flags, message.tag(), message.data, message.length);
+        ends.release(operation);
     }
 }

@@ -42,7 +42,7 @@ final class PeerFrames extends FrameHandler {
     @Override
     public void onMessageToAcknowledge(
         long operation, long flags, long tag, long data, long address, int length) {
-        context.receiver().levels().onMessage(peer, operation, flags, tag, data, address, length);
+        receiver.onMessageToAcknowledge(peer, operation, flags, tag, data, address, length);
     }
 
     @Override

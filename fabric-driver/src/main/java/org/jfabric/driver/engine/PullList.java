@@ -17,25 +17,25 @@ final class PullList {
     }
 
     void add(ReceiveOperation operation) {
-        operation.previousPull = null;
-        operation.nextPull = first;
+        operation.late.previousPull = null;
+        operation.late.nextPull = first;
         if (first != null) {
-            first.previousPull = operation;
+            first.late.previousPull = operation;
         }
         first = operation;
     }
 
     void remove(ReceiveOperation operation) {
-        if (operation.previousPull == null) {
-            first = operation.nextPull;
+        if (operation.late.previousPull == null) {
+            first = operation.late.nextPull;
         } else {
-            operation.previousPull.nextPull = operation.nextPull;
+            operation.late.previousPull.late.nextPull = operation.late.nextPull;
         }
-        if (operation.nextPull != null) {
-            operation.nextPull.previousPull = operation.previousPull;
+        if (operation.late.nextPull != null) {
+            operation.late.nextPull.late.previousPull = operation.late.previousPull;
         }
-        operation.nextPull = null;
-        operation.previousPull = null;
+        operation.late.nextPull = null;
+        operation.late.previousPull = null;
     }
 
     boolean hasControl() {
@@ -43,11 +43,11 @@ final class PullList {
     }
 
     void addControl(ReceiveOperation operation) {
-        operation.nextControl = null;
+        operation.late.nextControl = null;
         if (lastControl == null) {
             firstControl = operation;
         } else {
-            lastControl.nextControl = operation;
+            lastControl.late.nextControl = operation;
         }
         lastControl = operation;
     }
@@ -55,7 +55,7 @@ final class PullList {
     /** Takes the oldest out; once it was told its peer, the record may be used again and stand in a list. */
     ReceiveOperation takeControl() {
         ReceiveOperation operation = firstControl;
-        firstControl = operation.nextControl;
+        firstControl = operation.late.nextControl;
         if (firstControl == null) {
             lastControl = null;
         }
@@ -64,7 +64,7 @@ final class PullList {
 
     /** Puts one back that could not be told yet. */
     void returnControl(ReceiveOperation operation) {
-        operation.nextControl = firstControl;
+        operation.late.nextControl = firstControl;
         firstControl = operation;
         if (lastControl == null) {
             lastControl = operation;

@@ -19,25 +19,21 @@ import org.jfabric.driver.link.RemotePayload;
  * <p>Owner: progress agent.
  */
 final class Pulls {
-    private final Receiver receiver;
-    private final ReceivePool pool;
+    private final EndedReceives ends;
 
-    Pulls(Receiver receiver, ReceivePool pool) {
-        this.receiver = receiver;
-        this.pool = pool;
+    Pulls(EndedReceives ends) {
+        this.ends = ends;
     }
 
     /** Begins to fetch the payload for a receive that was matched with it. */
     void start(ReceiveOperation operation, RemotePayload payload) {
         Peer peer = operation.peer;
-        operation.remoteOperation = payload.operation();
-        operation.received = 0;
-        operation.finishErrno = 0;
+        operation.late.announced(payload.operation());
         if (peer.payloads() == null) {
-            receiver.fail(operation, 0, FabricErrno.ECONNRESET);
+            ends.fail(operation, 0, FabricErrno.ECONNRESET);
             return;
         }
-        receiver.begin(operation);
+        ends.begin(operation);
         peer.addPull(operation);
         long length = operation.placedBytes();
         int result = length == 0
@@ -46,11 +42,11 @@ final class Pulls {
         if (result == Channel.DONE) {
             end(operation, 0);
         } else if (result == Channel.PENDING) {
-            operation.state = ReceiveOperation.PULLING;
+            operation.state = ReceiveState.PULLING;
         } else if (peer.segments() != null
             && (result == -FabricErrno.EOPNOTSUPP || result == -FabricErrno.EAGAIN)) {
             // a link that is busy now is not asked again: segments come through its normal flow
-            operation.state = ReceiveOperation.WANTS_SEGMENTS;
+            operation.state = ReceiveState.WANTS_SEGMENTS;
             if (!tellPeer(peer, operation)) {
                 peer.enqueueControl(operation);
             }
@@ -62,11 +58,9 @@ final class Pulls {
     /** Tells the sender that it is done with a payload that nobody wants; the entry says what it was. */
     void decline(ReceiveOperation operation, RemotePayload payload) {
         Peer peer = operation.peer;
-        operation.remoteOperation = payload.operation();
-        operation.received = 0;
-        operation.finishErrno = 0;
+        operation.late.announced(payload.operation());
         if (peer.payloads() == null) {
-            receiver.end(operation);
+            ends.end(operation);
             return;
         }
         peer.addPull(operation);
@@ -75,41 +69,41 @@ final class Pulls {
 
     /** Sends what the peer has to know of this receive; false if the channel is full. */
     boolean tellPeer(Peer peer, ReceiveOperation operation) {
-        if (operation.state == ReceiveOperation.WANTS_SEGMENTS) {
+        if (operation.state == ReceiveState.WANTS_SEGMENTS) {
             int result = peer.segments().requestSegments(
-                operation.remoteOperation, operation.id, operation.placedBytes(), peer.grant());
+                operation.late.remoteOperation, operation.id, operation.placedBytes(), peer.grant());
             if (result < 0) {
                 peer.grantNotSent();
                 return false;
             }
-            operation.state = ReceiveOperation.SEGMENTS;
+            operation.state = ReceiveState.SEGMENTS;
             return true;
         }
-        if (peer.payloads().finish(operation.remoteOperation, operation.finishErrno, peer.grant()) < 0) {
+        if (peer.payloads().finish(operation.late.remoteOperation, operation.late.finishErrno, peer.grant()) < 0) {
             peer.grantNotSent();
             return false;
         }
         peer.removePull(operation);
-        receiver.release(operation);
+        ends.release(operation);
         return true;
     }
 
     void onSegment(Peer peer, ReceiveOperation operation, long offset, long address, int length) {
-        if (operation == null || operation.peer != peer || operation.state != ReceiveOperation.SEGMENTS
-            || length <= 0 || offset != operation.received || length > operation.placedBytes() - offset) {
+        if (operation == null || operation.peer != peer || operation.state != ReceiveState.SEGMENTS
+            || length <= 0 || offset != operation.late.received || length > operation.placedBytes() - offset) {
             peer.violation("sent a segment that was not asked for");
             return;
         }
         operation.place(offset, address, length);
-        operation.received += length;
-        if (operation.received == operation.placedBytes()) {
+        operation.late.received += length;
+        if (operation.late.received == operation.placedBytes()) {
             end(operation, 0);
         }
     }
 
     void onPulled(Peer peer, long remoteOperation, int errno) {
-        for (ReceiveOperation operation = peer.firstPull(); operation != null; operation = operation.nextPull) {
-            if (operation.remoteOperation == remoteOperation && operation.state == ReceiveOperation.PULLING) {
+        for (ReceiveOperation operation = peer.firstPull(); operation != null; operation = operation.late.nextPull) {
+            if (operation.late.remoteOperation == remoteOperation && operation.state == ReceiveState.PULLING) {
                 if (errno == 0) {
                     end(operation, 0);
                 } else {
@@ -124,7 +118,7 @@ final class Pulls {
     void recover(ReceiveOperation operation) {
         Peer peer = operation.peer;
         if (operation.reported) {
-            ended(operation);
+            ends.pulled(operation);
             tell(peer, operation);
         } else {
             end(operation, FabricErrno.EIO);
@@ -133,56 +127,14 @@ final class Pulls {
 
     private void end(ReceiveOperation operation, int errno) {
         Peer peer = operation.peer;
-        if (peer.entryOrder().isEmpty()
-            || receiver.isTurnOf(operation, ReceiveOperation.ENDED_TO_TELL, operation.received, errno)) {
-            report(operation, errno);
+        if (ends.endPull(operation, errno)) {
             tell(peer, operation);
-            receiver.reportEnded(peer);
-        }
-    }
-
-    /**
-     * Writes an entry whose turn has come. What brought it may be the end of the channel, which the link has yet to
-     * report, so the sender is told in the next cycle.
-     */
-    void reportEnded(ReceiveOperation operation, int errno) {
-        Peer peer = operation.peer;
-        report(operation, errno);
-        if (operation.state == ReceiveOperation.FINISHING) {
-            peer.enqueueControl(operation);
-        }
-    }
-
-    /** Writes the entry; the sender has yet to be told, unless the payload stays with it. */
-    private void report(ReceiveOperation operation, int errno) {
-        if (errno != 0) {
-            receiver.writeError(operation, operation.received, errno);
-            operation.finishErrno = errno;
-            operation.state = ReceiveOperation.FINISHING;
-            return;
-        }
-        if (operation.isPreview()) {
-            // its record comes back in this step
-            pool.ending(operation);
-        }
-        receiver.complete(operation);
-        ended(operation);
-    }
-
-    private void ended(ReceiveOperation operation) {
-        if (operation.isPreview()) {
-            // the payload stays where it is until the message is claimed or discarded
-            operation.peer.removePull(operation);
-            receiver.release(operation);
-        } else {
-            // out of our hands, and perhaps in use again before the sender could be told
-            operation.cell = null;
-            operation.state = ReceiveOperation.FINISHING;
+            ends.reportEnded(peer);
         }
     }
 
     private void tell(Peer peer, ReceiveOperation operation) {
-        if (operation.state == ReceiveOperation.FINISHING && !tellPeer(peer, operation)) {
+        if (operation.state == ReceiveState.FINISHING && !tellPeer(peer, operation)) {
             peer.enqueueControl(operation);
         }
     }

@@ -13,7 +13,6 @@ import org.jfabric.Flags;
  * <p>Owner: progress agent.
  */
 final class ReachedLevels {
-    private final Receiver receiver;
     private final UnexpectedStore store;
 
     // Of the message that is being placed. If an access to shared memory fails meanwhile its sender must be told, and
@@ -23,36 +22,13 @@ final class ReachedLevels {
     private long inHandAwaited;
     private long inHandOperation;
 
-    ReachedLevels(Receiver receiver, UnexpectedStore store) {
-        this.receiver = receiver;
+    ReachedLevels(UnexpectedStore store) {
         this.store = store;
     }
 
-    /**
-     * A whole message is here, whose sender waits for an acknowledgement.
-     *
-     * @param peer      its sender.
-     * @param operation the sender's id of it.
-     * @param flags     kind, {@code REMOTE_CQ_DATA}, one level, and {@code FENCE} perhaps.
-     * @param tag       tag.
-     * @param data      remote CQ data.
-     * @param address   native address of the payload.
-     * @param length    bytes.
-     */
-    void onMessage(Peer peer, long operation, long flags, long tag, long data, long address, int length) {
-        if ((flags & Flags.FENCE) != 0 && !fence(peer, operation)) {
-            return;
-        }
-        long level = (flags & Flags.MATCH_COMPLETE) != 0 ? Flags.MATCH_COMPLETE : Flags.DELIVERY_COMPLETE;
+    /** A message that is here as a whole, and whose sender waits for a level, is about to be placed. */
+    void taking(Peer peer, long level, long operation) {
         taking(peer, peer.epoch(), level, operation);
-        StoredMessage stored = receiver.take(peer, flags, tag, data, address, length);
-        if (stored != null && level == Flags.MATCH_COMPLETE) {
-            stored.awaited |= level;
-            stored.operation = operation;
-            inHandAwaited = 0;
-        } else {
-            taken(0);
-        }
     }
 
     /** A message with something awaited is about to be placed in the buffer of a receive. */
@@ -65,6 +41,13 @@ final class ReachedLevels {
         inHandEpoch = epoch;
         inHandAwaited = awaited;
         inHandOperation = operation;
+    }
+
+    /** It waits for a receive: its sender is told when it has one. */
+    void stored(StoredMessage message, long level, long operation) {
+        message.awaited |= level;
+        message.operation = operation;
+        inHandAwaited = 0;
     }
 
     /** It was placed, or is lost; each answer is noted once, before it goes. */

@@ -57,14 +57,22 @@ final class ReceiveEntries {
             failure.of(errno), null);
     }
 
+    /** The slots of the queue for entries that no operation took one for. */
+    DriverShare driverShare() {
+        return completions.driverShare();
+    }
+
+    /** The endpoint's index in the queue. */
+    int completionIndex() {
+        return completionIndex;
+    }
+
     /** Operations end without entries. */
     void retire(int count) {
         completions.retire(count);
     }
 
-    /**
-     * Writes the entry of a receive whose message is placed, or discarded; that of a part says where it is.
-     */
+    /** Writes the entry of a receive whose message is placed, or discarded. */
     void complete(ReceiveOperation operation) {
         if ((operation.flags & Flags.DISCARD) != 0) {
             if (operation.endErrno == 0) {
@@ -72,38 +80,48 @@ final class ReceiveEntries {
             } else {
                 // what was asked for was to receive it, and that is counted
                 operation.flags &= ~Flags.DISCARD;
-                error(operation, 0, 0, operation.endErrno);
+                error(operation, 0, operation.endErrno);
             }
-            return;
+        } else if (!complete(operation, 0, 0)) {
+            completions.retire();
         }
+    }
+
+    /** Writes the entry of a message in a multi-receive buffer, which says where it is. */
+    void completePart(ReceiveOperation part) {
+        complete(part, CompletionQueueDescriptor.FLAG_DRIVER_SHARE, part.buf);
+    }
+
+    /** False if no entry was asked for. */
+    private boolean complete(ReceiveOperation operation, int share, long place) {
         long placed = operation.placedBytes();
         if (isTruncated(operation)) {
-            error(operation, placed, operation.messageLength - placed, FabricErrno.ETRUNC);
-            return;
+            error(operation, share, place, placed, operation.messageLength - placed, FabricErrno.ETRUNC, null);
+            return true;
         }
         if (isOfStranger(operation)) {
             // also for a receive that asked for no entry: nobody could learn the address otherwise
-            error(operation, placed, 0, FabricErrno.EADDRNOTAVAIL, operation.peer.rawAddress());
-            return;
+            error(operation, share, place, placed, 0, FabricErrno.EADDRNOTAVAIL, operation.peer.rawAddress());
+            return true;
         }
         operation.reported = true;
         if (counter != null) {
             counter.success();
         }
-        if ((operation.flags & Flags.COMPLETION) != 0) {
-            completions.success(
-                completionIndex,
-                share(operation),
-                operation.context,
-                Flags.RECV | operation.messageFlags,
-                placed,
-                place(operation),
-                operation.messageData,
-                operation.messageTag,
-                source(operation));
-        } else if (!operation.isPart) {
-            completions.retire();
+        if ((operation.flags & Flags.COMPLETION) == 0) {
+            return false;
         }
+        completions.success(
+            completionIndex,
+            share,
+            operation.context,
+            Flags.RECV | operation.messageFlags,
+            placed,
+            place,
+            operation.messageData,
+            operation.messageTag,
+            source(operation.peer));
+        return true;
     }
 
     /**
@@ -123,7 +141,7 @@ final class ReceiveEntries {
             buf,
             operation.messageData,
             operation.messageTag,
-            source(operation));
+            source(operation.peer));
     }
 
     /**
@@ -149,14 +167,24 @@ final class ReceiveEntries {
             source(cell.peer));
     }
 
-    /** Whether a part that has ended gets an entry. */
+    /** Whether a message in a multi-receive buffer gets an entry, now that it has ended. */
     boolean hasEntry(ReceiveOperation part) {
         return part.endErrno != 0 || (part.flags & Flags.COMPLETION) != 0 || isTruncated(part) || isOfStranger(part);
     }
 
-    /** Writes the error entry of a receive, with or without a message. */
-    void error(ReceiveOperation operation, long placed, long overflow, int errno) {
-        error(operation, placed, overflow, errno, null);
+    /** Writes the error entry of a receive, with or without a message; that of a buffer for many gives it back. */
+    void error(ReceiveOperation operation, long placed, int errno) {
+        if (operation.isBuffer()) {
+            operation.endErrno = errno;
+            release(operation);
+        } else {
+            error(operation, 0, 0, placed, 0, errno, null);
+        }
+    }
+
+    /** Writes the error entry of a message in a multi-receive buffer, which says where it is. */
+    void errorOfPart(ReceiveOperation part, long placed, int errno) {
+        error(part, CompletionQueueDescriptor.FLAG_DRIVER_SHARE, part.buf, placed, 0, errno, null);
     }
 
     /**
@@ -180,7 +208,8 @@ final class ReceiveEntries {
     }
 
     private void error(
-        ReceiveOperation operation, long placed, long overflow, int errno, DirectBuffer errData) {
+        ReceiveOperation operation, int share, long place, long placed, long overflow, int errno,
+        DirectBuffer errData) {
         operation.reported = true;
         // a look receives nothing, so it is not counted, found or not
         if (counter != null && (operation.flags & (Flags.PEEK | Flags.DISCARD)) == 0) {
@@ -188,14 +217,14 @@ final class ReceiveEntries {
         }
         completions.error(
             completionIndex,
-            share(operation),
+            share,
             operation.context,
             Flags.RECV | operation.messageFlags,
             placed,
-            place(operation),
+            place,
             operation.messageData,
             operation.messageTag,
-            source(operation),
+            source(operation.peer),
             overflow,
             errno,
             failure.of(errno),
@@ -208,18 +237,6 @@ final class ReceiveEntries {
 
     private boolean isOfStranger(ReceiveOperation operation) {
         return unknownSources && operation.peer.source() == Peer.UNKNOWN_SOURCE;
-    }
-
-    private static int share(ReceiveOperation operation) {
-        return operation.isPart ? CompletionQueueDescriptor.FLAG_DRIVER_SHARE : 0;
-    }
-
-    private static long place(ReceiveOperation operation) {
-        return operation.isPart ? operation.buf : 0;
-    }
-
-    private long source(ReceiveOperation operation) {
-        return source(operation.peer);
     }
 
     private long source(Peer peer) {

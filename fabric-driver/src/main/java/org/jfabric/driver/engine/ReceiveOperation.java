@@ -1,6 +1,7 @@
 package org.jfabric.driver.engine;
 
 import org.jfabric.Flags;
+import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.driver.resource.RegisteredRegion;
@@ -8,104 +9,82 @@ import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.Words;
 
 /**
- * One receive from its posting to its completion, or one message in a multi-receive buffer. The records of an endpoint
- * are made with it and used again.
+ * One receive from its posting to its completion. The records of an endpoint are made with it and used again.
+ *
+ * <p>Here is what each message touches of the receive that it takes: where the receive is, what it asked for, and what
+ * it got. With very many receives posted the cache lines of each decide what a message costs, so what few of them need
+ * is in {@link LatePayload} and in subclasses.
  *
  * <p>Owner: progress agent.
  */
-final class ReceiveOperation extends MatchedReceive {
-    static final int FREE = 0;
-    static final int POSTED = 1;
-    /** The bytes of a streamed message go straight into the buffer. */
-    static final int STREAMING = 2;
-    /** Waits for the rest of a streamed message that goes into the unexpected store. */
-    static final int FILLING = 3;
-    /** The link fetches the announced payload. */
-    static final int PULLING = 4;
-    /** The peer has yet to be asked for segments. */
-    static final int WANTS_SEGMENTS = 5;
-    /** Segments arrive. */
-    static final int SEGMENTS = 6;
-    /** The entry is written; the peer has yet to be told that its payload was taken. */
-    static final int FINISHING = 7;
-    /** A multi-receive buffer that takes messages. */
-    static final int BUFFER = 8;
-    /** A multi-receive buffer that takes no more; it ends when all its messages have entries. */
-    static final int ENDING = 9;
-    /** A peek has claimed its message and has yet to say so. */
-    static final int CLAIMED = 10;
-    /** The message is placed or lost; the entry waits for those of messages that were matched before. */
-    static final int ENDED = 11;
-    /** The same of an announced message: its sender is told behind the entry. */
-    static final int ENDED_TO_TELL = 12;
+class ReceiveOperation extends PostedReceive {
+    /** What is reported of a message's flags. */
+    static final long MESSAGE_BITS = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA | Flags.MULTICAST;
 
-    /** Next receive that takes an announced payload of the same peer; {@link Peer}'s list. */
-    ReceiveOperation nextPull;
-    /** Previous in {@link Peer}'s list. */
-    ReceiveOperation previousPull;
-    /** Next receive with something to tell the peer; {@link Peer}'s list. */
-    ReceiveOperation nextControl;
+    /** Low 32 bits: index in the pool; high: how often the record was used. */
+    long id;
+    /** Time of the cycle in which it was posted; for views. */
+    long sinceNs;
+    long context;
+    long flags;
+    long buf;
+    /** Native address of the buffer; without a meaning where the buffer is in several pieces. */
+    long address;
+    long length;
 
-    final PieceList vector = new PieceList();
+    // of the message that it took
+    long messageFlags;
+    long messageTag;
+    long messageData;
+    long messageLength;
+    /** Its place in {@link EntryOrder}; 0 while none was needed. */
+    long matchedNumber;
+
+    /** One of {@link ReceiveState}. */
+    int state;
+    /** How it ended: a multi-receive buffer, a message in one, or a claim that gives its message up. */
+    int endErrno;
+    /** Its entry is written, or it was retired; in a multi-receive buffer: how it ended is known. */
+    boolean reported;
     /** There is room for another receive already, {@link ReceivePool}. */
     boolean madeRoom;
-    /** The message whose payload still streams into the store, in the state {@link #FILLING}. */
-    StoredMessage filling;
+    /** It stands for a message that took no posted receive: no client has submitted it. */
+    final boolean isOfDriver;
+    /** How it ends. */
+    ReceiveMode mode;
+    RegisteredRegion region;
+    /** The buffer's pieces, or null: it is in one. */
+    PieceList pieces;
+    /** The sender of the message. */
+    Peer peer;
+    /** Where the message goes on an endpoint with buffered receives, or null. */
+    SlabCell cell;
+    ReceiveOperation nextFree;
+    final PieceList vector = new PieceList();
+    final LatePayload late = new LatePayload();
 
-    /** Next in {@link EntryOrder}. */
-    ReceiveOperation nextInOrder;
-    /** Whether it is in the {@link EntryOrder} of its peer. */
-    boolean inOrder;
-    /** Its place in that order; 0 while none was needed. */
-    long matchedNumber;
-    /** How it ended, while its entry waits: 0 or a positive fabric errno. */
-    int endedErrno;
-    /** Bytes placed of a message that is lost, while its entry waits. */
-    long endedPlaced;
-
-    // of an announced message
-    long remoteOperation;
-    /** Bytes fetched. */
-    long received;
-    int finishErrno;
-
-    // of a multi-receive buffer
-    /** Bytes from its start that messages take, with the gaps that align them. */
-    long used;
-    /** It ends when fewer bytes than this are free behind a message. */
-    long minFree;
-    /** The oldest message in it without an entry. */
-    ReceiveOperation firstPart;
-    ReceiveOperation lastPart;
-
-    // of one message in a multi-receive buffer
-    ReceiveOperation buffer;
-    ReceiveOperation nextPart;
-    long endPlaced;
-    boolean written;
-    boolean released;
-
-    ReceiveOperation(int index, boolean isPart) {
-        super(index, isPart);
+    ReceiveOperation(int index, boolean isOfDriver) {
+        this.id = index;
+        this.isOfDriver = isOfDriver;
     }
 
-    /** Whether it is a buffer for many messages. */
-    boolean isBuffer() {
+    /** Whether it was asked to be a buffer for many messages. */
+    final boolean isBuffer() {
         return (flags & Flags.MULTI_RECV) != 0;
     }
 
     /** Whether only its entry is missing, which waits for its turn. */
-    boolean isEnded() {
-        return state >= ENDED;
+    final boolean isEnded() {
+        return state >= ReceiveState.ENDED;
     }
 
     /** Whether it fetches only the begin of a message, which stays with its sender. */
-    boolean isPreview() {
+    final boolean isPreview() {
         return cell != null && cell.message != null;
     }
 
-    void posted(long newFlags, long newBuf, long newLength, long newContext) {
-        state = POSTED;
+    final void posted(long newFlags, long newBuf, long newLength, long newContext) {
+        state = ReceiveState.POSTED;
         flags = newFlags;
         context = newContext;
         buf = newBuf;
@@ -115,7 +94,7 @@ final class ReceiveOperation extends MatchedReceive {
     }
 
     /** Takes the one piece that a request names, if it is registered, and holds it. */
-    boolean attach(RegionTable regions) {
+    final boolean attach(RegionTable regions) {
         if (length != 0) {
             RegisteredRegion found = regions.find(buf, length);
             if (found == null) {
@@ -130,11 +109,11 @@ final class ReceiveOperation extends MatchedReceive {
 
     /** The region of the one piece that it has; null if it lies in none, or there are several. */
     RegisteredRegion region() {
-        return buffer == null ? region : buffer.region;
+        return region;
     }
 
     /** Takes the pieces that a request names, if all of them are registered, and holds them. */
-    boolean scatterOver(RegionTable regions, long[] requested, int count) {
+    final boolean scatterOver(RegionTable regions, long[] requested, int count) {
         if (!vector.resolve(regions, requested, count)) {
             return false;
         }
@@ -146,7 +125,7 @@ final class ReceiveOperation extends MatchedReceive {
         return true;
     }
 
-    void message(Peer newPeer, long newFlags, long newTag, long newData, long newLength) {
+    final void message(Peer newPeer, long newFlags, long newTag, long newData, long newLength) {
         peer = newPeer;
         messageFlags = newFlags;
         messageTag = newTag;
@@ -155,7 +134,7 @@ final class ReceiveOperation extends MatchedReceive {
     }
 
     /** Copies bytes of the message into the buffer: none beyond {@link #placedBytes()}. */
-    void place(long offset, long source, long bytes) {
+    final void place(long offset, long source, long bytes) {
         if (pieces == null) {
             Words.copy(source, address + offset, bytes);
         } else {
@@ -164,7 +143,7 @@ final class ReceiveOperation extends MatchedReceive {
     }
 
     /** Gives back the memory of the buffer. */
-    void releaseMemory() {
+    final void releaseMemory() {
         if (region != null) {
             region.release();
             region = null;
@@ -175,7 +154,7 @@ final class ReceiveOperation extends MatchedReceive {
     }
 
     /** Bytes of the message that fit. */
-    long placedBytes() {
+    final long placedBytes() {
         return Math.min(messageLength, length);
     }
 }

@@ -3,10 +3,11 @@ package org.jfabric.driver.engine;
 import org.jfabric.driver.resource.CycleClock;
 
 import java.util.Set;
+import java.util.function.IntFunction;
 
 /**
- * The receives that an endpoint can have outstanding, and the parts, which stand for messages in multi-receive buffers;
- * made with the endpoint.
+ * The receives that an endpoint can have outstanding, and records of the driver's own for messages that take no posted
+ * receive; made with the endpoint.
  *
  * <p>A receive makes room for another one in front of its entry, its record comes back behind it: mostly in
  * the same step, but not before the sender of an announced payload was told. So there are a few records more than
@@ -21,7 +22,7 @@ final class ReceivePool {
     private final ReceiveOperation[] operations;
     private final int receives;
     private ReceiveOperation free;
-    private ReceiveOperation freePart;
+    private ReceiveOperation freeOfDriver;
     /** Receives that may still be posted. */
     private int room;
     /** Records that are in use although their receives have made room. */
@@ -29,25 +30,36 @@ final class ReceivePool {
     private final CycleClock clock;
     private final CompletedCount completed = new CompletedCount();
 
-    ReceivePool(int receives, int parts, CycleClock clock) {
+    /**
+     * A pool of which nothing is taken.
+     *
+     * @param receives    outstanding at most.
+     * @param newReceive  makes a record for one, from its index.
+     * @param ofDriver    records of the driver's own.
+     * @param newOfDriver makes one of those, from its index.
+     * @param clock       of the duty cycle.
+     */
+    ReceivePool(
+        int receives, IntFunction<ReceiveOperation> newReceive, int ofDriver,
+        IntFunction<ReceiveOperation> newOfDriver, CycleClock clock) {
         this.receives = receives;
         this.clock = clock;
         // one more for a receive that a memory fault interrupts between its room and the return of its record
         int records = receives + SPARES + 1;
-        operations = new ReceiveOperation[records + parts];
+        operations = new ReceiveOperation[records + ofDriver];
         for (int i = operations.length - 1; i >= 0; i--) {
-            boolean isPart = i >= records;
-            ReceiveOperation operation = new ReceiveOperation(i, isPart);
+            ReceiveOperation operation = i < records ? newReceive.apply(i) : newOfDriver.apply(i);
             operations[i] = operation;
-            if (isPart) {
-                operation.nextFree = freePart;
-                freePart = operation;
-            } else {
-                operation.nextFree = free;
-                free = operation;
-            }
+            link(operation);
         }
         room = receives;
+    }
+
+    /** Says how the records end, before the first is taken. */
+    void modes(ReceiveMode ofReceives, ReceiveMode ofDriver) {
+        for (ReceiveOperation operation : operations) {
+            operation.mode = operation.isOfDriver ? ofDriver : ofReceives;
+        }
     }
 
     ReceiveOperation take() {
@@ -88,22 +100,22 @@ final class ReceivePool {
     /** Takes the record back of a receive that keeps its room and its memory. */
     void giveRecord(ReceiveOperation operation) {
         operation.id += 1L << 32;
-        operation.state = ReceiveOperation.FREE;
+        operation.state = ReceiveState.FREE;
         operation.region = null;
         operation.nextFree = free;
         free = operation;
     }
 
-    boolean hasPart() {
-        return freePart != null;
+    boolean hasOfDriver() {
+        return freeOfDriver != null;
     }
 
-    /** A record for one message in a multi-receive buffer; only if {@link #hasPart()}. */
-    ReceiveOperation takePart() {
-        ReceiveOperation part = freePart;
-        freePart = part.nextFree;
-        part.nextFree = null;
-        return part;
+    /** A record for a message that takes no posted receive; only if {@link #hasOfDriver()}. */
+    ReceiveOperation takeOfDriver() {
+        ReceiveOperation operation = freeOfDriver;
+        freeOfDriver = operation.nextFree;
+        operation.nextFree = null;
+        return operation;
     }
 
     void give(ReceiveOperation operation) {
@@ -111,31 +123,34 @@ final class ReceivePool {
         ending(operation);
         // an id that a peer still holds must not name the next use of the record
         operation.id += 1L << 32;
-        operation.state = ReceiveOperation.FREE;
+        operation.state = ReceiveState.FREE;
         operation.reported = false;
         operation.region = null;
         operation.pieces = null;
         operation.peer = null;
         operation.cell = null;
         operation.matchedNumber = 0;
-        if (operation.isPart) {
-            operation.buffer = null;
-            operation.written = false;
-            operation.released = false;
-            operation.nextFree = freePart;
-            freePart = operation;
-            return;
+        link(operation);
+        if (!operation.isOfDriver) {
+            operation.madeRoom = false;
+            lingering--;
         }
-        operation.nextFree = free;
-        free = operation;
-        operation.madeRoom = false;
-        lingering--;
+    }
+
+    private void link(ReceiveOperation operation) {
+        if (operation.isOfDriver) {
+            operation.nextFree = freeOfDriver;
+            freeOfDriver = operation;
+        } else {
+            operation.nextFree = free;
+            free = operation;
+        }
     }
 
     /** Makes room for another receive in front of the entry of one whose record comes back in this step. */
     void ending(ReceiveOperation operation) {
-        // a part took none
-        if (!operation.madeRoom && !operation.isPart) {
+        // one of the driver's own took none
+        if (!operation.madeRoom && !operation.isOfDriver) {
             operation.madeRoom = true;
             lingering++;
             room++;
@@ -161,22 +176,22 @@ final class ReceivePool {
             return null;
         }
         ReceiveOperation operation = operations[index];
-        return operation.id == id && operation.state != ReceiveOperation.FREE ? operation : null;
+        return operation.id == id && operation.state != ReceiveState.FREE ? operation : null;
     }
 
     void addFree(Set<ReceiveOperation> operationsInList) {
         for (ReceiveOperation operation = free; operation != null; operation = operation.nextFree) {
             operationsInList.add(operation);
         }
-        for (ReceiveOperation part = freePart; part != null; part = part.nextFree) {
-            operationsInList.add(part);
+        for (ReceiveOperation operation = freeOfDriver; operation != null; operation = operation.nextFree) {
+            operationsInList.add(operation);
         }
     }
 
     /** No record is taken any more. */
     void close() {
         free = null;
-        freePart = null;
+        freeOfDriver = null;
     }
 
     /** Receives that have not made room. */

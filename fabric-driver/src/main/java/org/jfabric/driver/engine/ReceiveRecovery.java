@@ -15,16 +15,16 @@ import java.util.Set;
  * <p>Owner: progress agent.
  */
 final class ReceiveRecovery {
-    private final Receiver receiver;
     private final ReceivePool pool;
-    private final UnexpectedStore store;
+    private final EndedReceives ends;
+    private final WaitingMessages waiting;
     private final Pulls pulls;
     private final Peeks peeks;
 
-    ReceiveRecovery(Receiver receiver, ReceivePool pool, UnexpectedStore store, Pulls pulls, Peeks peeks) {
-        this.receiver = receiver;
+    ReceiveRecovery(ReceivePool pool, EndedReceives ends, WaitingMessages waiting, Pulls pulls, Peeks peeks) {
         this.pool = pool;
-        this.store = store;
+        this.ends = ends;
+        this.waiting = waiting;
         this.pulls = pulls;
         this.peeks = peeks;
     }
@@ -36,7 +36,7 @@ final class ReceiveRecovery {
             peer.entryOrder().addTo(known);
         }
         // of these, only entries that wait are safe here: what is under way is known by the lists of pulls below
-        known.removeIf(operation -> operation.inOrder && !operation.isEnded());
+        known.removeIf(operation -> operation.late.inOrder && !operation.isEnded());
         for (Peer peer : peers) {
             addPulls(known, peer);
         }
@@ -46,50 +46,29 @@ final class ReceiveRecovery {
                 continue;
             }
             if (operation.reported) {
-                receiver.release(operation);
-            } else if (operation.state == ReceiveOperation.CLAIMED) {
+                ends.release(operation);
+            } else if (operation.state == ReceiveState.CLAIMED) {
                 peeks.recover(operation);
             } else {
-                receiver.fail(operation, 0, FabricErrno.EIO);
+                ends.fail(operation, 0, FabricErrno.EIO);
             }
         }
-        returnMessages();
+        waiting.recover();
         for (Peer peer : peers) {
-            receiver.reportEnded(peer);
+            ends.reportEnded(peer);
         }
     }
 
     private void addPulls(Set<ReceiveOperation> known, Peer peer) {
         ReceiveOperation operation = peer.firstPull();
         while (operation != null) {
-            ReceiveOperation next = operation.nextPull;
+            ReceiveOperation next = operation.late.nextPull;
             known.add(operation);
             // in every other state somebody will still come for it
-            if (operation.state == ReceiveOperation.POSTED || operation.isEnded() && !operation.inOrder) {
+            if (operation.state == ReceiveState.POSTED || operation.isEnded() && !operation.late.inOrder) {
                 pulls.recover(operation);
             }
             operation = next;
-        }
-    }
-
-    private void returnMessages() {
-        for (int i = 0, count = store.messageCount(); i < count; i++) {
-            StoredMessage message = store.message(i);
-            if (message.state == StoredMessage.FILLING && message.resident) {
-                // its copy was in hand, and nobody will come back for it
-                if (message.receive != null) {
-                    message.peer.removePull(message.receive);
-                }
-                receiver.abort(message, FabricErrno.EIO);
-                continue;
-            }
-            boolean held = message.isWaiting() || message.isClaimed() || message.receive != null;
-            if (message.state != StoredMessage.FREE && !held) {
-                if (message.peer != null && message.state == StoredMessage.STORED) {
-                    message.peer.left(message.length, message.epoch);
-                }
-                store.giveMessage(message);
-            }
         }
     }
 }

@@ -48,7 +48,7 @@ final class ReceiveScan {
             visitor.onPosted(
                 (operation.flags & Flags.TAGGED) != 0, operation.tag(), operation.ignore(), operation.source(),
                 operation.length, operation.sinceNs);
-        } else if (operation.state != ReceiveOperation.FREE) {
+        } else if (operation.state != ReceiveState.FREE) {
             visitor.onUnderWay();
         }
     }

@@ -2,16 +2,17 @@ package org.jfabric.driver.engine;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.client.PeekFlags;
 import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.RegionTable;
-import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.Words;
 
 import java.util.List;
+import java.util.function.IntFunction;
 
 /**
  * The receive side of one endpoint: takes receives, matches messages, places payloads, completes.
@@ -22,31 +23,28 @@ import java.util.List;
  * <p>Owner: progress agent.
  */
 final class Receiver {
-    static final long MESSAGE_BITS = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA | Flags.MULTICAST;
-
     /** Peers that wait, or are awaited by name, with untagged messages at once; more let a hash grow. */
     private static final int USUAL_SOURCES = 128;
 
-    private final ReceiveEntries entries;
-    /** Longer messages may be overtaken by those that were matched after them. */
-    private final long orderedLimitBytes;
-    private final boolean directed;
+    private final RegionTable regions;
     private final ReceivePool pool;
+    private final ReceiveEntries entries;
+    private final UnexpectedStore store;
+    private final EndedReceives ends;
+    private final Pulls pulls;
+    private final ReachedLevels levels;
+    private final WaitingMessages waiting;
     private final TagMatcher tagged;
     private final TagMatcher untagged;
-    private final MultiReceives multi;
-    private final UnexpectedStore store;
-    private final Pulls pulls;
-    private final Streams streams;
-    private final ReceivePosts posts;
-    private final ExpectedReceives expected;
-    private final ReachedLevels levels;
-    private final ReceiveScan scan;
-    private final Peeks peeks;
-    /** Null without that mode. */
-    private final BufferedReceives buffered;
-    private final UnfinishedMessages unfinished;
     private final Sources sources;
+    private final Peeks peeks;
+    private final OrdinaryReceives ordinary;
+    /** {@link #ordinary}, or what the endpoint has instead. */
+    private final ReceiveMode mode;
+    /** In front of the matcher of tagged messages, in the ordinary mode. */
+    private final ExpectedReceives expected;
+    private final Streams streams;
+    private final ReceiveScan scan;
 
     /**
      * A receiver without operations.
@@ -69,32 +67,48 @@ final class Receiver {
         int completionIndex,
         CounterWriter counter,
         CycleClock clock) {
+        this.regions = regions;
+        this.pool = pool(settings, clock);
         this.entries = new ReceiveEntries(settings, completions, completionIndex, counter, peers.failure());
-        this.orderedLimitBytes = settings.strictReceives() ? Long.MAX_VALUE : settings.eagerLimitBytes();
-        this.directed = settings.directedReceive();
-        int parts = settings.slab() != null ? settings.slab().cells() : MultiReceives.parts(settings);
-        this.pool = new ReceivePool(settings.rxSize(), parts, clock);
+        this.store = new UnexpectedStore(
+            engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes(), clock);
+        boolean directed = settings.directedReceive();
         this.tagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
         // told apart by their sources alone
         int untaggedKeys = Math.min(settings.rxSize(), USUAL_SOURCES);
         this.untagged = new TagMatcher(untaggedKeys, untaggedKeys, directed);
-        this.multi = new MultiReceives(this, settings, pool, untagged, entries, completions.driverShare());
-        this.store = new UnexpectedStore(
-            engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes(), clock);
-        this.scan = new ReceiveScan(pool, store, untagged);
-        this.pulls = new Pulls(this, pool);
-        this.streams = new Streams(this, pool, store);
-        this.levels = new ReachedLevels(this, store);
-        this.unfinished = new UnfinishedMessages(store);
-        this.sources = new Sources(this, peers, directed, tagged, untagged);
-        this.peeks = new Peeks(this, regions, pool, entries, store, pulls, levels, sources, settings.rxSize());
-        this.buffered = settings.slab() == null ? null : new BufferedReceives(
-            this, settings, regions, pool, tagged, untagged, entries, store, pulls, peeks, completions.driverShare(),
-            completionIndex);
+        this.ends = new EndedReceives(
+            pool, settings.strictReceives() ? Long.MAX_VALUE : settings.eagerLimitBytes());
+        this.pulls = new Pulls(ends);
+        this.levels = new ReachedLevels(store);
+        this.waiting = new WaitingMessages(tagged, untagged, store, ends, pulls, levels);
+        this.sources = new Sources(ends, peers, directed, tagged, untagged);
+        this.peeks = new Peeks(regions, pool, entries, ends, waiting, sources, settings.rxSize());
+        this.ordinary = new OrdinaryReceives(regions, pool, entries, ends, waiting, sources, peeks);
+        if (settings.slab() != null) {
+            this.mode = new BufferedReceives(ordinary, settings, regions, pool, entries, ends, waiting, sources);
+        } else if (settings.multiReceive()) {
+            this.mode = new MultiReceives(ordinary, settings.mayOverrun(), pool, entries, ends, waiting);
+        } else {
+            this.mode = ordinary;
+        }
+        pool.modes(ordinary, mode);
         this.expected = new ExpectedReceives(
-            buffered == null && counter == null && !settings.strictReceives(), settings.rxSize(), pool, tagged, regions,
-            entries, clock);
-        this.posts = new ReceivePosts(this, regions, pool, sources, tagged, untagged, multi, peeks, buffered);
+            settings.slab() == null && counter == null && !settings.strictReceives(), settings.rxSize(), pool, tagged,
+            regions, entries, clock);
+        this.streams = new Streams(mode, ends, waiting, pool, store);
+        this.scan = new ReceiveScan(pool, store, untagged);
+    }
+
+    private static ReceivePool pool(EndpointSettings settings, CycleClock clock) {
+        IntFunction<ReceiveOperation> newReceive = index -> new ReceiveOperation(index, false);
+        IntFunction<ReceiveOperation> newOfDriver = index -> new ReceiveOperation(index, true);
+        if (settings.slab() != null) {
+            return new ReceivePool(settings.rxSize(), newReceive, settings.slab().cells(), newOfDriver, clock);
+        } else if (settings.multiReceive()) {
+            return new ReceivePool(settings.rxSize(), MultiBuffer::new, MultiReceives.PARTS, MultiPart::new, clock);
+        }
+        return new ReceivePool(settings.rxSize(), newReceive, 0, newOfDriver, clock);
     }
 
     /**
@@ -107,7 +121,7 @@ final class Receiver {
     }
 
     /**
-     * Takes a receive, or a look at the messages that wait ({@link Peeks}).
+     * Takes a receive, or a peek at the messages that wait ({@link Peeks}).
      *
      * @param flags   operation flags and kind.
      * @param buf     address in registered memory.
@@ -120,7 +134,13 @@ final class Receiver {
      */
     int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
         expected.spill();
-        return posts.receive(flags, buf, len, srcAddr, tag, ignore, context);
+        ReceiveOperation operation = pool.take();
+        if (operation == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        operation.posted(flags, buf, len, context);
+        post(operation, srcAddr, tag, ignore);
+        return 0;
     }
 
     /**
@@ -138,19 +158,27 @@ final class Receiver {
     int receiveVector(
         long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
         expected.spill();
-        return posts.receiveVector(flags, pieces, count, srcAddr, tag, ignore, context);
+        ReceiveOperation operation = pool.take();
+        if (operation == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        operation.posted(flags, 0, 0, context);
+        if (operation.scatterOver(regions, pieces, count)) {
+            post(operation, srcAddr, tag, ignore);
+        } else {
+            mode.postUnregistered(operation, srcAddr, tag, ignore);
+        }
+        return 0;
     }
 
     /**
-     * Takes back cells of the receive slab; contexts that mean none are passed over.
+     * Takes back cells of the receive slab; contexts that mean none are ignored.
      *
      * @param contexts of entries that handed cells out.
      * @param count    of them.
      */
     void giveBack(long[] contexts, int count) {
-        if (buffered != null) {
-            buffered.giveBack(contexts, count);
-        }
+        mode.giveBack(contexts, count);
     }
 
     /**
@@ -170,35 +198,29 @@ final class Receiver {
     }
 
     /**
-     * Messages whose senders wait for acknowledgements.
+     * A whole message is here, whose sender waits for an acknowledgement.
      *
-     * @return the one that answers them.
+     * @param peer      its sender.
+     * @param operation the sender's id of it.
+     * @param flags     kind, {@code REMOTE_CQ_DATA}, one level, and {@code FENCE} perhaps.
+     * @param tag       tag.
+     * @param data      remote CQ data.
+     * @param address   native address of the payload.
+     * @param length    bytes.
      */
-    ReachedLevels levels() {
-        return levels;
-    }
-
-    /** Places a message in the buffer of a receive, or keeps it; the kept one, or null. */
-    StoredMessage take(Peer peer, long flags, long tag, long data, long address, int length) {
-        if (buffered != null && buffered.takeWhole(peer, flags, data, address, length)) {
-            return null;
+    void onMessageToAcknowledge(
+        Peer peer, long operation, long flags, long tag, long data, long address, int length) {
+        if ((flags & Flags.FENCE) != 0 && !levels.fence(peer, operation)) {
+            return;
         }
-        ReceiveOperation operation = arrive(peer, flags, tag, length);
-        if (operation != null) {
-            operation.message(peer, flags & MESSAGE_BITS, tag, data, length);
-            operation.place(0, address, operation.placedBytes());
-            peer.passed(length);
-            end(operation);
-            return null;
+        long level = (flags & Flags.MATCH_COMPLETE) != 0 ? Flags.MATCH_COMPLETE : Flags.DELIVERY_COMPLETE;
+        levels.taking(peer, level, operation);
+        StoredMessage stored = take(peer, flags, tag, data, address, length);
+        if (stored != null && level == Flags.MATCH_COMPLETE) {
+            levels.stored(stored, level, operation);
+        } else {
+            levels.taken(0);
         }
-        StoredMessage message = store(peer, flags, tag, data, length);
-        if (message != null) {
-            message.resident = true;
-            message.state = StoredMessage.FILLING;
-            Words.copy(address, message.block, length);
-            message.state = StoredMessage.STORED;
-        }
-        return message;
     }
 
     /**
@@ -211,7 +233,7 @@ final class Receiver {
      * @param payload length and place; the link's object.
      */
     void onAnnounce(Peer peer, long flags, long tag, long data, RemotePayload payload) {
-        if (isImpossible(payload.lengthBytes())) {
+        if (WaitingMessages.isImpossible(payload.lengthBytes())) {
             peer.violation("announced a message of " + payload.lengthBytes() + " bytes");
             return;
         }
@@ -220,19 +242,11 @@ final class Receiver {
         }
         ReceiveOperation operation = arrive(peer, flags, tag, payload.lengthBytes());
         if (operation != null) {
-            operation.message(peer, flags & MESSAGE_BITS, tag, data, payload.lengthBytes());
+            operation.message(peer, flags & ReceiveOperation.MESSAGE_BITS, tag, data, payload.lengthBytes());
             pulls.start(operation, payload);
-            return;
+        } else {
+            waiting.announce(peer, flags, tag, data, payload);
         }
-        if (!peer.held().announced()) {
-            peer.violation("announced more messages than any peer may");
-            return;
-        }
-        StoredMessage message = store.takeMessage();
-        message.payload.set(payload);
-        fill(message, peer, flags, tag, data, payload.lengthBytes());
-        message.state = StoredMessage.ANNOUNCED;
-        matcher(flags).addUnexpected(message);
     }
 
     /**
@@ -281,6 +295,7 @@ final class Receiver {
      * @param placement filled with the answer.
      */
     void place(Peer peer, long flags, long tag, long data, long length, Placement placement) {
+        expected.spill();
         streams.place(peer, flags, tag, data, length, placement);
     }
 
@@ -316,19 +331,18 @@ final class Receiver {
         while (peer.firstPull() != null) {
             ReceiveOperation operation = peer.firstPull();
             peer.removePull(operation);
-            if (operation.state == ReceiveOperation.FILLING) {
-                abort(operation.filling, errno);
-            } else if (operation.state == ReceiveOperation.ENDED_TO_TELL) {
+            if (operation.state == ReceiveState.FILLING) {
+                waiting.abort(operation.late.filling, errno);
+            } else if (operation.state == ReceiveState.ENDED_TO_TELL) {
                 // received whole; there is only no one left to be told
-                operation.state = ReceiveOperation.ENDED;
+                operation.state = ReceiveState.ENDED;
             } else if (operation.reported) {
-                release(operation);
+                ends.release(operation);
             } else {
-                fail(operation, operation.received, errno);
+                ends.fail(operation, operation.late.received, errno);
             }
         }
-        unfinished.failPeer(tagged, peer, errno);
-        unfinished.failPeer(untagged, peer, errno);
+        waiting.failPeer(peer, errno);
         sources.failDirected(peer.source(), errno);
     }
 
@@ -406,7 +420,7 @@ final class Receiver {
      * @return a count.
      */
     int unexpectedMessages() {
-        return tagged.unexpectedCount() + untagged.unexpectedCount();
+        return waiting.count();
     }
 
     /**
@@ -426,12 +440,8 @@ final class Receiver {
      */
     void recover(List<Peer> all) {
         expected.recover();
-        new ReceiveRecovery(this, pool, store, pulls, peeks).run(all);
-        if (buffered != null) {
-            buffered.recover();
-        } else {
-            multi.recover();
-        }
+        new ReceiveRecovery(pool, ends, waiting, pulls, peeks).run(all);
+        mode.recover();
         levels.recover();
     }
 
@@ -440,232 +450,55 @@ final class Receiver {
         int unfinished = expected.close();
         for (int i = 0, size = pool.size(); i < size; i++) {
             ReceiveOperation operation = pool.get(i);
-            if (operation.state != ReceiveOperation.FREE) {
-                unfinished += operation.reported || operation.isPart ? 0 : 1;
+            if (operation.state != ReceiveState.FREE) {
+                unfinished += operation.reported || operation.isOfDriver ? 0 : 1;
                 operation.releaseMemory();
             }
         }
-        multi.close();
-        if (buffered != null) {
-            buffered.close();
-        }
+        mode.close();
         entries.retire(unfinished);
         pool.close();
         store.close();
     }
 
-    /** Writes the entry of a receive whose message is placed, and ends it. */
-    void end(ReceiveOperation operation) {
-        Peer peer = operation.peer;
-        if (peer.entryOrder().isEmpty()) {
-            reportSuccess(operation);
-        } else if (isTurnOf(operation, ReceiveOperation.ENDED, 0, 0)) {
-            reportSuccess(operation);
-            reportEnded(peer);
-        }
-    }
-
-    private void reportSuccess(ReceiveOperation operation) {
-        pool.ending(operation);
-        complete(operation);
-        release(operation);
-    }
-
-    /** A message was matched whose payload comes later. */
-    void begin(ReceiveOperation operation) {
-        operation.peer.entryOrder().begin(operation, operation.messageLength <= orderedLimitBytes);
-    }
-
-    /**
-     * Whether the entry of a message that is placed or lost may be written; if not, it is written in its turn. What
-     * discards a message receives nothing, so it has no place in the order.
-     */
-    boolean isTurnOf(ReceiveOperation operation, int endedState, long placed, int errno) {
-        if ((operation.flags & Flags.DISCARD) != 0 || operation.peer.entryOrder().isTurnOf(operation)) {
-            return true;
-        }
-        operation.endedPlaced = placed;
-        operation.endedErrno = errno;
-        operation.state = endedState;
-        return false;
-    }
-
-    /** Writes the entries that waited for one that was written just now. */
-    void reportEnded(Peer peer) {
-        for (ReceiveOperation next = peer.entryOrder().pollEnded(); next != null;
-            next = peer.entryOrder().pollEnded()) {
-            boolean isPull = next.state == ReceiveOperation.ENDED_TO_TELL;
-            // in hand, so that it is found if an access to shared memory fails
-            next.state = ReceiveOperation.POSTED;
-            if (isPull && peer.channel() != null) {
-                pulls.reportEnded(next, next.endedErrno);
-                continue;
-            }
-            if (isPull) {
-                peer.removePull(next);
-            }
-            if (next.endedErrno == 0) {
-                reportSuccess(next);
-            } else {
-                reportFailure(next, next.endedPlaced, next.endedErrno);
-            }
-        }
-    }
-
-    /** Writes the entry of a receive whose message is placed; its record is needed for some time. */
-    void complete(ReceiveOperation operation) {
-        pool.endingLater(operation);
-        if (operation.cell != null) {
-            buffered.complete(operation);
-        } else if (operation.isPart) {
-            multi.complete(operation);
+    private void post(ReceiveOperation operation, long srcAddr, long tag, long ignore) {
+        if ((operation.flags & PeekFlags.ANY) != 0) {
+            mode.peek(operation, srcAddr, tag, ignore);
+        } else if (mode == ordinary) {
+            // most endpoints: where there are some of all three modes, the call below would not be inlined
+            ordinary.post(operation, srcAddr, tag, ignore);
         } else {
-            entries.complete(operation);
+            mode.post(operation, srcAddr, tag, ignore);
         }
     }
 
-    /** Writes the error entry of a receive and ends it. */
-    void fail(ReceiveOperation operation, long placed, int errno) {
-        if (operation.isBuffer()) {
-            multi.cancel(operation, errno);
-            return;
-        }
-        Peer peer = operation.peer;
-        if (peer == null) {
-            reportFailure(operation, placed, errno);
-        } else if (isTurnOf(operation, ReceiveOperation.ENDED, placed, errno)) {
-            reportFailure(operation, placed, errno);
-            reportEnded(peer);
-        }
-    }
-
-    private void reportFailure(ReceiveOperation operation, long placed, int errno) {
-        pool.ending(operation);
-        writeError(operation, placed, errno);
-        release(operation);
-    }
-
-    /** Writes the error entry of a receive; its record is needed for some time. */
-    void writeError(ReceiveOperation operation, long placed, int errno) {
-        pool.endingLater(operation);
-        if (operation.cell != null) {
-            buffered.fail(operation, placed, errno);
-        } else if (operation.isPart) {
-            multi.fail(operation, placed, errno);
-        } else {
-            entries.error(operation, placed, 0, errno);
-        }
-    }
-
-    /** Gives the record back; its entry is written. */
-    void release(ReceiveOperation operation) {
-        if (operation.isPart && buffered == null) {
-            multi.release(operation);
-            return;
-        }
-        operation.releaseMemory();
-        pool.give(operation);
-    }
-
-    static boolean isImpossible(long length) {
-        return length < 0 || length > MemoryRegionDescriptor.MAX_LENGTH;
-    }
-
-    TagMatcher matcher(long flags) {
-        return (flags & Flags.TAGGED) != 0 ? tagged : untagged;
-    }
-
-    ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
-        expected.spill();
-        if (buffered != null) {
-            return buffered.arrive(peer, flags, tag, length);
-        }
-        return (flags & Flags.TAGGED) != 0
-            ? (ReceiveOperation) tagged.arrive(tag, peer.source()) : multi.arrive(peer, length);
-    }
-
-    void deliver(ReceiveOperation operation, StoredMessage message) {
-        if (operation.reported) {
-            // it was discarded while its payload was on the way
-            peeks.drop(operation, message);
-            return;
-        }
-        operation.message(message.peer, message.flags, message.tag(), message.data, message.length);
-        switch (message.state) {
-            case StoredMessage.STORED -> {
-                boolean awaited = message.awaited != 0;
-                if (awaited) {
-                    levels.taking(message);
-                }
-                if (!message.inPlace) {
-                    operation.place(0, message.block, operation.placedBytes());
-                }
-                Peer peer = message.peer;
-                message.peer = null;
-                peer.left(message.length, message.epoch);
-                store.giveMessage(message);
-                end(operation);
-                if (awaited) {
-                    levels.taken(0);
-                }
-            }
-            case StoredMessage.FILLING -> {
-                operation.state = ReceiveOperation.FILLING;
-                operation.filling = message;
-                message.receive = operation;
-                begin(operation);
-                // the message is in no matcher any more: the peer's end must find it here
-                message.peer.addPull(operation);
-            }
-            default -> {
-                Peer peer = message.peer;
-                message.peer = null;
-                peer.held().announcementLeft();
-                pulls.start(operation, message.payload);
-                store.giveMessage(message);
-            }
-        }
-    }
-
-    StoredMessage store(Peer peer, long flags, long tag, long data, long length) {
-        if (!peer.held().store(length)) {
-            peer.violation("sent more unexpected bytes than it was granted");
+    /** Places a message in the buffer of a receive, or keeps it; the kept one, or null. */
+    private StoredMessage take(Peer peer, long flags, long tag, long data, long address, int length) {
+        if (mode != ordinary && mode.takeWhole(peer, flags, data, address, length)) {
             return null;
         }
-        StoredMessage message = store.takeMessage();
-        if (length != 0) {
-            message.block = store.takeBlock(length);
+        ReceiveOperation operation = arrive(peer, flags, tag, length);
+        if (operation != null) {
+            operation.message(peer, flags & ReceiveOperation.MESSAGE_BITS, tag, data, length);
+            operation.place(0, address, operation.placedBytes());
+            peer.passed(length);
+            ends.end(operation);
+            return null;
         }
-        fill(message, peer, flags, tag, data, length);
-        matcher(flags).addUnexpected(message);
+        StoredMessage message = waiting.store(peer, flags, tag, data, length);
+        if (message != null) {
+            message.resident = true;
+            message.state = StoredMessage.FILLING;
+            Words.copy(address, message.block, length);
+            message.state = StoredMessage.STORED;
+        }
         return message;
     }
 
-    static void fill(StoredMessage message, Peer peer, long flags, long tag, long data, long length) {
-        message.peer = peer;
-        message.epoch = peer.epoch();
-        message.flags = flags & MESSAGE_BITS;
-        message.data = data;
-        message.length = length;
-        message.arrived((flags & Flags.TAGGED) != 0 ? tag : 0, peer.source());
-    }
-
-    void abort(StoredMessage message, int errno) {
-        if (message.isClaimed()) {
-            unfinished.lost(message, errno);
-            return;
-        }
-        ReceiveOperation receive = message.receive;
-        if (receive == null) {
-            matcher(message.flags).removeUnexpected(message);
-        }
-        message.peer.left(message.length, message.epoch);
-        store.giveMessage(message);
-        if (receive != null && receive.reported) {
-            release(receive);
-        } else if (receive != null) {
-            fail(receive, 0, errno);
-        }
+    private ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
+        expected.spill();
+        return mode == ordinary
+            ? ordinary.arrive(peer, flags, tag, length) : mode.arrive(peer, flags, tag, length);
     }
 
     private boolean cancel(TagMatcher matcher, long context) {
@@ -673,7 +506,7 @@ final class Receiver {
             ReceiveOperation operation = (ReceiveOperation) receive;
             if (operation.context == context) {
                 matcher.cancel(receive);
-                fail(operation, 0, FabricErrno.ECANCELED);
+                ends.fail(operation, 0, FabricErrno.ECANCELED);
                 return true;
             }
         }

@@ -13,13 +13,13 @@ import org.jfabric.driver.engine.match.UnexpectedMessage;
  * <p>Owner: progress agent.
  */
 final class Sources {
-    private final Receiver receiver;
+    private final EndedReceives ends;
     private final PeerTable peers;
     private final boolean directed;
     private final TagMatcher[] matchers;
 
-    Sources(Receiver receiver, PeerTable peers, boolean directed, TagMatcher... matchers) {
-        this.receiver = receiver;
+    Sources(EndedReceives ends, PeerTable peers, boolean directed, TagMatcher... matchers) {
+        this.ends = ends;
         this.peers = peers;
         this.directed = directed;
         this.matchers = matchers;
@@ -78,7 +78,7 @@ final class Sources {
         for (TagMatcher matcher : matchers) {
             for (PostedReceive first = matcher.firstPosted(); first != null; first = matcher.firstPosted()) {
                 matcher.cancel(first);
-                receiver.fail((ReceiveOperation) first, 0, errno);
+                ends.fail((ReceiveOperation) first, 0, errno);
             }
         }
     }
@@ -93,7 +93,7 @@ final class Sources {
             while (receive != null) {
                 PostedReceive next = matcher.nextDirected(receive, source);
                 matcher.cancel(receive);
-                receiver.fail((ReceiveOperation) receive, 0, errno);
+                ends.fail((ReceiveOperation) receive, 0, errno);
                 receive = next;
             }
         }

@@ -16,12 +16,17 @@ final class Streams {
     /** A placement token with this bit names a stored message, else a receive. */
     private static final long STORED_TOKEN = 1L << 31;
 
-    private final Receiver receiver;
+    private final ReceiveMode mode;
+    private final EndedReceives ends;
+    private final WaitingMessages waiting;
     private final ReceivePool pool;
     private final UnexpectedStore store;
 
-    Streams(Receiver receiver, ReceivePool pool, UnexpectedStore store) {
-        this.receiver = receiver;
+    Streams(
+        ReceiveMode mode, EndedReceives ends, WaitingMessages waiting, ReceivePool pool, UnexpectedStore store) {
+        this.mode = mode;
+        this.ends = ends;
+        this.waiting = waiting;
         this.pool = pool;
         this.store = store;
     }
@@ -31,17 +36,17 @@ final class Streams {
             again(peer, length, placement);
             return;
         }
-        if (Receiver.isImpossible(length)) {
+        if (WaitingMessages.isImpossible(length)) {
             placement.set(Placement.Action.REFUSE, 0, 0, 0);
             peer.violation("began a message of " + length + " bytes");
             return;
         }
-        ReceiveOperation operation = receiver.arrive(peer, flags, tag, length);
+        ReceiveOperation operation = mode.arrive(peer, flags, tag, length);
         if (operation != null) {
-            operation.message(peer, flags & Receiver.MESSAGE_BITS, tag, data, length);
-            operation.state = ReceiveOperation.STREAMING;
-            operation.received = 0;
-            receiver.begin(operation);
+            operation.message(peer, flags & ReceiveOperation.MESSAGE_BITS, tag, data, length);
+            operation.state = ReceiveState.STREAMING;
+            operation.late.received = 0;
+            ends.begin(operation);
             peer.addPull(operation);
             placement.set(
                 Placement.Action.DIRECT, operation.address, operation.pieces, operation.placedBytes(), operation.id);
@@ -51,7 +56,7 @@ final class Streams {
             keep(peer, flags, tag, data, length, placement);
             return;
         }
-        StoredMessage message = receiver.store(peer, flags, tag, data, length);
+        StoredMessage message = waiting.store(peer, flags, tag, data, length);
         if (message == null) {
             placement.set(Placement.Action.REFUSE, 0, 0, 0);
         } else {
@@ -62,12 +67,7 @@ final class Streams {
 
     /** Stores a message of a peer that knows no credit, or pauses it. */
     private void keep(Peer peer, long flags, long tag, long data, long length, Placement placement) {
-        StoredMessage message = store.takeMessage();
-        peer.held().storeAnyway(length);
-        Receiver.fill(message, peer, flags, tag, data, length);
-        message.state = StoredMessage.FILLING;
-        message.paused = true;
-        receiver.matcher(flags).addUnexpected(message);
+        StoredMessage message = waiting.pause(peer, flags, tag, data, length);
         placement.set(Placement.Action.PAUSE, 0, 0, message.index | STORED_TOKEN);
         again(peer, length, placement);
     }
@@ -110,10 +110,10 @@ final class Streams {
     void onPlaced(Peer peer, Placement placement) {
         if ((placement.token() & STORED_TOKEN) == 0) {
             ReceiveOperation operation = pool.find(placement.token());
-            if (operation != null && operation.state == ReceiveOperation.STREAMING) {
+            if (operation != null && operation.state == ReceiveState.STREAMING) {
                 peer.removePull(operation);
                 peer.passed(operation.messageLength);
-                receiver.end(operation);
+                ends.end(operation);
             }
             return;
         }
@@ -124,17 +124,17 @@ final class Streams {
         message.state = StoredMessage.STORED;
         if (message.receive != null) {
             peer.removePull(message.receive);
-            receiver.deliver(message.receive, message);
+            waiting.deliver(message.receive, message);
         }
     }
 
     void onAborted(Peer peer, Placement placement, int errno) {
         if ((placement.token() & STORED_TOKEN) == 0) {
             ReceiveOperation operation = pool.find(placement.token());
-            if (operation != null && operation.state == ReceiveOperation.STREAMING) {
+            if (operation != null && operation.state == ReceiveState.STREAMING) {
                 peer.removePull(operation);
                 peer.passed(operation.messageLength);
-                receiver.fail(operation, 0, errno);
+                ends.fail(operation, 0, errno);
             }
             return;
         }
@@ -143,7 +143,7 @@ final class Streams {
             if (message.receive != null) {
                 peer.removePull(message.receive);
             }
-            receiver.abort(message, errno);
+            waiting.abort(message, errno);
         }
     }
 }

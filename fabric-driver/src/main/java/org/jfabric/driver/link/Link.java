@@ -116,7 +116,7 @@ public abstract class Link {
 
     /**
      * Of a link that is not idle: where everything arrives that {@link #poll} would take. Good until somebody calls
-     * this link or one of its channels otherwise than by {@link Channel#sendShort}.
+     * this link or one of its channels otherwise than by {@link FrameChannel#sendShort}.
      *
      * @return null if there is more to look after than one ring, or no ring.
      */

@@ -1,0 +1,330 @@
+package org.jfabric.driver.engine;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.driver.engine.match.TagMatcher;
+import org.jfabric.driver.engine.match.UnexpectedMessage;
+import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.layout.MemoryRegionDescriptor;
+
+/**
+ * The messages of one endpoint that no receive has taken yet, with the matchers in which they wait or are claimed, and
+ * what becomes of them: a receive takes them, they are discarded, or their payloads will never be here as a whole.
+ *
+ * <p>Owner: progress agent.
+ */
+final class WaitingMessages {
+    private final TagMatcher tagged;
+    private final TagMatcher untagged;
+    private final UnexpectedStore store;
+    private final EndedReceives ends;
+    private final Pulls pulls;
+    private final ReachedLevels levels;
+
+    WaitingMessages(
+        TagMatcher tagged, TagMatcher untagged, UnexpectedStore store, EndedReceives ends, Pulls pulls,
+        ReachedLevels levels) {
+        this.tagged = tagged;
+        this.untagged = untagged;
+        this.store = store;
+        this.ends = ends;
+        this.pulls = pulls;
+        this.levels = levels;
+    }
+
+    /** Whether no message has that length, as no region has. */
+    static boolean isImpossible(long length) {
+        return length < 0 || length > MemoryRegionDescriptor.MAX_LENGTH;
+    }
+
+    TagMatcher tagged() {
+        return tagged;
+    }
+
+    TagMatcher untagged() {
+        return untagged;
+    }
+
+    TagMatcher matcher(long flags) {
+        return (flags & Flags.TAGGED) != 0 ? tagged : untagged;
+    }
+
+    /** Messages in both matchers, claimed ones not included. */
+    int count() {
+        return tagged.unexpectedCount() + untagged.unexpectedCount();
+    }
+
+    /** Takes room for a message that is here, or comes; null if its peer sends more than it was granted. */
+    StoredMessage store(Peer peer, long flags, long tag, long data, long length) {
+        if (!peer.held().store(length)) {
+            peer.violation("sent more unexpected bytes than it was granted");
+            return null;
+        }
+        StoredMessage message = store.takeMessage();
+        if (length != 0) {
+            message.block = store.takeBlock(length);
+        }
+        fill(message, peer, flags, tag, data, length);
+        matcher(flags).addUnexpected(message);
+        return message;
+    }
+
+    /** Notes a message of a peer that knows no credit, and whose payload is not read yet. */
+    StoredMessage pause(Peer peer, long flags, long tag, long data, long length) {
+        StoredMessage message = store.takeMessage();
+        peer.held().storeAnyway(length);
+        fill(message, peer, flags, tag, data, length);
+        message.state = StoredMessage.FILLING;
+        message.paused = true;
+        matcher(flags).addUnexpected(message);
+        return message;
+    }
+
+    /** Notes a message whose payload waits at its sender. */
+    void announce(Peer peer, long flags, long tag, long data, RemotePayload payload) {
+        if (!peer.held().announced()) {
+            peer.violation("announced more messages than any peer may");
+            return;
+        }
+        StoredMessage message = store.takeMessage();
+        message.payload.set(payload);
+        fill(message, peer, flags, tag, data, payload.lengthBytes());
+        message.state = StoredMessage.ANNOUNCED;
+        matcher(flags).addUnexpected(message);
+    }
+
+    private static void fill(StoredMessage message, Peer peer, long flags, long tag, long data, long length) {
+        message.peer = peer;
+        message.epoch = peer.epoch();
+        message.flags = flags & ReceiveOperation.MESSAGE_BITS;
+        message.data = data;
+        message.length = length;
+        message.arrived((flags & Flags.TAGGED) != 0 ? tag : 0, peer.source());
+    }
+
+    /** Gives a message that is in no matcher any more to a receive. */
+    void deliver(ReceiveOperation operation, StoredMessage message) {
+        if (operation.reported) {
+            // it was discarded while its payload was on the way
+            drop(operation, message);
+            return;
+        }
+        describe(operation, message);
+        switch (message.state) {
+            case StoredMessage.STORED -> {
+                boolean awaited = message.awaited != 0;
+                if (awaited) {
+                    levels.taking(message);
+                }
+                if (!message.inPlace) {
+                    operation.place(0, message.block, operation.placedBytes());
+                }
+                Peer peer = message.peer;
+                message.peer = null;
+                peer.left(message.length, message.epoch);
+                store.giveMessage(message);
+                ends.end(operation);
+                if (awaited) {
+                    levels.taken(0);
+                }
+            }
+            case StoredMessage.FILLING -> {
+                awaitRest(operation, message);
+                ends.begin(operation);
+                // the message is in no matcher any more: the peer's end must find it here
+                message.peer.addPull(operation);
+            }
+            default -> {
+                Peer peer = message.peer;
+                message.peer = null;
+                peer.held().announcementLeft();
+                pulls.start(operation, message.payload);
+                store.giveMessage(message);
+            }
+        }
+    }
+
+    /** Puts the begin of a claimed message into the buffer of a receive; the message stays where it is. */
+    void deliverBegin(ReceiveOperation operation, StoredMessage message) {
+        describe(operation, message);
+        if (message.state == StoredMessage.STORED) {
+            operation.place(0, message.block, operation.placedBytes());
+            ends.end(operation);
+        } else {
+            pulls.start(operation, message.payload);
+        }
+    }
+
+    /** Fetches or discards a claimed message. */
+    void fetch(ReceiveOperation operation, StoredMessage message) {
+        matcher(message.flags).removeUnexpected(message);
+        if ((operation.flags & Flags.DISCARD) != 0) {
+            discard(operation, message);
+        } else if (message.state == StoredMessage.LOST) {
+            describe(operation, message);
+            int errno = message.errno;
+            store.giveMessage(message);
+            ends.fail(operation, 0, errno);
+        } else {
+            deliver(operation, message);
+        }
+    }
+
+    /** The application has consumed the message by giving it up: so its sender and our credit are told. */
+    void discard(ReceiveOperation operation, StoredMessage message) {
+        describe(operation, message);
+        switch (message.state) {
+            case StoredMessage.STORED -> drop(operation, message);
+            case StoredMessage.FILLING -> {
+                // the link still writes into the block: operation and message go when it has ended
+                awaitRest(operation, message);
+                message.peer.addPull(operation);
+                ends.complete(operation);
+            }
+            case StoredMessage.ANNOUNCED -> {
+                Peer peer = message.peer;
+                message.peer = null;
+                peer.held().announcementLeft();
+                pulls.decline(operation, message.payload);
+                store.giveMessage(message);
+            }
+            default -> {
+                store.giveMessage(message);
+                ends.end(operation);
+            }
+        }
+    }
+
+    /** Gives up a message whose payload is in the store. */
+    private void drop(ReceiveOperation operation, StoredMessage message) {
+        boolean awaited = message.awaited != 0;
+        if (awaited) {
+            levels.taking(message);
+        }
+        Peer peer = message.peer;
+        message.peer = null;
+        peer.left(message.length, message.epoch);
+        store.giveMessage(message);
+        if (operation.reported) {
+            ends.release(operation);
+        } else {
+            ends.end(operation);
+        }
+        if (awaited) {
+            levels.taken(0);
+        }
+    }
+
+    /** The begin of a claimed message could not be shown: nobody will ever claim the rest. */
+    void giveUp(StoredMessage message) {
+        matcher(message.flags).removeUnexpected(message);
+        if (message.state == StoredMessage.ANNOUNCED) {
+            message.peer.held().announcementLeft();
+        } else if (message.state == StoredMessage.STORED) {
+            message.peer.left(message.length, message.epoch);
+        }
+        store.giveMessage(message);
+    }
+
+    /** The rest of a payload that streams into the store will not come. */
+    void abort(StoredMessage message, int errno) {
+        if (message.isClaimed()) {
+            lost(message, errno);
+            return;
+        }
+        ReceiveOperation receive = message.receive;
+        if (receive == null) {
+            matcher(message.flags).removeUnexpected(message);
+        }
+        message.peer.left(message.length, message.epoch);
+        store.giveMessage(message);
+        if (receive != null && receive.reported) {
+            ends.release(receive);
+        } else if (receive != null) {
+            ends.fail(receive, 0, errno);
+        }
+    }
+
+    /**
+     * A peer is gone: of its messages that will never be here as a whole those that wait are forgotten, those that are
+     * claimed stay until who claimed them was told. Every message is tested.
+     */
+    void failPeer(Peer peer, int errno) {
+        failPeer(tagged, peer, errno);
+        failPeer(untagged, peer, errno);
+    }
+
+    private void failPeer(TagMatcher matcher, Peer peer, int errno) {
+        UnexpectedMessage message = matcher.firstUnexpected();
+        while (message != null) {
+            UnexpectedMessage next = matcher.nextUnexpected(message);
+            StoredMessage waiting = (StoredMessage) message;
+            if (isUnfinished(waiting, peer)) {
+                matcher.removeUnexpected(waiting);
+                giveBack(waiting);
+                store.giveMessage(waiting);
+            }
+            message = next;
+        }
+        for (message = matcher.firstClaimed(); message != null; message = matcher.nextUnexpected(message)) {
+            StoredMessage claimed = (StoredMessage) message;
+            if (isUnfinished(claimed, peer)) {
+                lost(claimed, errno);
+            }
+        }
+    }
+
+    /** An access to shared memory failed: finds messages that are in no list and that no receive will have. */
+    void recover() {
+        for (int i = 0, count = store.messageCount(); i < count; i++) {
+            StoredMessage message = store.message(i);
+            if (message.state == StoredMessage.FILLING && message.resident) {
+                // its copy was in hand, and nobody will come back for it
+                if (message.receive != null) {
+                    message.peer.removePull(message.receive);
+                }
+                abort(message, FabricErrno.EIO);
+                continue;
+            }
+            boolean held = message.isWaiting() || message.isClaimed() || message.receive != null;
+            if (message.state != StoredMessage.FREE && !held) {
+                if (message.peer != null && message.state == StoredMessage.STORED) {
+                    message.peer.left(message.length, message.epoch);
+                }
+                store.giveMessage(message);
+            }
+        }
+    }
+
+    /** A claimed message will never be whole: its record stays until the claim is fetched or discarded. */
+    private void lost(StoredMessage message, int errno) {
+        giveBack(message);
+        store.giveBlock(message);
+        message.state = StoredMessage.LOST;
+        message.errno = errno;
+    }
+
+    private static void awaitRest(ReceiveOperation operation, StoredMessage message) {
+        operation.state = ReceiveState.FILLING;
+        operation.late.filling = message;
+        message.receive = operation;
+    }
+
+    private static boolean isUnfinished(StoredMessage message, Peer peer) {
+        return message.peer == peer
+            && (message.state == StoredMessage.FILLING || message.state == StoredMessage.ANNOUNCED);
+    }
+
+    private static void giveBack(StoredMessage message) {
+        if (message.state == StoredMessage.FILLING) {
+            message.peer.left(message.length, message.epoch);
+        } else {
+            message.peer.held().announcementLeft();
+        }
+    }
+
+    /** Copies to a receive what is known of the message that it takes. */
+    static void describe(ReceiveOperation operation, StoredMessage message) {
+        operation.message(message.peer, message.flags, message.tag(), message.data, message.length);
+    }
+}
