@@ -101,7 +101,7 @@ class DependencyRulesTest {
     void shouldCallTheReceiverOnlyFromAbove() {
         check(noClasses().that().resideInAPackage("org.jfabric.driver.engine..")
             .and().haveNameMatching(
-                ".*\\.(Expected|Ended|Ordinary|Multi|Buffered|Waiting|Reached|Peeks|Pulls|Streams|Sources|Receive[^r]).*")
+                ".*\\.(Expected|Ended|Ordinary|Multi|Buffered|Waiting|Reached|Peeks|Pulls|Stream|Source|Receive[^r]).*")
             .should().dependOnClassesThat().haveSimpleName("Receiver")
             .because("Receiver -> modes -> peeks -> waiting messages -> pulls -> ended receives"));
     }
