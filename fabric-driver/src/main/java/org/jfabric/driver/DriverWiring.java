@@ -250,7 +250,8 @@ final class DriverWiring implements AutoCloseable {
             (int) config.unexpectedBudgetBytes(),
             (int) config.creditWindowBytes(),
             config.announcementLimit(),
-            SEGMENT_BURST);
+            SEGMENT_BURST,
+            config.straightPath());
     }
 
     /** Closes in the opposite order what a failed start has opened. */

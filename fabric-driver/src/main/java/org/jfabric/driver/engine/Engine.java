@@ -121,7 +121,7 @@ public final class Engine {
     public void findQuick() {
         ResidentRing ring = null;
         quickRing = null;
-        if (fault != null || firstScheduled != null) {
+        if (fault != null || firstScheduled != null || !settings.straightPath()) {
             return;
         }
         for (Link link : links) {

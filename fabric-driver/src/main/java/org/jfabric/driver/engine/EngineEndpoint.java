@@ -51,7 +51,8 @@ public final class EngineEndpoint extends EndpointPort {
         this.addresses = addresses;
         this.peers = new PeerTable(addresses, links, local, new Context());
         this.transmitIndex = transmitCompletions.addEndpoint();
-        this.sender = new Sender(settings, session.regions(), peers, transmitCompletions, transmitIndex, sendCounter);
+        this.sender = new Sender(settings, session.regions(), peers, transmitCompletions, transmitIndex, sendCounter,
+            engine.settings().straightPath());
         this.receiveIndex = receiveCompletions.addEndpoint();
         this.receiver = new Receiver(
             settings, engine.settings(), session.regions(), peers, receiveCompletions, receiveIndex, receiveCounter,

@@ -7,10 +7,12 @@ package org.jfabric.driver.engine;
  * @param creditWindowBytes      byte credit given to one peer of an endpoint, as far as the budget allows.
  * @param announcementLimit      announced messages that one peer may have outstanding.
  * @param segmentBurst           segments sent to one peer in one cycle.
+ * @param straightPath           whether plain messages may take the straight path.
  */
 public record EngineSettings(
     int unexpectedBudgetBytes,
     int creditWindowBytes,
     int announcementLimit,
-    int segmentBurst) {
+    int segmentBurst,
+    boolean straightPath) {
 }

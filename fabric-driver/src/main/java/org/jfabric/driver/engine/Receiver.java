@@ -94,8 +94,8 @@ final class Receiver {
         }
         pool.modes(ordinary, mode);
         this.expected = new ExpectedReceives(
-            settings.slab() == null && counter == null && !settings.strictReceives(), settings.rxSize(), pool, tagged,
-            regions, entries, clock);
+            engine.straightPath() && settings.slab() == null && counter == null && !settings.strictReceives(),
+            settings.rxSize(), pool, tagged, regions, entries, clock);
         this.streams = new Streams(mode, ends, waiting, pool, store);
         this.scan = new ReceiveScan(pool, store, untagged);
     }

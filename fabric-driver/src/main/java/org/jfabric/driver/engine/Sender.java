@@ -50,6 +50,7 @@ final class Sender {
      * @param completions     transmit completion queue.
      * @param completionIndex the endpoint's index in it.
      * @param counter         counts what ends, or null.
+     * @param straightPath    whether plain sends may take the short way.
      */
     Sender(
         EndpointSettings settings,
@@ -57,7 +58,8 @@ final class Sender {
         PeerTable peers,
         CompletionWriter completions,
         int completionIndex,
-        CounterWriter counter) {
+        CounterWriter counter,
+        boolean straightPath) {
         this.pool = new TransmitPool(settings.txSize(), settings.injectSizeBytes());
         this.regions = regions;
         this.peers = peers;
@@ -68,7 +70,7 @@ final class Sender {
         this.injectSizeBytes = settings.injectSizeBytes();
         this.order = settings.strictSends() ? new SubmissionOrder() : null;
         this.shortSends = new ShortSends(
-            order == null && counter == null, regions, pool, completions, completionIndex, completed,
+            straightPath && order == null && counter == null, regions, pool, completions, completionIndex, completed,
             peers.failure());
     }
 

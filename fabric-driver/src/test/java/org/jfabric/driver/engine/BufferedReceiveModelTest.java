@@ -103,7 +103,7 @@ class BufferedReceiveModelTest {
             rig.slabLeastBytes = random.nextInt(3) == 0 ? 0 : random.nextInt(256);
             rig.rxSize = 4 + random.nextInt(30);
             rig.settings = new EngineSettings(
-                1 << 17, 2048 << random.nextInt(4), 1 + random.nextInt(4), 1 + random.nextInt(4));
+                1 << 17, 2048 << random.nextInt(4), 1 + random.nextInt(4), 1 + random.nextInt(4), true);
             int count = 2 + random.nextInt(2);
             for (int i = 0; i < count; i++) {
                 rig.add("e" + i);

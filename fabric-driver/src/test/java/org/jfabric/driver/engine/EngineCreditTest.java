@@ -27,7 +27,7 @@ class EngineCreditTest {
 
     @Test
     void shouldHoldSendersWithinTheBudgetWhenNothingIsPosted() {
-        rig.settings = new EngineSettings(1 << 16, 1 << 14, 4, 4);
+        rig.settings = new EngineSettings(1 << 16, 1 << 14, 4, 4, true);
         rig.txSize = 1000;
         Engines.Node b = rig.add("b");
         for (int i = 0; i < 12; i++) {
@@ -107,7 +107,7 @@ class EngineCreditTest {
     /** The entry is there before the sender knows: whoever posts again behind it must not find the place taken. */
     @Test
     void shouldMakeRoomForAnotherReceiveBeforeTheSenderCanBeTold() {
-        rig.settings = new EngineSettings(1 << 20, 1 << 14, 64, 4);
+        rig.settings = new EngineSettings(1 << 20, 1 << 14, 64, 4, true);
         Engines.Node a = rig.add("a");
         Engines.Node b = rig.add("b");
         int messages = 20;
@@ -189,7 +189,7 @@ class EngineCreditTest {
 
     @Test
     void shouldGoOnGrantingWhenMoreThan32BitsOfCreditWereSpent() {
-        rig.settings = new EngineSettings(1 << 21, 1 << 20, 4, 4);
+        rig.settings = new EngineSettings(1 << 21, 1 << 20, 4, 4, true);
         rig.eagerLimitBytes = 1 << 16;
         script.eagerLimitBytes = 1 << 16;
         Engines.Node a = rig.add("a");
@@ -242,7 +242,7 @@ class EngineCreditTest {
 
     @Test
     void shouldGiveTheWindowsOfGonePeersToNewOnes() {
-        rig.settings = new EngineSettings(1 << 16, 1 << 14, 4, 4);
+        rig.settings = new EngineSettings(1 << 16, 1 << 14, 4, 4, true);
         Engines.Node b = rig.add("b");
         for (int i = 0; i < 40; i++) {
             Engines.Node sender = rig.add("s" + i);
@@ -294,7 +294,7 @@ class EngineCreditTest {
 
     @Test
     void shouldStoreWithinCreditWhateverTheSizesWhenStoreIsFragmented() {
-        rig.settings = new EngineSettings(1 << 17, 1 << 17, 4, 4);
+        rig.settings = new EngineSettings(1 << 17, 1 << 17, 4, 4, true);
         rig.txSize = 2000;
         rig.rxSize = 2000;
         Engines.Node a = rig.add("a");

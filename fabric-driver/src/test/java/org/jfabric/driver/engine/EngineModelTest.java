@@ -44,7 +44,8 @@ class EngineModelTest {
             rig.rxSize = 2 + random.nextInt(30);
             int window = 2048 << random.nextInt(4);
             int budget = random.nextBoolean() ? 1 << 17 : window * 2;
-            rig.settings = new EngineSettings(budget, window, 1 + random.nextInt(4), 1 + random.nextInt(4));
+            rig.settings = new EngineSettings(
+                budget, window, 1 + random.nextInt(4), 1 + random.nextInt(4), new Random(seed + 2).nextInt(4) != 0);
             if (events == Events.FAILURES) {
                 script.pendingSendPercent = 30;
                 script.failedSendPercent = 20;

@@ -41,7 +41,7 @@ class EngineOrderTest {
         rig.eagerLimitBytes = 64 << script.random().nextInt(6);
         int window = 2048 << script.random().nextInt(4);
         rig.strict = script.random().nextBoolean();
-        rig.settings = new EngineSettings(2 * window, window, 1 + script.random().nextInt(4), 4);
+        rig.settings = new EngineSettings(2 * window, window, 1 + script.random().nextInt(4), 4, true);
         Engines.Node receiver = rig.add("receiver");
         Engines.Node[] senders = {rig.add("a"), rig.add("b")};
         Random random = script.random();

@@ -92,7 +92,8 @@ public class EngineBenchmark {
     /** Wires an engine with one endpoint, and exchanges a message with its peer. */
     @Setup(Level.Trial)
     public void open() {
-        engine = new Engine(new EngineSettings(1 << 20, 1 << 18, BATCH, 1), List.of(link), LangUtil::rethrowUnchecked);
+        engine = new Engine(
+            new EngineSettings(1 << 20, 1 << 18, BATCH, 1, true), List.of(link), LangUtil::rethrowUnchecked);
         session = new EngineSession(1, new Failing());
         long memory = arena.allocate(MEMORY, PAGE).address();
         int region = session.regions().add(new RegisteredRegion(1, GENERATION, memory, MEMORY, () -> { }));
