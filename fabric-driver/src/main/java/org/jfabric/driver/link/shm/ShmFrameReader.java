@@ -66,8 +66,8 @@ final class ShmFrameReader {
 
     private final ShmConnection connection;
     private final RecordConsumer consumer;
-    /** Of the last plain message; in the beginning one that is no channel of the peer's. */
-    private ShmChannel lastChannel = new ShmChannel(null, null, null, null, null);
+    /** Of the last plain message. */
+    private ShmChannel lastChannel;
     private final DirectBuffer ring;
     private final EagerDecoder eager = new EagerDecoder();
     private final EagerDataDecoder eagerData = new EagerDataDecoder();
@@ -147,7 +147,7 @@ final class ShmFrameReader {
             long record = records.address();
             long channelAndGrant = UnsafeApi.getLong(record + CHANNEL_AND_GRANT);
             ShmChannel channel = lastChannel;
-            if (channel.localId != (int) channelAndGrant || channel.state != ShmChannel.UP) {
+            if (channel == null || channel.localId != (int) channelAndGrant || channel.state != ShmChannel.UP) {
                 channel = connection.channel((int) channelAndGrant);
                 if (channel == null) {
                     return leavePlain(count);
