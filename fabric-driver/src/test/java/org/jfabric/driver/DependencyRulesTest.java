@@ -54,7 +54,7 @@ class DependencyRulesTest {
     private static final List<Back> CYCLES = List.of(
         new Back("org.jfabric", "org.jfabric.client"),
         new Back("org.jfabric.driver.config", DRIVER),
-        new Back("org.jfabric.driver.link", DRIVER),
+        new Back("org.jfabric.driver.link.support", DRIVER),
         new Back("org.jfabric.driver.link.udp", DRIVER),
         new Back("org.jfabric.driver.link.verbsud", DRIVER),
         new Back("org.jfabric.driver.conductor.command", "org.jfabric.driver.conductor"));

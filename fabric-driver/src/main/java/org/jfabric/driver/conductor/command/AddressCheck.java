@@ -5,7 +5,7 @@ import org.jfabric.FabricException;
 import org.jfabric.IbUdName;
 import org.jfabric.SocketName;
 import org.jfabric.driver.link.FabricName;
-import org.jfabric.driver.link.HostNames;
+import org.jfabric.driver.link.support.HostNames;
 
 /** Whether a text is an address: of our own wire, of a socket, of a queue pair. Stateless; any thread. */
 final class AddressCheck {

@@ -3,7 +3,7 @@ package org.jfabric.driver.conductor.command;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.EndpointResource;
-import org.jfabric.driver.link.HostNames;
+import org.jfabric.driver.link.support.HostNames;
 
 /**
  * {@code fi_connect}: looks the peer's host up if it has a name, then begins the connection. How that goes on is an

@@ -12,7 +12,7 @@ import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
-import org.jfabric.driver.link.LocalAddresses;
+import org.jfabric.driver.link.support.LocalAddresses;
 
 import java.util.ArrayList;
 import java.util.List;

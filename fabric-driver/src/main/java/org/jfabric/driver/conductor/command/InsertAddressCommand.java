@@ -13,7 +13,7 @@ import org.jfabric.driver.conductor.EndpointResource;
 import org.jfabric.driver.conductor.ServiceNames;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.link.FabricName;
-import org.jfabric.driver.link.HostNames;
+import org.jfabric.driver.link.support.HostNames;
 
 import java.nio.file.Path;
 import java.util.List;

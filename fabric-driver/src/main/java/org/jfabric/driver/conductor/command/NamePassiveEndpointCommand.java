@@ -11,8 +11,8 @@ import org.jfabric.driver.conductor.PassiveEndpointResource;
 import org.jfabric.driver.conductor.ServiceNames;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.FabricName;
-import org.jfabric.driver.link.HostNames;
 import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.driver.link.support.HostNames;
 
 /** {@code fi_setname} of a passive endpoint. Owner: conductor. */
 public final class NamePassiveEndpointCommand extends Command {

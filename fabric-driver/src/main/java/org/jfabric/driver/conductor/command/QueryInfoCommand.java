@@ -12,8 +12,8 @@ import org.jfabric.Verdict;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.link.FabricName;
-import org.jfabric.driver.link.HostNames;
 import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.driver.link.support.HostNames;
 
 import java.util.ArrayList;
 import java.util.List;

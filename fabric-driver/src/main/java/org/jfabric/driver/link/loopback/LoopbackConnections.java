@@ -9,7 +9,7 @@ import org.jfabric.driver.link.IncomingConnection;
 import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 import org.jfabric.driver.link.LocalEndpoint;
-import org.jfabric.driver.link.ReliableLinkProvider;
+import org.jfabric.driver.link.support.ReliableLinkProvider;
 
 import java.security.MessageDigest;
 import java.util.ArrayDeque;

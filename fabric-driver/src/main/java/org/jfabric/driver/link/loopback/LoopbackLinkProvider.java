@@ -7,7 +7,7 @@ import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
-import org.jfabric.driver.link.ReliableLinkProvider;
+import org.jfabric.driver.link.support.ReliableLinkProvider;
 
 /**
  * Makes the loopback link.

@@ -1,7 +1,7 @@
 package org.jfabric.driver.link.rxm;
 
 import org.jfabric.driver.link.Placement;
-import org.jfabric.driver.link.StallWatch;
+import org.jfabric.driver.link.support.StallWatch;
 
 /** A message of which some segments have come. Owner: progress agent. */
 final class RxmAssembly {

@@ -1,7 +1,7 @@
 package org.jfabric.driver.link.rxm;
 
 import org.jfabric.ProtocolErrno;
-import org.jfabric.driver.link.PeerProtocol;
+import org.jfabric.driver.link.support.PeerProtocol;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -11,8 +11,8 @@ import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.LinkServices;
-import org.jfabric.driver.link.SocketLinkProvider;
-import org.jfabric.driver.link.Strangers;
+import org.jfabric.driver.link.support.SocketLinkProvider;
+import org.jfabric.driver.link.support.Strangers;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
 import java.util.List;

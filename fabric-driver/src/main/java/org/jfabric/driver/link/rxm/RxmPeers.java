@@ -15,11 +15,11 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 import org.jfabric.driver.link.LocalEndpoint;
-import org.jfabric.driver.link.PeerProtocol;
-import org.jfabric.driver.link.StallWatch;
-import org.jfabric.driver.link.Strangers;
 import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.driver.link.support.MessageConnections;
+import org.jfabric.driver.link.support.PeerProtocol;
+import org.jfabric.driver.link.support.StallWatch;
+import org.jfabric.driver.link.support.Strangers;
 
 import java.net.InetAddress;
 import java.util.ArrayDeque;

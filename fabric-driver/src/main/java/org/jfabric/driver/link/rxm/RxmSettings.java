@@ -1,7 +1,7 @@
 package org.jfabric.driver.link.rxm;
 
 import org.jfabric.driver.config.Takeover;
-import org.jfabric.driver.link.Strangers;
+import org.jfabric.driver.link.support.Strangers;
 
 /**
  * What both ends of the protocol have to know of this one.

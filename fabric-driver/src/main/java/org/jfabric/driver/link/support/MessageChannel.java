@@ -5,7 +5,6 @@ import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
-import org.jfabric.driver.link.StallWatch;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
 

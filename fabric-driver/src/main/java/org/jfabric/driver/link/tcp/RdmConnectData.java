@@ -3,7 +3,7 @@ package org.jfabric.driver.link.tcp;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
 import org.jfabric.ProtocolErrno;
-import org.jfabric.driver.link.PeerProtocol;
+import org.jfabric.driver.link.support.PeerProtocol;
 
 import java.nio.ByteBuffer;
 

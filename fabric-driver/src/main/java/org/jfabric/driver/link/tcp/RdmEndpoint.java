@@ -7,9 +7,9 @@ import org.jfabric.SocketName;
 import org.jfabric.driver.config.Takeover;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.LocalEndpoint;
-import org.jfabric.driver.link.PeerProtocol;
-import org.jfabric.driver.link.Strangers;
 import org.jfabric.driver.link.support.MessageChannel;
+import org.jfabric.driver.link.support.PeerProtocol;
+import org.jfabric.driver.link.support.Strangers;
 
 import java.net.InetAddress;
 import java.util.ArrayList;

@@ -6,7 +6,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.Placement;
-import org.jfabric.driver.link.StallWatch;
+import org.jfabric.driver.link.support.StallWatch;
 import org.jfabric.ffi.IoVector;
 
 /**

@@ -12,11 +12,11 @@ import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.ConnectionManager;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
-import org.jfabric.driver.link.LocalAddresses;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PieceList;
-import org.jfabric.driver.link.StallWatch;
-import org.jfabric.driver.link.Strangers;
+import org.jfabric.driver.link.support.LocalAddresses;
+import org.jfabric.driver.link.support.StallWatch;
+import org.jfabric.driver.link.support.Strangers;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.IoVector;
 

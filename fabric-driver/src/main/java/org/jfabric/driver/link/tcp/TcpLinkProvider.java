@@ -13,8 +13,8 @@ import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
-import org.jfabric.driver.link.LocalAddresses;
-import org.jfabric.driver.link.SocketLinkProvider;
+import org.jfabric.driver.link.support.LocalAddresses;
+import org.jfabric.driver.link.support.SocketLinkProvider;
 
 /**
  * Makes the tcp link: reliable datagrams by the protocol that libfabric's {@code tcp} provider has for them (since

@@ -6,8 +6,8 @@ import org.jfabric.Flags;
 import org.jfabric.SocketName;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
-import org.jfabric.driver.link.DatagramChannel;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.link.support.DatagramChannel;
 import org.jfabric.ffi.MessageVector;
 
 import java.lang.foreign.Arena;

@@ -5,13 +5,13 @@ import org.jfabric.Flags;
 import org.jfabric.SocketName;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
-import org.jfabric.driver.link.DatagramChannel;
-import org.jfabric.driver.link.DatagramQueue;
-import org.jfabric.driver.link.DatagramSources;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.link.support.DatagramChannel;
+import org.jfabric.driver.link.support.DatagramQueue;
+import org.jfabric.driver.link.support.DatagramSources;
 import org.jfabric.ffi.MessageVector;
 
 import java.util.ArrayList;

@@ -10,8 +10,8 @@ import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
-import org.jfabric.driver.link.LocalAddresses;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.support.LocalAddresses;
 
 import java.util.Arrays;
 

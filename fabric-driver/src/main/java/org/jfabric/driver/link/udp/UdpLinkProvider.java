@@ -20,14 +20,14 @@ import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ChannelLimits;
-import org.jfabric.driver.link.HostNames;
-import org.jfabric.driver.link.InfoComparison;
-import org.jfabric.driver.link.InfoNarrowing;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.LinkServices;
-import org.jfabric.driver.link.LocalAddresses;
 import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.support.HostNames;
+import org.jfabric.driver.link.support.InfoComparison;
+import org.jfabric.driver.link.support.InfoNarrowing;
+import org.jfabric.driver.link.support.LocalAddresses;
 
 import java.net.InetAddress;
 import java.util.List;

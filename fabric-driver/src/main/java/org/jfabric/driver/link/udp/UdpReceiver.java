@@ -1,7 +1,7 @@
 package org.jfabric.driver.link.udp;
 
-import org.jfabric.driver.link.DatagramChannel;
-import org.jfabric.driver.link.DatagramSources;
+import org.jfabric.driver.link.support.DatagramChannel;
+import org.jfabric.driver.link.support.DatagramSources;
 import org.jfabric.ffi.MessageVector;
 
 import java.lang.foreign.Arena;

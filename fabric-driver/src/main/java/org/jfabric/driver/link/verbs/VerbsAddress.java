@@ -7,7 +7,7 @@ import org.jfabric.SocketName;
 import org.jfabric.driver.config.VerbsConfig;
 import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.link.BoundAddress;
-import org.jfabric.driver.link.HostNames;
+import org.jfabric.driver.link.support.HostNames;
 
 import java.io.IOException;
 import java.net.DatagramSocket;

@@ -15,7 +15,7 @@ import org.jfabric.driver.link.ConnectionManager;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
-import org.jfabric.driver.link.WatchedDescriptors;
+import org.jfabric.driver.link.support.WatchedDescriptors;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -13,10 +13,10 @@ import org.jfabric.driver.ffi.VerbsLibraries;
 import org.jfabric.driver.ffi.VerbsUnavailableException;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ChannelLimits;
-import org.jfabric.driver.link.InfoNarrowing;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
-import org.jfabric.driver.link.SocketLinkProvider;
+import org.jfabric.driver.link.support.InfoNarrowing;
+import org.jfabric.driver.link.support.SocketLinkProvider;
 
 import java.util.List;
 import java.util.function.Function;

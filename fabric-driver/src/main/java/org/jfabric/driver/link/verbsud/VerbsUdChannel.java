@@ -6,8 +6,8 @@ import org.jfabric.IbUdName;
 import org.jfabric.SocketName;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
-import org.jfabric.driver.link.DatagramChannel;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.link.support.DatagramChannel;
 
 import java.nio.ByteBuffer;
 import java.util.HexFormat;

@@ -8,13 +8,13 @@ import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.WorkCompletions;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
-import org.jfabric.driver.link.DatagramChannel;
-import org.jfabric.driver.link.DatagramQueue;
-import org.jfabric.driver.link.DatagramSources;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.TransmitOperation;
-import org.jfabric.driver.link.WatchedDescriptors;
+import org.jfabric.driver.link.support.DatagramChannel;
+import org.jfabric.driver.link.support.DatagramQueue;
+import org.jfabric.driver.link.support.DatagramSources;
+import org.jfabric.driver.link.support.WatchedDescriptors;
 import org.jfabric.driver.resource.ResourceTask;
 
 import java.util.ArrayList;

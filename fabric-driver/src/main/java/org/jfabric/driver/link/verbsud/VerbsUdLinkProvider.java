@@ -24,13 +24,13 @@ import org.jfabric.driver.ffi.VerbsLibraries;
 import org.jfabric.driver.ffi.VerbsUnavailableException;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ChannelLimits;
-import org.jfabric.driver.link.HostNames;
-import org.jfabric.driver.link.InfoComparison;
-import org.jfabric.driver.link.InfoNarrowing;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.support.HostNames;
+import org.jfabric.driver.link.support.InfoComparison;
+import org.jfabric.driver.link.support.InfoNarrowing;
 
 import java.util.List;
 import java.util.function.Supplier;

@@ -10,8 +10,8 @@ import org.jfabric.driver.ffi.Ibverbs;
 import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.VerbsLibraries;
-import org.jfabric.driver.link.HostNames;
-import org.jfabric.driver.link.LocalAddresses;
+import org.jfabric.driver.link.support.HostNames;
+import org.jfabric.driver.link.support.LocalAddresses;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

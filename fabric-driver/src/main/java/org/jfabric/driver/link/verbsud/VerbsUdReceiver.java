@@ -5,8 +5,8 @@ import org.jfabric.Flags;
 import org.jfabric.driver.ffi.ReceiveRequests;
 import org.jfabric.driver.ffi.VerbsDataPath;
 import org.jfabric.driver.ffi.WorkCompletions;
-import org.jfabric.driver.link.DatagramChannel;
-import org.jfabric.driver.link.DatagramSources;
+import org.jfabric.driver.link.support.DatagramChannel;
+import org.jfabric.driver.link.support.DatagramSources;
 
 /**
  * The receives of one queue pair: slots of registered memory, all of them with the card but those whose datagrams wait

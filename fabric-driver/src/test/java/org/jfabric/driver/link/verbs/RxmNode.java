@@ -6,9 +6,9 @@ import org.jfabric.driver.ffi.FakeVerbs;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.LocalEndpoint;
-import org.jfabric.driver.link.Strangers;
 import org.jfabric.driver.link.rxm.RxmLink;
 import org.jfabric.driver.link.rxm.RxmSettings;
+import org.jfabric.driver.link.support.Strangers;
 
 import java.util.LinkedHashMap;
 import java.util.Map;

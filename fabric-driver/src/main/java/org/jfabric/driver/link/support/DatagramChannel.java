@@ -1,7 +1,11 @@
-package org.jfabric.driver.link;
+package org.jfabric.driver.link.support;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.TransmitOperation;
 
 /**
  * A remote address as one endpoint for datagrams sees it. There is no connection: the channel is up as soon as it is

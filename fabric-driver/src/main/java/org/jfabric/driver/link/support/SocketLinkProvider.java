@@ -1,4 +1,4 @@
-package org.jfabric.driver.link;
+package org.jfabric.driver.link.support;
 
 import org.jfabric.AddressFormat;
 import org.jfabric.EndpointType;
@@ -9,6 +9,7 @@ import org.jfabric.Reason;
 import org.jfabric.SocketName;
 import org.jfabric.Verdict;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package org.jfabric.driver.link;
+package org.jfabric.driver.link.support;
 
 /**
  * Notes whether something that waits for a peer makes progress: a message has {@link #LEAST_BYTES} or its end within

@@ -1,4 +1,4 @@
-package org.jfabric.driver.link;
+package org.jfabric.driver.link.support;
 
 import org.jfabric.ProtocolErrno;
 

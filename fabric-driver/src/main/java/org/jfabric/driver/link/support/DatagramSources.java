@@ -1,4 +1,4 @@
-package org.jfabric.driver.link;
+package org.jfabric.driver.link.support;
 
 /**
  * The channels of one endpoint for datagrams by the key of their remote end: a lookup for each datagram, without an

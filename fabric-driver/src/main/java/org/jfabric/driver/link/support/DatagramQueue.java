@@ -1,6 +1,7 @@
-package org.jfabric.driver.link;
+package org.jfabric.driver.link.support;
 
 import java.util.Arrays;
+import org.jfabric.driver.link.TransmitOperation;
 
 /**
  * Messages of one endpoint for datagrams that wait to be sent, to whomever, in the order of posting. It grows to as

@@ -1,4 +1,4 @@
-package org.jfabric.driver.link;
+package org.jfabric.driver.link.support;
 
 import org.jfabric.AddressFormat;
 import org.jfabric.AddressVectorType;
@@ -16,6 +16,9 @@ import org.jfabric.Threading;
 import org.jfabric.TrafficClass;
 import org.jfabric.Verdict;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.driver.link.PieceList;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
 import java.util.List;

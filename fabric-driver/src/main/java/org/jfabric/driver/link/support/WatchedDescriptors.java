@@ -1,5 +1,6 @@
-package org.jfabric.driver.link;
+package org.jfabric.driver.link.support;
 
+import org.jfabric.driver.link.LinkServices;
 import org.jfabric.ffi.Epoll;
 
 import java.util.ArrayList;
