@@ -58,6 +58,7 @@ final class DriverWiring implements AutoCloseable {
     private final Engine engine;
     private final ProgressAgent progress;
     private final DriverConductor conductor;
+    private final CycleClock clock;
 
     /**
      * Wires a driver.
@@ -92,7 +93,7 @@ final class DriverWiring implements AutoCloseable {
                 conductorInbox.waker(watcher::wake);
             }
             SharedFiles files = new SharedFiles(directory.fd(), owner, cnc.counters());
-            CycleClock clock = new CycleClock();
+            clock = new CycleClock();
             DriverLinkServices services = new DriverLinkServices(
                 directory.path(), files, resource, watcher, progressInbox, clock, cnc.countersManager(), cnc);
             List<Link> links = new ArrayList<>();
@@ -138,6 +139,11 @@ final class DriverWiring implements AutoCloseable {
 
     SystemCounters counters() {
         return cnc.counters();
+    }
+
+    /** Of the data path's cycle. */
+    CycleClock clock() {
+        return clock;
     }
 
     long cncAddress() {

@@ -59,7 +59,7 @@ public final class FabricDriver implements AutoCloseable {
                 progressRunner = new AgentRunner(
                     new ParkingIdleStrategy(
                         wiring.progress(), wiring.watcher(), wiring.conductorInbox(), wiring.counters(),
-                        wiring.cncAddress(), threading.idleSpinCount(), threading.parkTimeoutNs()),
+                        wiring.clock(), wiring.cncAddress(), threading.idleSpinNs(), threading.parkTimeoutNs()),
                     wiring.errorHandler(), null, new SharedAgent(wiring));
                 conductorRunner = null;
                 invoked = null;

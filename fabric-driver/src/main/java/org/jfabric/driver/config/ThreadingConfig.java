@@ -30,12 +30,13 @@ public final class ThreadingConfig {
         .why("Keep the conductor off the cores of your own threads; -1 leaves it to the scheduler. Only DEDICATED "
             + "has a thread of its own for it.");
 
-    /** {@code jfabric.threading.idleSpinCount}. */
-    public static final Option<Integer> IDLE_SPIN_COUNT = Option.count("jfabric.threading.idleSpinCount")
-        .defaultsTo(1_000)
-        .range(0, 1_000_000_000)
-        .why("Cycles without work before a SHARED driver parks. Raise it where messages come in short pauses and "
-            + "the wake-up costs more than the spinning; lower it to give the core back sooner.");
+    /** {@code jfabric.threading.idleSpinNs}. */
+    public static final Option<Long> IDLE_SPIN_NS = Option.durationNs("jfabric.threading.idleSpinNs")
+        .defaultsTo(100_000L)
+        .range(0L, 10_000_000_000L)
+        .why("Longest time without work before a SHARED driver parks; after its first 2 us others that want the "
+            + "core get it between two looks. Raise it where messages come in short pauses and the wake-up costs "
+            + "more than the spinning; lower it to use the processor less.");
 
     /** {@code jfabric.threading.parkTimeoutNs}. */
     public static final Option<Long> PARK_TIMEOUT_NS = Option.durationNs("jfabric.threading.parkTimeoutNs")
@@ -46,19 +47,19 @@ public final class ThreadingConfig {
 
     static final OptionGroup GROUP = new OptionGroup(
         "threading", "Threads and cores",
-        List.of(MODE, PROGRESS_CPU, CONDUCTOR_CPU, IDLE_SPIN_COUNT, PARK_TIMEOUT_NS));
+        List.of(MODE, PROGRESS_CPU, CONDUCTOR_CPU, IDLE_SPIN_NS, PARK_TIMEOUT_NS));
 
     private final ThreadingMode mode;
     private final int progressCpu;
     private final int conductorCpu;
-    private final int idleSpinCount;
+    private final long idleSpinNs;
     private final long parkTimeoutNs;
 
     ThreadingConfig(ConfigSource source) {
         mode = source.value(MODE);
         progressCpu = source.value(PROGRESS_CPU);
         conductorCpu = source.value(CONDUCTOR_CPU);
-        idleSpinCount = source.value(IDLE_SPIN_COUNT);
+        idleSpinNs = source.value(IDLE_SPIN_NS);
         parkTimeoutNs = source.value(PARK_TIMEOUT_NS);
         source.check(
             mode != ThreadingMode.DEDICATED || progressCpu < 0 || progressCpu != conductorCpu,
@@ -94,12 +95,12 @@ public final class ThreadingConfig {
     }
 
     /**
-     * Cycles without work before a SHARED driver parks.
+     * Longest time without work before a SHARED driver parks.
      *
-     * @return 0 or more.
+     * @return nanoseconds, 0 to 10 s.
      */
-    public int idleSpinCount() {
-        return idleSpinCount;
+    public long idleSpinNs() {
+        return idleSpinNs;
     }
 
     /**

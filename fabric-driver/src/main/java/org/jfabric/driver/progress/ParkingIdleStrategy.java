@@ -2,6 +2,7 @@ package org.jfabric.driver.progress;
 
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.IdleStrategy;
+import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.DescriptorWatcher;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.Inbox;
@@ -10,7 +11,7 @@ import org.jfabric.driver.resource.SystemCounters;
 import org.jfabric.layout.CncDescriptor;
 
 /**
- * Puts a SHARED driver's thread to sleep in the native epoll when it was idle for some cycles.
+ * Puts a SHARED driver's thread to sleep in the native epoll when it was idle for a moment.
  *
  * <p>Protocol with everybody who commits to memory that the driver reads: the driver stores {@code parked}, fences,
  * looks at everything once more, then sleeps; the others commit, fence, load {@code parked} and ring if it is set. So
@@ -25,10 +26,10 @@ public final class ParkingIdleStrategy implements IdleStrategy {
     private final DescriptorWatcher watcher;
     private final Inbox inbox;
     private final SystemCounters counters;
+    private final CycleClock clock;
+    private final IdleWindow window;
     private final long parkedAddress;
-    private final int spinLimit;
     private final int timeoutMs;
-    private int idleCycles;
 
     /**
      * A strategy for one thread.
@@ -37,8 +38,9 @@ public final class ParkingIdleStrategy implements IdleStrategy {
      * @param watcher       slept in.
      * @param inbox         of the thread; its events are handled in the sleep's end.
      * @param counters      of the driver.
+     * @param clock         of the cycle.
      * @param cncAddress    native address of the {@code cnc} file.
-     * @param spinLimit     cycles without work before sleep.
+     * @param spinNs        longest time without work before sleep.
      * @param parkTimeoutNs longest sleep in nanoseconds.
      */
     public ParkingIdleStrategy(
@@ -46,22 +48,24 @@ public final class ParkingIdleStrategy implements IdleStrategy {
         DescriptorWatcher watcher,
         Inbox inbox,
         SystemCounters counters,
+        CycleClock clock,
         long cncAddress,
-        int spinLimit,
+        long spinNs,
         long parkTimeoutNs) {
         this.progress = progress;
         this.watcher = watcher;
         this.inbox = inbox;
         this.counters = counters;
+        this.clock = clock;
+        this.window = new IdleWindow(spinNs);
         this.parkedAddress = cncAddress + CncDescriptor.PARKED_OFFSET;
-        this.spinLimit = spinLimit;
         this.timeoutMs = (int) Math.max(1, parkTimeoutNs / NANOS_PER_MS);
     }
 
     @Override
     public void idle(int workCount) {
         if (workCount > 0) {
-            idleCycles = 0;
+            window.onWork(clock.nowNs());
         } else {
             idle();
         }
@@ -69,19 +73,22 @@ public final class ParkingIdleStrategy implements IdleStrategy {
 
     @Override
     public void idle() {
-        if (idleCycles < spinLimit) {
-            idleCycles++;
-            Thread.onSpinWait();
-        } else if (progress.hasScheduled()) {
-            Thread.yield();
-        } else {
-            park();
+        switch (window.onIdle(clock.nowNs())) {
+            case LOOK -> Thread.onSpinWait();
+            case YIELD -> Thread.yield();
+            default -> {
+                if (progress.hasScheduled()) {
+                    Thread.yield();
+                } else {
+                    park();
+                }
+            }
         }
     }
 
     @Override
     public void reset() {
-        idleCycles = 0;
+        window.onWoken();
     }
 
     private void park() {
@@ -97,7 +104,7 @@ public final class ParkingIdleStrategy implements IdleStrategy {
         progress.onWoken();
         // after a mere timeout one cycle is enough: an idle driver must not spin for each of them
         if (work > 0) {
-            idleCycles = 0;
+            window.onWoken();
         }
     }
 

@@ -56,7 +56,7 @@ final class SoakDrivers implements AutoCloseable {
             options.put("jfabric.queue.slabLengthBytes", "65536");
         }
         if (random.nextInt(4) == 0) {
-            options.put("jfabric.threading.idleSpinCount", "0");
+            options.put("jfabric.threading.idleSpinNs", "0");
         }
         try {
             for (int i = 0; i < setup.drivers(); i++) {

@@ -196,9 +196,14 @@ final class TcpConnection extends Watched {
         if (output.writeWhole(message)) {
             return true;
         }
-        lost(FabricErrno.ECONNABORTED);
+        lost(awaitsAnswer() ? FabricErrno.ECONNREFUSED : FabricErrno.ECONNABORTED);
         link.heat(this);
         return false;
+    }
+
+    /** Whether we have asked for it and nothing has come yet. */
+    private boolean awaitsAnswer() {
+        return state == GREETING && !isIncoming && !input.isInMessage();
     }
 
     /** The request is known and its answer will take long. */
@@ -374,6 +379,11 @@ final class TcpConnection extends Watched {
 
     /** The peer has closed it, or the system has given it up. */
     void ended() {
+        if (awaitsAnswer()) {
+            // in order or by a reset, which one is a matter of what it had not read: nobody takes the request there
+            lost(FabricErrno.ECONNREFUSED);
+            return;
+        }
         // in the middle of a message nobody ends in an orderly way; a read that was told of a reset has not said so
         boolean isBroken = input.isInMessage() || port.isReset();
         lost(fault != 0 ? fault : isBroken ? FabricErrno.ECONNRESET : owner.errnoOfEnd());

@@ -346,6 +346,26 @@ class TcpFaultTest {
         assertFalse(seen.ups > 0);
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldCallAnEndBeforeTheAnswerARefusal(boolean isReset) throws IOException {
+        try (ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            Recorder seen = victim.connect("fi_sockaddr_in://127.0.0.1:" + server.getLocalPort());
+            Socket socket = server.accept();
+            await(() -> available(socket) >= 40);
+            if (isReset) {
+                socket.setSoLinger(true, 0);
+            } else {
+                // what is not read would make the close a reset
+                socket.getInputStream().readNBytes(40);
+            }
+            socket.close();
+            await(() -> seen.downs == 1);
+            assertEquals(FabricErrno.ECONNREFUSED, seen.downErrno);
+            assertEquals(0, seen.ups);
+        }
+    }
+
     @Test
     void shouldGiveUpOnAPeerThatAcceptsAndSaysNothing() throws IOException {
         try (ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {

@@ -184,6 +184,28 @@ class TcpMsgFaultTest {
         assertEquals(List.of(), incoming.requests);
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldCallAnEndBeforeTheAnswerARefusal(boolean isReset) throws IOException {
+        try (ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            Connecting refused = new Connecting();
+            victim.link.connections().connect(
+                victim.endpoint, "fi_sockaddr_in://127.0.0.1:" + server.getLocalPort(), NONE, refused);
+            Socket socket = server.accept();
+            sockets.add(socket);
+            await(() -> available(socket) >= message(CmMessage.REQUEST).length);
+            if (isReset) {
+                socket.setSoLinger(true, 0);
+            } else {
+                // what is not read would make the close a reset
+                socket.getInputStream().readNBytes(socket.getInputStream().available());
+            }
+            socket.close();
+            await(() -> refused.errno != 0);
+            assertEquals(FabricErrno.ECONNREFUSED, refused.errno);
+        }
+    }
+
     @Test
     void shouldNotWaitForTheRestOfARequest() throws IOException {
         Socket half = stranger();
