@@ -72,6 +72,11 @@ final class Targets {
             return new Ucx(older, newer);
         }
 
+        /** The older one, or the only one. */
+        String any() {
+            return older.equals(ABSENT) ? newer : older;
+        }
+
         private static boolean isNewer(String version) {
             String[] numbers = version.split("[^0-9]+");
             if (numbers.length < 2 || numbers[0].isEmpty()) {
@@ -160,7 +165,7 @@ final class Targets {
     /** What was met before and must stay so. */
     private void asBefore() {
         for (int size : new int[] {65_536, MIB}) {
-            Target.Reference other = new Target.Reference(cell(ucx.older, Pass.STREAM, size), 1);
+            Target.Reference other = new Target.Reference(cell(ucx.any(), Pass.STREAM, size), 1);
             Target.Reference copy = new Target.Reference(cell(Contenders.COPY, Pass.STREAM, size), COPY_FACTOR);
             targets.add(new Target("bandwidth of " + size / 1024 + " KiB against the smaller of UCX and 0.9 x a copy",
                 own(Pass.STREAM, size), Metric.BANDWIDTH, List.of(other, copy), 1.0, 1.0, other));

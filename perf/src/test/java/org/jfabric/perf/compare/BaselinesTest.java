@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.BitSet;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import org.jfabric.ffi.Affinity;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -18,34 +16,12 @@ class BaselinesTest {
     @TempDir
     Path folder;
 
-    /** Both sides, one of them in a thread of its own. */
-    private void exchange(SideKind kind, int sizeBytes) throws Exception {
-        CountDownLatch armed = new CountDownLatch(1);
-        try (Side pong = kind.open(side(SideRole.PONG, sizeBytes));
-            Side ping = kind.open(side(SideRole.PING, sizeBytes))) {
-            pong.connect();
-            ping.connect();
-            CompletableFuture<Long> answered = CompletableFuture.supplyAsync(() -> {
-                pong.arm(Pass.EXCHANGE);
-                armed.countDown();
-                return pong.run(Pass.EXCHANGE, 65);
-            });
-            armed.await();
-            assertTrue(ping.run(Pass.EXCHANGE, 65) > 0);
-            assertEquals(0, answered.get());
-        }
-    }
-
-    private SideSettings side(SideRole role, int sizeBytes) {
-        return new SideSettings(role, Pass.EXCHANGE, sizeBytes, folder.resolve("cell"), 0, 0, 0, true);
-    }
-
     @Test
     void shouldExchangeMessagesOverSockets() throws Exception {
-        exchange(SideKind.BARE_TCP, 64);
-        exchange(SideKind.BARE_TCP, 1 << 20);
-        exchange(SideKind.BARE_UDP, 64);
-        exchange(SideKind.BARE_UDP, BarePort.MOST_DATAGRAM_BYTES);
+        Exchange.run(SideKind.BARE_TCP, 64, folder.resolve("cell"));
+        Exchange.run(SideKind.BARE_TCP, 1 << 20, folder.resolve("cell"));
+        Exchange.run(SideKind.BARE_UDP, 64, folder.resolve("cell"));
+        Exchange.run(SideKind.BARE_UDP, BarePort.MOST_DATAGRAM_BYTES, folder.resolve("cell"));
     }
 
     private static SideSettings settings(Pass pass, int sizeBytes) {
