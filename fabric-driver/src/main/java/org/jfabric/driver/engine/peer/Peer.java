@@ -12,6 +12,7 @@ import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.FaultPoint;
 
 import java.nio.charset.StandardCharsets;
 
@@ -585,14 +586,16 @@ public final class Peer extends ChannelHandler {
      * @param errno told to the other side.
      */
     public void close(int errno) {
-        Channel open = channel;
         state = DOWN;
-        channel = null;
         outbox.clear();
         held.close();
         entryOrder.clear();
         pulls.clearControl();
         acknowledgements.clear();
+        // in front of the next lines, which cannot be done again: the other side would never see it go
+        FaultPoint.pass();
+        Channel open = channel;
+        channel = null;
         if (open != null) {
             open.close(errno);
         }

@@ -8,6 +8,7 @@ import org.jfabric.driver.engine.complete.DriverShare;
 import org.jfabric.driver.engine.complete.HeldBack;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.peer.Peer;
+import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.layout.Words;
 
@@ -99,6 +100,7 @@ final class BufferedReceives extends HeldBack {
         }
         SlabCell cell = cells.take();
         Words.copy(address, cell.address, length);
+        FaultPoint.pass();
         cell.set(peer, flags & Receiver.MESSAGE_BITS, 0, data, length);
         peer.passed(length);
         if (!mayOverrun) {

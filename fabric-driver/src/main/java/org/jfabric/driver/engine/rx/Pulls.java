@@ -4,6 +4,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.driver.engine.peer.Peer;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.resource.FaultPoint;
 
 /**
  * Fetching of announced payloads: in one copy where the link can reach the sender's region, else in segments; then the
@@ -132,6 +133,7 @@ final class Pulls {
     }
 
     private void end(ReceiveOperation operation, int errno) {
+        FaultPoint.pass();
         Peer peer = operation.peer;
         if (peer.entryOrder().isEmpty()
             || receiver.isTurnOf(operation, ReceiveOperation.ENDED_TO_TELL, operation.received, errno)) {

@@ -14,6 +14,7 @@ import org.jfabric.driver.engine.peer.PeerTable;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.resource.CycleClock;
+import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.Words;
@@ -441,6 +442,8 @@ public final class Receiver {
 
     /** Writes the entry of a receive whose message is placed, and ends it. */
     void end(ReceiveOperation operation) {
+        // a fault of the sender's memory must not be raised in the middle of the report, which nobody would finish
+        FaultPoint.pass();
         Peer peer = operation.peer;
         if (peer.entryOrder().isEmpty()) {
             reportSuccess(operation);
@@ -511,6 +514,7 @@ public final class Receiver {
 
     /** Writes the error entry of a receive and ends it. */
     void fail(ReceiveOperation operation, long placed, int errno) {
+        FaultPoint.pass();
         if (operation.isBuffer()) {
             multi.cancel(operation, errno);
             return;
