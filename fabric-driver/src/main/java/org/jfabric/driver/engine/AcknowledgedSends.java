@@ -4,6 +4,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.FaultPoint;
 
 /**
  * Sends that take another way than the plain ones: those with a fence, and those with a level that only the peer can
@@ -112,6 +113,8 @@ final class AcknowledgedSends {
         // the loopback link acknowledges inside of the call; what is awaited of the link keeps it from ending there
         operation.state = TransmitOperation.AWAITING;
         int result = peer.channel().send(operation, peer.grant());
+        // a fault behind the next lines would leave it in the link's hands, which never reports a send that is done
+        FaultPoint.pass();
         if (result < 0) {
             operation.state = TransmitOperation.QUEUED;
             return result;

@@ -4,6 +4,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.client.PeekFlags;
 import org.jfabric.driver.engine.match.TagMatcher;
+import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.layout.Words;
 
@@ -92,6 +93,7 @@ final class BufferedReceives extends ReceiveMode {
         }
         SlabCell cell = cells.take();
         Words.copy(address, cell.address, length);
+        FaultPoint.pass();
         cell.set(peer, flags & ReceiveOperation.MESSAGE_BITS, 0, data, length);
         peer.passed(length);
         if (!mayOverrun) {

@@ -1,6 +1,7 @@
 package org.jfabric.driver.engine;
 
 import org.jfabric.Flags;
+import org.jfabric.driver.resource.FaultPoint;
 
 /**
  * Ends receives: makes room for others, writes the entries, and gives the records back. Entries of one peer's messages
@@ -26,6 +27,8 @@ final class EndedReceives {
 
     /** Writes the entry of a receive whose message is placed, and ends it. */
     void end(ReceiveOperation operation) {
+        // a fault of the sender's memory must not be raised in the middle of the report, which nobody would finish
+        FaultPoint.pass();
         Peer peer = operation.peer;
         if (peer.entryOrder().isEmpty()) {
             reportSuccess(operation);
@@ -37,6 +40,7 @@ final class EndedReceives {
 
     /** Writes the error entry of a receive and ends it. */
     void fail(ReceiveOperation operation, long placed, int errno) {
+        FaultPoint.pass();
         Peer peer = operation.peer;
         if (peer == null) {
             operation.mode.cancel(operation, errno);

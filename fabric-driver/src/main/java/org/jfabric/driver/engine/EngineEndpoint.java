@@ -8,6 +8,7 @@ import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.resource.FaultPoint;
 
 import java.util.List;
 
@@ -416,6 +417,7 @@ public final class EngineEndpoint extends EndpointPort {
     void close(int errno) {
         closed = true;
         ended = true;
+        notePendingFault();
         if (connection == null) {
             for (Link link : links) {
                 link.detach(local);
@@ -429,6 +431,7 @@ public final class EngineEndpoint extends EndpointPort {
             try {
                 // again does nothing for those that are closed already
                 peers.all().forEach(peer -> peer.close(errno));
+                FaultPoint.pass();
                 told = true;
             } catch (InternalError ex) {
                 // of a peer's memory: it must not keep this endpoint half open
@@ -437,6 +440,15 @@ public final class EngineEndpoint extends EndpointPort {
         }
         sender.close();
         receiver.close();
+    }
+
+    /** Of somebody's memory: raised later it would keep this endpoint half open. */
+    private void notePendingFault() {
+        try {
+            FaultPoint.pass();
+        } catch (InternalError ex) {
+            engine.fault(ex);
+        }
     }
 
     private final class Local extends LocalEndpoint {

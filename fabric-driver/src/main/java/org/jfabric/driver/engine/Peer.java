@@ -13,6 +13,7 @@ import org.jfabric.driver.link.PayloadHandler;
 import org.jfabric.driver.link.SegmentChannel;
 import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.FaultPoint;
 
 import java.nio.charset.StandardCharsets;
 
@@ -563,13 +564,16 @@ final class Peer extends ChannelHandler {
      * @param errno told to the other side.
      */
     void close(int errno) {
-        Channel open = channel;
-        down();
+        state = DOWN;
         outbox.clear();
         held.close();
         entryOrder.clear();
         pulls.clearControl();
         acknowledgements.clear();
+        // in front of the next lines, which cannot be done again: the other side would never see it go
+        FaultPoint.pass();
+        Channel open = channel;
+        down();
         if (open != null) {
             open.close(errno);
         }

@@ -3,6 +3,7 @@ package org.jfabric.driver.engine;
 import org.jfabric.FabricErrno;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.resource.FaultPoint;
 
 /**
  * Fetching of announced payloads: in one copy where the link can reach the sender's region, else in segments; then the
@@ -126,6 +127,7 @@ final class Pulls {
     }
 
     private void end(ReceiveOperation operation, int errno) {
+        FaultPoint.pass();
         Peer peer = operation.peer;
         if (ends.endPull(operation, errno)) {
             tell(peer, operation);

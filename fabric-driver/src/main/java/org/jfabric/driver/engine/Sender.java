@@ -5,6 +5,7 @@ import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.FrameChannel;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.layout.MemoryRegionDescriptor;
@@ -21,6 +22,9 @@ import java.util.Set;
  * <p>A message goes at once (<em>eager</em>) if it is short enough and the receiver granted credit for it; else it is
  * <em>announced</em> and its payload waits here until the receiver has taken it. What neither can begin now waits in
  * its peer's queue, in order, and keeps nobody else waiting.
+ *
+ * <p>An operation ends in one entry also if an access to the memory of somebody else failed just before: the fault is
+ * raised in front of the report, where {@link #recover} finds the operation unreported, and never in the middle of it.
  *
  * <p>Owner: progress agent.
  */
@@ -249,6 +253,7 @@ final class Sender {
      * @param operation not in any list.
      */
     void complete(TransmitOperation operation) {
+        FaultPoint.pass();
         if (order == null) {
             reportSuccess(operation);
         } else {
@@ -279,6 +284,7 @@ final class Sender {
      * @param errno     positive fabric errno.
      */
     void fail(TransmitOperation operation, int errno) {
+        FaultPoint.pass();
         operation.awaited = 0;
         operation.failure = 0;
         if (order == null) {

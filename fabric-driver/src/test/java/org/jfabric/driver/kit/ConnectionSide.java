@@ -21,6 +21,8 @@ import org.jfabric.PassiveEndpoint;
 import org.jfabric.test.Deadline;
 
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntSupplier;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -32,6 +34,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 public final class ConnectionSide {
     public static final byte[] NONE = {};
     private static final long DEADLINE_NS = Deadline.ns(20);
+    /** Looks without a pause; an embedded pair has mostly what it needs after them. */
+    private static final int BUSY_TRIES = 16;
+    private static final long PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(50);
 
     public final FabricNode node;
     public final Info info;
@@ -60,11 +65,16 @@ public final class ConnectionSide {
     }
 
     public ConnectionSide(FabricPair pair, FabricNode node, Info hints) {
+        this(pair, node, hints, 1024);
+    }
+
+    /** With an event queue of that many entries. */
+    public ConnectionSide(FabricPair pair, FabricNode node, Info hints, int eventQueueSize) {
         this.pair = pair;
         this.node = node;
         pair.setup.assumeCarried(hints);
         info = node.fabric.info(hints.copy().linkName(pair.setup.connectedLink())).best();
-        events = node.fabric.openEventQueue(new EventQueueAttr().size(1024));
+        events = node.fabric.openEventQueue(new EventQueueAttr().size(eventQueueSize));
         cq = node.domain.openCompletionQueue(
             new CompletionQueueAttr().size(512).format(CompletionFormat.TAGGED));
     }
@@ -200,14 +210,17 @@ public final class ConnectionSide {
         return next;
     }
 
-
     private int await(String what, IntSupplier call) {
         long deadline = System.nanoTime() + DEADLINE_NS;
         int result;
+        int tries = 0;
         while ((result = call.getAsInt()) == -FabricErrno.EAGAIN) {
             assertTrue(System.nanoTime() - deadline < 0, what);
             pair.pump();
-            Thread.yield();
+            if (++tries > BUSY_TRIES) {
+                // who yields to a busy process waits for its whole time slice, who sleeps a little does not
+                LockSupport.parkNanos(PAUSE_NS);
+            }
         }
         return result;
     }

@@ -1,0 +1,72 @@
+package org.jfabric.driver.engine;
+
+import org.jfabric.Flags;
+import org.jfabric.driver.engine.late.LateFault;
+import org.jfabric.driver.engine.late.LateFaultLoader;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/**
+ * In compiled code a fault of shared memory is raised at some safepoint behind the access, wherever the compiler has
+ * left one. Here it is raised behind each call in turn.
+ */
+@Isolated("there is one late fault")
+class EngineLateFaultTest {
+    private static final int MOST_PLACES = 1000;
+
+    private final Class<?> run;
+
+    EngineLateFaultTest() throws ClassNotFoundException {
+        String name = LateFaultRun.class.getName();
+        run = new LateFaultLoader(EngineLateFaultTest.class.getClassLoader(), name).loadClass(name);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0, true, 8", "0, false, 8", "0, true, 100000", "0, false, 100000",
+        "DELIVERY, true, 8", "DELIVERY, false, 8", "DELIVERY, true, 100000", "DELIVERY, false, 100000",
+        "MATCH, true, 8", "MATCH, false, 8", "MATCH, true, 100000", "MATCH, false, 100000",
+    })
+    void shouldEndEachOperationOnceWhereverTheFaultIsRaised(String name, boolean receivesFirst, int length)
+        throws ReflectiveOperationException {
+        long level = name.equals("DELIVERY") ? Flags.DELIVERY_COMPLETE
+            : name.equals("MATCH") ? Flags.MATCH_COMPLETE : 0;
+        var exchange = run.getMethod("exchange", long.class, boolean.class, int.class, int.class);
+        List<String> wrong = new ArrayList<>();
+        int calls = 0;
+        do {
+            String seen = (String) exchange.invoke(null, level, receivesFirst, length, calls);
+            if (!seen.isEmpty()) {
+                wrong.add(seen);
+            }
+            assertTrue(++calls < MOST_PLACES, LateFault::place);
+        } while (LateFault.hasFurtherPlaces());
+        assertEquals(List.of(), wrong);
+        assertTrue(calls > 1, "it was raised nowhere but at the first fault point");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {8, 100_000})
+    void shouldEndWhatIsUnderWayToAClientWhoseEndIsInterrupted(int length) throws ReflectiveOperationException {
+        var end = run.getMethod("end", int.class, int.class);
+        List<String> wrong = new ArrayList<>();
+        int calls = 0;
+        do {
+            String seen = (String) end.invoke(null, length, calls);
+            if (!seen.isEmpty()) {
+                wrong.add(seen);
+            }
+            assertTrue(++calls < MOST_PLACES, LateFault::place);
+        } while (LateFault.hasFurtherPlaces());
+        assertEquals(List.of(), wrong);
+        assertTrue(calls > 1, "it was raised nowhere but at the first fault point");
+    }
+}

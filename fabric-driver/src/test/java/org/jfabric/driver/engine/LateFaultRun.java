@@ -1,0 +1,191 @@
+package org.jfabric.driver.engine;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.Flags;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.engine.late.LateFault;
+import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
+import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.driver.link.scripted.StepServices;
+import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.layout.MemoryRegionDescriptor;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/** Two clients of one driver, one message, one {@link LateFault}: what each of them sees. In a loader of its own. */
+public final class LateFaultRun {
+    private static final int MEMORY = 1 << 17;
+    private static final long KIND = Flags.TAGGED | Flags.COMPLETION;
+    private static final int CYCLES = 6;
+
+    private final Engine engine;
+    private final Client sender;
+    private final Client receiver;
+    private final long toReceiver;
+    /** Calls behind which another fault is raised while the receiver is ended for the first; negative for none. */
+    private final int callsOfSecond;
+    private boolean ending;
+
+    private LateFaultRun(int callsOfSecond) {
+        this.callsOfSecond = callsOfSecond;
+        Link link = new LoopbackLinkProvider().open(
+            new StepServices(new Script(1)), DriverConfig.builder().directory(Path.of("/tmp/rig")).build());
+        engine = new Engine(
+            new EngineSettings(1 << 20, 1 << 14, 4, 4, true), List.of(link), error -> { });
+        sender = new Client("sender");
+        receiver = new Client("receiver");
+        toReceiver = sender.addresses.insert(receiver.endpoint.settings().address());
+    }
+
+    private final class Client {
+        final CompletionReader completions = new CompletionReader(256);
+        final AddressTable addresses = new AddressTable();
+        final long memory = UnsafeApi.allocateMemory(MEMORY);
+        final EngineSession session = new EngineSession(7, new Silent());
+        final EngineEndpoint endpoint;
+        final long buf;
+
+        Client(String name) {
+            RegisteredRegion region = new RegisteredRegion(1, 0x1_0000_0042L, memory, MEMORY, () -> { });
+            buf = MemoryRegionDescriptor.address(session.regions().add(region), 0x42, 0);
+            engine.addCompletionQueue(completions.writer);
+            endpoint = engine.addEndpoint(
+                session, new EndpointSettings(
+                    3, name, "jfabric://rig/" + name, 0, 16, 16, 64, MEMORY, Flags.SOURCE, 8192, false, new byte[0]),
+                List.of(LoopbackLinkProvider.NAME), addresses, completions.writer, completions.writer);
+        }
+
+        /** Empty if there is exactly one entry; a receive may have to be cancelled for it. */
+        String wrongEntries(long context) {
+            List<CompletionReader.Entry> entries = completions.takeAll();
+            if (entries.isEmpty()) {
+                endpoint.cancel(context);
+                entries = completions.takeAll();
+            }
+            return entries.size() == 1 && entries.getFirst().context() == context ? ""
+                : endpoint.settings().address() + " has " + entries + " instead of one entry of " + context + "; ";
+        }
+
+        void free() {
+            completions.free();
+            UnsafeApi.freeMemory(memory);
+        }
+    }
+
+    private static final class Silent extends SessionListener {
+        @Override
+        public void onCorruption(long clientId, String reason) {
+            throw new AssertionError(reason);
+        }
+
+        @Override
+        public void onCompletionQueueOverrun(long clientId, long cqId) {
+            throw new AssertionError("completion queue " + cqId + " overran");
+        }
+
+        @Override
+        public void onPeerDown(long clientId, long endpointId, long fiAddr, int errno, int provErrno, String peer) {
+        }
+    }
+
+    /** Nobody's file is cut: both clients go on, and each has one entry for the message. */
+    public static String exchange(long level, boolean receivesFirst, int length, int calls) {
+        LateFaultRun run = new LateFaultRun(-1);
+        String wrong = run.deliver(0, true, 64, 1);
+        LateFault.arm(calls);
+        wrong += run.deliver(level, receivesFirst, length, 2);
+        String place = LateFault.place();
+        // and nothing is left of it
+        wrong += run.deliver(level, true, length, 3);
+        wrong += run.outstanding(run.sender) + run.outstanding(run.receiver);
+        run.close();
+        return wrong.isEmpty() ? "" : wrong + "raised at " + place;
+    }
+
+    /** The receiver is ended because of the fault, and meanwhile another one is raised. */
+    public static String end(int length, int calls) {
+        LateFaultRun run = new LateFaultRun(calls);
+        run.receiver.endpoint.receive(KIND, run.receiver.buf, length, -1, 5, 0, 1);
+        run.sender.endpoint.receive(KIND, run.sender.buf, length, -1, 9, 0, 2);
+        LateFault.arm(0);
+        run.sender.endpoint.send(KIND, run.sender.buf, length, run.toReceiver, 5, 0, 3);
+        // announced, and not received
+        run.sender.endpoint.send(KIND, run.sender.buf, MEMORY, run.toReceiver, 6, 0, 4);
+        run.cycles();
+        String place = LateFault.place();
+        LateFault.disarm();
+        run.engine.closeSession(run.receiver.session);
+        run.cycles();
+        long entries = run.sender.completions.takeAll().stream().map(CompletionReader.Entry::context).distinct()
+            .filter(context -> context > 2).count();
+        String wrong = (entries == 2 ? "" : entries + " of 2 sends have ended; ") + run.outstanding(run.sender);
+        run.close();
+        return wrong.isEmpty() ? "" : wrong + "raised at " + place;
+    }
+
+    private String deliver(long level, boolean receivesFirst, int length, long context) {
+        if (receivesFirst) {
+            receive(length, context);
+        }
+        sender.endpoint.send(KIND | level, sender.buf, length, toReceiver, 5, 0, context);
+        cycles();
+        if (!receivesFirst) {
+            receive(length, context);
+            cycles();
+        }
+        LateFault.disarm();
+        cycles();
+        return sender.wrongEntries(context) + receiver.wrongEntries(context);
+    }
+
+    private void receive(int length, long context) {
+        receiver.endpoint.receive(KIND, receiver.buf, length, -1, 5, 0, context);
+    }
+
+    private String outstanding(Client client) {
+        EngineEndpoint endpoint = client.endpoint;
+        // the one receive that a client posted at its begin and nobody sends to
+        int receives = callsOfSecond < 0 ? 0 : 1;
+        return endpoint.outstandingSends() == 0 && endpoint.outstandingReceives() == receives ? ""
+            : endpoint.settings().address() + " has " + endpoint.outstandingSends() + " sends and "
+            + endpoint.outstandingReceives() + " receives; ";
+    }
+
+    private void cycles() {
+        for (int i = 0; i < CYCLES; i++) {
+            try {
+                if (engine.takeFault() != null) {
+                    recover();
+                }
+                engine.poll(16);
+                // what a fault point does, which ends each cycle
+                LateFault.onFaultPoint();
+            } catch (InternalError e) {
+                engine.fault(e);
+            }
+        }
+    }
+
+    private void recover() {
+        if (callsOfSecond < 0) {
+            engine.recover(List.of(sender.session, receiver.session));
+            return;
+        }
+        // as the progress agent does: whoever is ended is not asked for again
+        if (!ending) {
+            ending = true;
+            LateFault.fail(callsOfSecond);
+            engine.closeSession(receiver.session);
+        }
+        engine.recover(List.of(sender.session));
+    }
+
+    private void close() {
+        engine.closeSession(sender.session);
+        engine.closeSession(receiver.session);
+        sender.free();
+        receiver.free();
+    }
+}

@@ -1,0 +1,76 @@
+package org.jfabric.driver.engine.late;
+
+/**
+ * A fault of shared memory that is raised later than at the access, as the virtual machine does in compiled code. One
+ * for the whole test: {@link LateFaultLoader} has the code under test call it.
+ */
+public final class LateFault {
+    private static boolean armed;
+    private static boolean pending;
+    private static int left;
+    private static boolean raised;
+    private static boolean last;
+    private static String place;
+
+    private LateFault() {
+    }
+
+    /** The next copy of memory fails, which is noticed behind so many calls, or at the next fault point. */
+    public static void arm(int calls) {
+        armed = true;
+        pending = false;
+        raised = false;
+        last = false;
+        left = calls;
+        place = "nowhere";
+    }
+
+    /** As if an access had failed just now. */
+    public static void fail(int calls) {
+        arm(calls);
+        pending = true;
+    }
+
+    /** Nothing fails any more. */
+    public static void disarm() {
+        armed = false;
+        pending = false;
+    }
+
+    /** Whether it was raised behind a call: with more calls there may be a further place. */
+    public static boolean hasFurtherPlaces() {
+        return raised && !last;
+    }
+
+    /** Where it was raised. */
+    public static String place() {
+        return place;
+    }
+
+    /** Memory was copied; called by the code under test. */
+    public static void onAccess() {
+        pending |= armed && !raised;
+    }
+
+    /** A call has returned; called by the code under test. */
+    public static void onReturn() {
+        if (pending && --left < 0) {
+            raise();
+        }
+    }
+
+    /** A fault point; called by the code under test. */
+    public static void onFaultPoint() {
+        if (pending) {
+            last = true;
+            raise();
+        }
+    }
+
+    private static void raise() {
+        pending = false;
+        raised = true;
+        place = new Throwable().getStackTrace()[2].toString();
+        throw new InternalError("a fault of the test");
+    }
+}
