@@ -381,6 +381,10 @@ public final class Peer extends ChannelHandler {
             schedule();
             return work;
         }
+        if (state != UP) {
+            // it went down inside of one of these calls
+            return work;
+        }
         if (credit.isGrantOwed() && channel.sendGrant(grant()) < 0) {
             grantNotSent();
             return work;
