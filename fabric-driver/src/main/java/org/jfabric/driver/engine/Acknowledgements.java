@@ -98,6 +98,10 @@ final class Acknowledgements {
                 }
                 return false;
             }
+            if (count == 0) {
+                // the channel went down inside of the call, and with it what waited
+                return true;
+            }
             head = head + 1 & waiting.length / WORDS - 1;
             count--;
         }

@@ -422,6 +422,10 @@ final class Peer extends ChannelHandler {
             schedule();
             return work;
         }
+        if (state != UP) {
+            // it went down inside of one of these calls
+            return work;
+        }
         if (frames != null && credit.isGrantOwed() && frames.sendGrant(grant()) < 0) {
             grantNotSent();
             return work;

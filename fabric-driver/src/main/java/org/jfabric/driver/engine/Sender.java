@@ -393,7 +393,13 @@ final class Sender {
      * @return false if it was not asked for.
      */
     boolean onAcknowledged(Peer peer, long id, long levels, int errno) {
-        return pool.isOver(id) || acknowledged.onAcknowledged(peer, pool.find(id), levels, errno);
+        if (pool.isOver(id)) {
+            return true;
+        }
+        TransmitOperation operation = pool.find(id);
+        // one whose entry only waits for its turn has ended, too
+        return operation != null && operation.peer == peer && operation.state == TransmitOperation.ENDED
+            || acknowledged.onAcknowledged(peer, operation, levels, errno);
     }
 
     /**

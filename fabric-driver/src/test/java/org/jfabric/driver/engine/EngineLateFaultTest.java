@@ -3,6 +3,7 @@ package org.jfabric.driver.engine;
 import org.jfabric.Flags;
 import org.jfabric.driver.engine.late.LateFault;
 import org.jfabric.driver.engine.late.LateFaultLoader;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -40,27 +41,32 @@ class EngineLateFaultTest {
         long level = name.equals("DELIVERY") ? Flags.DELIVERY_COMPLETE
             : name.equals("MATCH") ? Flags.MATCH_COMPLETE : 0;
         var exchange = run.getMethod("exchange", long.class, boolean.class, int.class, int.class);
-        List<String> wrong = new ArrayList<>();
-        int calls = 0;
-        do {
-            String seen = (String) exchange.invoke(null, level, receivesFirst, length, calls);
-            if (!seen.isEmpty()) {
-                wrong.add(seen);
-            }
-            assertTrue(++calls < MOST_PLACES, LateFault::place);
-        } while (LateFault.hasFurtherPlaces());
-        assertEquals(List.of(), wrong);
-        assertTrue(calls > 1, "it was raised nowhere but at the first fault point");
+        assertAtEveryPlace(calls -> (String) exchange.invoke(null, level, receivesFirst, length, calls));
+    }
+
+    @Test
+    void shouldEndSendsInOrderWhereverTheFaultIsRaised() throws ReflectiveOperationException {
+        var exchange = run.getMethod("exchangeInOrder", int.class);
+        assertAtEveryPlace(calls -> (String) exchange.invoke(null, calls));
     }
 
     @ParameterizedTest
     @ValueSource(ints = {8, 100_000})
     void shouldEndWhatIsUnderWayToAClientWhoseEndIsInterrupted(int length) throws ReflectiveOperationException {
         var end = run.getMethod("end", int.class, int.class);
+        assertAtEveryPlace(calls -> (String) end.invoke(null, length, calls));
+    }
+
+    private interface Trial {
+        /** What was wrong, empty for nothing. */
+        String run(int calls) throws ReflectiveOperationException;
+    }
+
+    private static void assertAtEveryPlace(Trial trial) throws ReflectiveOperationException {
         List<String> wrong = new ArrayList<>();
         int calls = 0;
         do {
-            String seen = (String) end.invoke(null, length, calls);
+            String seen = trial.run(calls);
             if (!seen.isEmpty()) {
                 wrong.add(seen);
             }

@@ -12,6 +12,7 @@ import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Two clients of one driver, one message, one {@link LateFault}: what each of them sees. In a loader of its own. */
@@ -20,6 +21,7 @@ public final class LateFaultRun {
     private static final long KIND = Flags.TAGGED | Flags.COMPLETION;
     private static final int CYCLES = 6;
 
+    private final List<Throwable> errors = new ArrayList<>();
     private final Engine engine;
     private final Client sender;
     private final Client receiver;
@@ -28,14 +30,13 @@ public final class LateFaultRun {
     private final int callsOfSecond;
     private boolean ending;
 
-    private LateFaultRun(int callsOfSecond) {
+    private LateFaultRun(int callsOfSecond, boolean isStrict) {
         this.callsOfSecond = callsOfSecond;
         Link link = new LoopbackLinkProvider().open(
             new StepServices(new Script(1)), DriverConfig.builder().directory(Path.of("/tmp/rig")).build());
-        engine = new Engine(
-            new EngineSettings(1 << 20, 1 << 14, 4, 4, true), List.of(link), error -> { });
-        sender = new Client("sender");
-        receiver = new Client("receiver");
+        engine = new Engine(new EngineSettings(1 << 20, 1 << 14, 4, 4, true), List.of(link), errors::add);
+        sender = new Client("sender", isStrict);
+        receiver = new Client("receiver", isStrict);
         toReceiver = sender.addresses.insert(receiver.endpoint.settings().address());
     }
 
@@ -47,13 +48,14 @@ public final class LateFaultRun {
         final EngineEndpoint endpoint;
         final long buf;
 
-        Client(String name) {
+        Client(String name, boolean isStrict) {
             RegisteredRegion region = new RegisteredRegion(1, 0x1_0000_0042L, memory, MEMORY, () -> { });
             buf = MemoryRegionDescriptor.address(session.regions().add(region), 0x42, 0);
             engine.addCompletionQueue(completions.writer);
             endpoint = engine.addEndpoint(
                 session, new EndpointSettings(
-                    3, name, "jfabric://rig/" + name, 0, 16, 16, 64, MEMORY, Flags.SOURCE, 8192, false, new byte[0]),
+                    3, name, "jfabric://rig/" + name, 0, 16, 16, 64, MEMORY, Flags.SOURCE, 8192, false, new byte[0])
+                    .strict(isStrict, isStrict),
                 List.of(LoopbackLinkProvider.NAME), addresses, completions.writer, completions.writer);
         }
 
@@ -92,7 +94,7 @@ public final class LateFaultRun {
 
     /** Nobody's file is cut: both clients go on, and each has one entry for the message. */
     public static String exchange(long level, boolean receivesFirst, int length, int calls) {
-        LateFaultRun run = new LateFaultRun(-1);
+        LateFaultRun run = new LateFaultRun(-1, false);
         String wrong = run.deliver(0, true, 64, 1);
         LateFault.arm(calls);
         wrong += run.deliver(level, receivesFirst, length, 2);
@@ -104,9 +106,35 @@ public final class LateFaultRun {
         return wrong.isEmpty() ? "" : wrong + "raised at " + place;
     }
 
+    /** Entries in the order of posting: the one of the message that is in hand waits for that of an older send. */
+    public static String exchangeInOrder(int calls) {
+        LateFaultRun run = new LateFaultRun(-1, true);
+        String wrong = run.deliver(0, true, 64, 1);
+        // announced, and not received before the fault
+        run.sender.endpoint.send(
+            KIND | Flags.DELIVERY_COMPLETE, run.sender.buf, 100_000, run.toReceiver, 6, 0, 2);
+        run.cycles();
+        LateFault.arm(calls);
+        run.receive(8, 3);
+        run.sender.endpoint.send(KIND | Flags.DELIVERY_COMPLETE, run.sender.buf, 8, run.toReceiver, 5, 0, 3);
+        run.cycles();
+        String place = LateFault.place();
+        LateFault.disarm();
+        wrong += run.receiver.wrongEntries(3);
+        run.receiver.endpoint.receive(KIND, run.receiver.buf, 100_000, -1, 6, 0, 4);
+        run.cycles();
+        wrong += run.receiver.wrongEntries(4);
+        List<Long> ended = run.sender.completions.takeAll().stream().map(CompletionReader.Entry::context).toList();
+        wrong += ended.equals(List.of(2L, 3L)) ? "" : "the sends ended in the order " + ended + "; ";
+        wrong += run.errors.isEmpty() ? "" : run.errors + "; ";
+        wrong += run.outstanding(run.sender) + run.outstanding(run.receiver);
+        run.close();
+        return wrong.isEmpty() ? "" : wrong + "raised at " + place;
+    }
+
     /** The receiver is ended because of the fault, and meanwhile another one is raised. */
     public static String end(int length, int calls) {
-        LateFaultRun run = new LateFaultRun(calls);
+        LateFaultRun run = new LateFaultRun(calls, false);
         run.receiver.endpoint.receive(KIND, run.receiver.buf, length, -1, 5, 0, 1);
         run.sender.endpoint.receive(KIND, run.sender.buf, length, -1, 9, 0, 2);
         LateFault.arm(0);
