@@ -104,21 +104,22 @@ final class EndedReceives {
 
     private void reportSuccess(ReceiveOperation operation) {
         pool.ending(operation);
-        complete(operation);
+        writeEntry(operation);
         release(operation);
     }
 
     /** Writes the error entry of a receive, whatever waits for its turn, and gives the record back. */
     void reportFailure(ReceiveOperation operation, long placed, int errno) {
         pool.ending(operation);
-        fail(operation.mode, operation, placed, errno);
+        operation.mode.fail(operation, placed, errno);
         release(operation);
     }
 
     /** Writes the entry of an announced message; its sender has yet to be told, unless the payload stays with it. */
     private void reportPull(ReceiveOperation operation, int errno) {
         if (errno != 0) {
-            fail(operation.mode, operation, operation.late.received, errno);
+            pool.endingLater(operation);
+            operation.mode.fail(operation, operation.late.received, errno);
             operation.late.finishErrno = errno;
             operation.state = ReceiveState.FINISHING;
             return;
@@ -147,17 +148,16 @@ final class EndedReceives {
     /** Writes the entry of a receive whose message is placed; its record is needed for some time. */
     void complete(ReceiveOperation operation) {
         pool.endingLater(operation);
+        writeEntry(operation);
+    }
+
+    private void writeEntry(ReceiveOperation operation) {
         // Most are ordinary. Where receives of all three kinds end, a call of the superclass would not be inlined.
         if (operation.mode instanceof OrdinaryReceives ordinary) {
             ordinary.complete(operation);
         } else {
             operation.mode.complete(operation);
         }
-    }
-
-    private void fail(ReceiveMode mode, ReceiveOperation operation, long placed, int errno) {
-        pool.endingLater(operation);
-        mode.fail(operation, placed, errno);
     }
 
     /** Gives the record back; its entry is written. */
