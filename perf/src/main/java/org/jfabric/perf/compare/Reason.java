@@ -41,11 +41,16 @@ final class Reason {
     }
 
     /**
-     * The two values of the round that the ratio is of.
+     * The two values of the round that the ratio is of; of a target in hand-overs its time.
      *
-     * @return a sentence, an empty text without a reference or if it is not measured.
+     * @return a sentence, an empty text without such values or if it is not measured.
      */
     static String values(Comparison run, Target.Verdict verdict) {
+        Metric time = verdict.target().metric().inHandOversOf();
+        if (verdict.measured() && time != null) {
+            return String.format(Locale.ROOT, "%,.0f %s.",
+                run.results().median(verdict.target().own(), time), time.unit());
+        }
         if (!verdict.measured() || !verdict.target().isRatio()) {
             return "";
         }

@@ -19,8 +19,8 @@ final class Rig implements AutoCloseable {
 
     private static final double NS_PER_SECOND = 1e9;
     private static final long NS_PER_MINUTE = 60_000_000_000L;
-    /** For start, last pass and profiles, which come in front of and behind the rounds. */
-    private static final long ASIDE_NS = 110_000_000_000L;
+    /** For the profiles, which come behind the rounds. */
+    private static final long PROFILES_NS = 50_000_000_000L;
     /** Rounds at most, in times of those that should be valid. */
     private static final int MOST_TIMES = 3;
 
@@ -98,7 +98,8 @@ final class Rig implements AutoCloseable {
         long started = System.nanoTime();
         long verified = verify(cells);
         Results results = new Results(rounds.wanted, rounds.maxHandOverNs);
-        rounds(cells, rounds, started, results);
+        long reserveNs = PROFILES_NS + (messages > 0 ? COLLECTIONS_TIMEOUT_NS : 0);
+        rounds(cells, rounds, started - reserveNs, results);
         JvmContender.Collected collected = collections(sizes, messages);
         if (collected.messages() >= Targets.COLLECTED_MESSAGES) {
             results.add(Targets.COLLECTED, 0, new Reading(Map.of(
@@ -111,7 +112,8 @@ final class Rig implements AutoCloseable {
     }
 
     /** So many rounds of all cells as are wanted, then more of those whose targets have too few valid ones. */
-    private void rounds(List<Cell> cells, Rounds rounds, long started, Results results) throws InterruptedException {
+    private void rounds(List<Cell> cells, Rounds rounds, long countedFromNs, Results results)
+        throws InterruptedException {
         Set<Cell> failed = new LinkedHashSet<>();
         long longest = 0;
         for (int round = 0; round < rounds.most(); round++) {
@@ -123,10 +125,10 @@ final class Rig implements AutoCloseable {
                 return;
             }
             long begin = System.nanoTime();
-            if (round > 0 && begin - started + longest + ASIDE_NS > rounds.limitNs) {
-                notes.add(String.format(Locale.ROOT, "Only %d rounds fitted into %d minutes, %d valid ones are wanted:"
-                    + " the machine is slow, busy or changes its state. --minutes gives it more.", round,
-                    rounds.limitNs / NS_PER_MINUTE, rounds.wanted));
+            if (round > 0 && begin - countedFromNs + longest > rounds.limitNs) {
+                notes.add(String.format(Locale.ROOT, "The run ended after round %d, because its %d minutes were over,"
+                    + " without %d valid rounds of each target: the machine is slow, busy or changes its state."
+                    + " --minutes gives it more.", round, rounds.limitNs / NS_PER_MINUTE, rounds.wanted));
                 return;
             }
             say("round %d, %d cells%s", round + 1, now.size(), round < rounds.wanted ? " of " + rounds.wanted

@@ -186,8 +186,8 @@ final class Targets {
 
     /** Against an older build of JFabric, which {@code --baseline-jar} names; and the fresh JVM. */
     private void againstTheBaseline() {
-        targets.add(new Target("half round trip of 64 bytes with 128 receives posted over 4 tags and two peers, after a"
-            + " cancel and a peek, against the older build", cell(Contenders.POSTED, Pass.EXCHANGE, SIZE),
+        targets.add(new Target("64 bytes with 128 receives posted over 4 tags and two peers, after a cancel and a peek,"
+            + " against the older build", cell(Contenders.POSTED, Pass.EXCHANGE, SIZE),
             Metric.HALF_ROUND_TRIP, cell(Contenders.POSTED_BASELINE, Pass.EXCHANGE, SIZE), 1.0, 0.8));
         targets.add(new Target("half round trip of 64 bytes with straightPath=off against the older build",
             cell(Contenders.STRAIGHT_OFF, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,

@@ -232,6 +232,8 @@ class ReportTest {
         assertTrue(ResultText.write(missed).contains("no fabric can meet it"));
         assertTrue(parse(ReportPage.write(missed)).getDocumentElement().getTextContent()
             .contains("no fabric can meet it"));
+        assertEquals("100 ns.", Reason.values(missed, Target.ofValue(
+            "x", Runs.OWN, Metric.HALF_ROUND_TRIP_IN_HAND_OVERS, 1.9, 1.5).judge(results)));
         Target.Verdict met = new Target("x", Runs.OWN, Metric.HALF_ROUND_TRIP, Runs.UCX, 2, 2).judge(results);
         assertEquals("", Reason.of(missed, met));
     }
