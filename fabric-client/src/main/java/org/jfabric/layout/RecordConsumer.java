@@ -116,6 +116,15 @@ public final class RecordConsumer {
     }
 
     /**
+     * Asks for the second cache line of a record while the first one is decoded.
+     *
+     * @param record native address of its word.
+     */
+    public void fetchSecondLine(long record) {
+        fetched = UnsafeApi.getLong(record + RECORD_ALIGNMENT);
+    }
+
+    /**
      * Goes past a record whose {@link #word()} was checked by the caller, as {@link #step()}.
      *
      * @param recordLength bytes of word and body.

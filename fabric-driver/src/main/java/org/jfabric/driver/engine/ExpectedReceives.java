@@ -78,6 +78,8 @@ final class ExpectedReceives {
     private int orderly;
     /** What the receive at the head was being used for, if an access to memory fails. */
     private int inHand = NOTHING;
+    /** Which receive that is. */
+    private long inHandNumber;
     /** {@link ReceiveEntries#ended()} before that. */
     private long endedBefore;
 
@@ -174,6 +176,7 @@ final class ExpectedReceives {
             return false;
         }
         endedBefore = entries.ended();
+        inHandNumber = number;
         inHand = PLACING;
         long receiveFlags = UnsafeApi.getLong(record + RECORD_FLAGS);
         long context = UnsafeApi.getLong(record + CONTEXT);
@@ -280,15 +283,15 @@ final class ExpectedReceives {
         if (was == NOTHING) {
             return;
         }
+        long number = inHandNumber;
         if (was == PLACING) {
-            // the head stands behind the copy and in front of the rest, between which nothing is called
-            int slot = (int) (head & mask);
-            head++;
-            regionOf[slot].release();
+            // the rest of take() up to its report calls nothing that could raise a fault
+            head = number + 1;
+            regionOf[(int) (number & mask)].release();
             pool.giveRoom();
         }
         if (entries.ended() == endedBefore) {
-            long record = records + ((head - 1 & mask) << RECORD_SHIFT);
+            long record = records + ((number & mask) << RECORD_SHIFT);
             entries.expectedFailed(
                 UnsafeApi.getLong(record + RECORD_FLAGS), UnsafeApi.getLong(record + CONTEXT), FabricErrno.EIO);
         }

@@ -40,7 +40,9 @@ class SidesTest {
         }
     }
 
+    /** Both daemons only have to be there. */
     @Test
+    @SuppressWarnings("try")
     void shouldExchangeThroughTwoDaemonsWithClientsThatSleep() throws Exception {
         try (Side first = SideKind.JFABRIC_SHARED_UNBOUND.open(Exchange.settings(SideRole.PING_DRIVER, SIZE, cell));
             Side second = SideKind.JFABRIC_SHARED_UNBOUND.open(Exchange.settings(SideRole.DRIVER, SIZE, cell))) {

@@ -23,6 +23,7 @@ import org.jfabric.codec.wire.WithdrawDecoder;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.layout.RecordConsumer;
 
+import static org.jfabric.layout.RecordRingDescriptor.RECORD_ALIGNMENT;
 import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
 
 /**
@@ -145,6 +146,9 @@ final class ShmFrameReader {
                 return leavePlain(count);
             }
             long record = records.address();
+            if (length > RECORD_ALIGNMENT) {
+                records.fetchSecondLine(record);
+            }
             long channelAndGrant = UnsafeApi.getLong(record + CHANNEL_AND_GRANT);
             ShmChannel channel = lastChannel;
             if (channel == null || channel.localId != (int) channelAndGrant || channel.state != ShmChannel.UP) {
