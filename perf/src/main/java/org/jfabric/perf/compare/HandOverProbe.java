@@ -46,36 +46,27 @@ final class HandOverProbe implements AutoCloseable {
         }
         double[] blocks = new double[BLOCKS];
         Arrays.fill(blocks, Double.NaN);
-        double spentNs = 0;
-        for (int i = 0; i < BLOCKS && spentNs < LONGEST * settings.handOverNs(); i++) {
+        long begin = System.nanoTime();
+        for (int i = 0; i < BLOCKS && System.nanoTime() - begin < LONGEST * settings.handOverNs(); i++) {
             blocks[i] = block();
-            spentNs += blocks[i] * RETURNS * block;
         }
         side.call("close", "closed");
-        double found = Statistics.median(blocks);
-        plan(found);
-        return found;
+        return Statistics.median(blocks);
     }
 
-    /** Blocks that grow, so that few are enough where two threads seldom run at once. */
     private void warmUp() throws InterruptedException {
-        double spentNs = 0;
-        double last = 0;
-        while (spentNs < WARM_NS) {
-            last = block();
-            spentNs += last * RETURNS * block;
-            block *= 2;
+        long begin = System.nanoTime();
+        while (System.nanoTime() - begin < WARM_NS) {
+            block();
         }
-        plan(last);
     }
 
-    private void plan(double handOverNs) {
-        block = Math.max(1, (long) (settings.handOverNs() / (BLOCKS * RETURNS * handOverNs)));
-    }
-
-    /** Runs a block; nanoseconds of one hand-over. */
+    /** Runs a block, and plans the next one by how fast it was; nanoseconds of one hand-over. */
     private double block() throws InterruptedException {
-        return SideReport.parse(side.call("run " + Pass.EXCHANGE + ' ' + block, "done")).result() / (RETURNS * block);
+        double found = SideReport.parse(side.call("run " + Pass.EXCHANGE + ' ' + block, "done")).result()
+            / (RETURNS * block);
+        block = Math.max(1, (long) (settings.handOverNs() / (BLOCKS * RETURNS * found)));
+        return found;
     }
 
     @Override

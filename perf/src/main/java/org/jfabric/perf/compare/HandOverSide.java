@@ -1,5 +1,6 @@
 package org.jfabric.perf.compare;
 
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.HdrHistogram.Histogram;
 import org.jfabric.ffi.Affinity;
@@ -26,8 +27,13 @@ final class HandOverSide implements Side {
         line.set(WORD, 0);
         PortLoops ping = new PortLoops(new End(line, true));
         PortLoops pong = new PortLoops(new End(line, false));
-        Thread answering = new Thread(() -> answer(pong, pass, count), "hand-over-pong");
+        CountDownLatch ready = new CountDownLatch(1);
+        Thread answering = new Thread(() -> answer(pong, pass, count, ready), "hand-over-pong");
         answering.start();
+        // the start of the thread is no part of the time, of which it would be most in a short block
+        while (ready.getCount() > 0) {
+            Thread.onSpinWait();
+        }
         long elapsedNs;
         if (pass == Pass.PACED) {
             distribution = ping.pacedPing(count, SideSettings.INTERVAL_NS, 0);
@@ -39,8 +45,12 @@ final class HandOverSide implements Side {
         return elapsedNs;
     }
 
-    private void answer(PortLoops pong, Pass pass, long count) {
-        Affinity.bind(settings.otherCpu());
+    private void answer(PortLoops pong, Pass pass, long count, CountDownLatch ready) {
+        try {
+            Affinity.bind(settings.otherCpu());
+        } finally {
+            ready.countDown();
+        }
         if (pass == Pass.PACED) {
             pong.pacedPong(count);
         } else {

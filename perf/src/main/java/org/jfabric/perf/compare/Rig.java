@@ -115,7 +115,8 @@ final class Rig implements AutoCloseable {
     private void rounds(List<Cell> cells, Rounds rounds, long countedFromNs, Results results)
         throws InterruptedException {
         Set<Cell> failed = new LinkedHashSet<>();
-        long longest = 0;
+        // of the round before: the first one, with the start of all processes, is longer than the others
+        long lastNs = 0;
         for (int round = 0; round < rounds.most(); round++) {
             Set<Cell> lacking = lacking(targets, results, cells, failed);
             List<Cell> now = new ArrayList<>(round < rounds.wanted ? cells
@@ -125,7 +126,7 @@ final class Rig implements AutoCloseable {
                 return;
             }
             long begin = System.nanoTime();
-            if (round > 0 && begin - countedFromNs + longest > rounds.limitNs) {
+            if (round > 0 && begin - countedFromNs + lastNs > rounds.limitNs) {
                 notes.add(String.format(Locale.ROOT, "The run ended after round %d, because its %d minutes were over,"
                     + " without %d valid rounds of each target: the machine is slow, busy or changes its state."
                     + " --minutes gives it more.", round, rounds.limitNs / NS_PER_MINUTE, rounds.wanted));
@@ -142,9 +143,8 @@ final class Rig implements AutoCloseable {
                 }
                 handOver = after;
             }
-            long took = System.nanoTime() - begin;
-            longest = Math.max(longest, took);
-            say("  %d cells took %.0f s", now.size(), took / NS_PER_SECOND);
+            lastNs = System.nanoTime() - begin;
+            say("  %d cells took %.0f s", now.size(), lastNs / NS_PER_SECOND);
         }
     }
 
