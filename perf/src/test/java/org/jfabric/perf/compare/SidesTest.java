@@ -44,9 +44,16 @@ class SidesTest {
     @Test
     @SuppressWarnings("try")
     void shouldExchangeThroughTwoDaemonsWithClientsThatSleep() throws Exception {
-        try (Side first = SideKind.JFABRIC_SHARED_UNBOUND.open(Exchange.settings(SideRole.PING_DRIVER, SIZE, cell));
-            Side second = SideKind.JFABRIC_SHARED_UNBOUND.open(Exchange.settings(SideRole.DRIVER, SIZE, cell))) {
-            Exchange.run(SideKind.JFABRIC_WAITING_SHM, SIZE, cell);
+        Side first = SideKind.JFABRIC_SHARED_UNBOUND.open(Exchange.settings(SideRole.PING_DRIVER, SIZE, cell));
+        try {
+            Side second = SideKind.JFABRIC_SHARED_UNBOUND.open(Exchange.settings(SideRole.DRIVER, SIZE, cell));
+            try {
+                Exchange.run(SideKind.JFABRIC_WAITING_SHM, SIZE, cell);
+            } finally {
+                second.close();
+            }
+        } finally {
+            first.close();
         }
     }
 }
