@@ -1,0 +1,109 @@
+package org.jfabric.driver.link.shm;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** When one word of a ring tells everything that the engine has to know, and that it does not where there is more. */
+class ShmStraightPathTest extends ThreeShmNodes {
+    private static final int LENGTH = 64;
+
+    private long gammaToBeta;
+
+    @BeforeEach
+    void exchangeWithAlpha() {
+        gammaToBeta = gamma.addresses.insert(ShmNode.address("beta"));
+        transfer(alpha, toBeta, 1);
+        transfer(alpha, toBeta, 2);
+        steps(100);
+    }
+
+    private void transfer(ShmNode sender, long destination, int seed) {
+        receive(seed);
+        send(sender, destination, seed);
+        assertArrived(await(beta), seed);
+        assertEquals(200 + seed, await(sender).context());
+    }
+
+    private void receive(int seed) {
+        assertEquals(0, beta.endpoint.receive(ShmNode.TAGGED, beta.buf(0), LENGTH, -1, seed, 0, 100 + seed));
+    }
+
+    private void send(ShmNode sender, long destination, int seed) {
+        sender.fill(0, LENGTH, seed);
+        assertEquals(0, sender.endpoint.send(
+            ShmNode.TAGGED, sender.buf(0), LENGTH, destination, seed, 0, 200 + seed));
+    }
+
+    private void assertArrived(ShmNode.Entry entry, int seed) {
+        assertEquals(0, entry.err());
+        assertEquals(100 + seed, entry.context());
+        assertEquals(LENGTH, entry.length());
+        assertEquals(seed, entry.tag());
+        assertTrue(beta.isFilled(0, LENGTH, seed));
+    }
+
+    @Test
+    void shouldTakeAMessageWhereOneWordTellsEverything() {
+        beta.engine.findQuick();
+        assertEquals(0, beta.engine.poll(16));
+        receive(3);
+        send(alpha, toBeta, 3);
+        assertEquals(1, beta.engine.poll(16));
+        assertArrived(beta.poll(), 3);
+    }
+
+    @Test
+    void shouldSeeAMessageOfASecondRingInTheNextPoll() {
+        transfer(gamma, gammaToBeta, 3);
+        steps(100);
+        beta.engine.findQuick();
+        receive(4);
+        send(gamma, gammaToBeta, 4);
+        assertEquals(1, beta.engine.poll(16));
+        assertArrived(beta.poll(), 4);
+    }
+
+    @Test
+    void shouldTakeTheGeneralPathForAMessageThatIsAnnounced() {
+        int length = 100_000;
+        beta.engine.findQuick();
+        assertEquals(0, beta.endpoint.receive(ShmNode.TAGGED, beta.buf(0), length, -1, 5, 0, 105));
+        alpha.fill(0, length, 5);
+        assertEquals(0, alpha.endpoint.send(ShmNode.TAGGED, alpha.buf(0), length, toBeta, 5, 0, 205));
+        ShmNode.Entry entry = await(beta);
+        assertEquals(105, entry.context());
+        assertEquals(length, entry.length());
+        assertTrue(beta.isFilled(0, length, 5));
+    }
+
+    @Test
+    void shouldGiveMessagesInAnotherOrderToTheirReceives() {
+        beta.engine.findQuick();
+        for (int seed = 3; seed < 7; seed++) {
+            receive(seed);
+        }
+        for (int seed : new int[] {4, 3, 6, 5}) {
+            send(alpha, toBeta, seed);
+            beta.engine.poll(16);
+            assertArrived(beta.poll(), seed);
+        }
+        assertNull(beta.poll());
+    }
+
+    @Test
+    void shouldCancelAReceiveInTheMiddleAndKeepTheOrderOfTheOthers() {
+        for (int context = 1; context <= 3; context++) {
+            assertEquals(0, beta.endpoint.receive(ShmNode.TAGGED, beta.buf(0), LENGTH, -1, 9, 0, context));
+        }
+        beta.endpoint.cancel(2);
+        assertEquals(2, await(beta).context());
+        for (int context : new int[] {1, 3}) {
+            send(alpha, toBeta, 9);
+            assertEquals(context, await(beta).context());
+        }
+    }
+}
