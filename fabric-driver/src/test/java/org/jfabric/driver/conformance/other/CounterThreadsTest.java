@@ -83,6 +83,8 @@ class CounterThreadsTest {
         }
     }
 
+    /** The second compiler removes what a call of the system would allocate, and readers may sleep in each attempt. */
+    @Tag("compiled")
     @ParameterizedTest(name = "{0}")
     @SetupSource
     void shouldAllocateNothing(Setup setup) {
