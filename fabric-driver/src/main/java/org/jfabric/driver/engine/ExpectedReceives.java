@@ -64,7 +64,7 @@ final class ExpectedReceives {
     /** Native memory of the records. */
     private final long memory;
     private final long records;
-    /** The region of each record, null of one without bytes; kept by the object, not by the record. */
+    /** The region of each record; references do not fit into native memory. */
     private final RegisteredRegion[] regionOf;
     private boolean open;
     private long head;
@@ -230,8 +230,8 @@ final class ExpectedReceives {
 
     /** All receives from now on take the general path. */
     void disable() {
-        spill();
         enabled = false;
+        spill();
     }
 
     /** Takes the receives of the matcher over if all of them may stand here; true if the queue is open. */
@@ -300,6 +300,8 @@ final class ExpectedReceives {
     /** The endpoint is gone: gives memory back; receives that were here end without an entry, and are counted. */
     int close() {
         int left = (int) (tail - head);
+        // a fault that was not recovered before must not touch the records afterwards
+        inHand = NOTHING;
         while (head != tail) {
             regionOf[(int) (head & mask)].release();
             head++;
