@@ -27,7 +27,7 @@ final class EndedReceives {
 
     /** Writes the entry of a receive whose message is placed, and ends it. */
     void end(ReceiveOperation operation) {
-        // a fault of the sender's memory must not be raised in the middle of the report, which nobody would finish
+        // raised here, a fault of the sender's memory leaves no report half written
         FaultPoint.pass();
         Peer peer = operation.peer;
         if (peer.entryOrder().isEmpty()) {

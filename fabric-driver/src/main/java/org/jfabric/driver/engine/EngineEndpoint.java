@@ -64,11 +64,11 @@ public final class EngineEndpoint extends EndpointPort {
     @Override
     public int send(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
         try {
-            // an embedding client may hold the port longer than the endpoint lives
             if (sender.sendShort(flags, buf, len, destAddr, tag, context)) {
                 return 0;
             }
             engine.leaveQuick();
+            // an embedding client may hold the port longer than the endpoint lives
             return closed ? -FabricErrno.EOPBADSTATE : sender.send(flags, buf, len, destAddr, tag, data, context);
         } catch (InternalError ex) {
             return inHand(ex);

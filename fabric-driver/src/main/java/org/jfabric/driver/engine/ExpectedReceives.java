@@ -99,11 +99,6 @@ final class ExpectedReceives {
         this.records = memory + RECORD_LENGTH - 1 & -RECORD_LENGTH;
     }
 
-    /** Whether the general path has nothing, and must not be given anything before {@link #spill()}. */
-    boolean isOpen() {
-        return open;
-    }
-
     /**
      * Posts a receive here.
      *
@@ -181,7 +176,7 @@ final class ExpectedReceives {
         long receiveFlags = UnsafeApi.getLong(record + RECORD_FLAGS);
         long context = UnsafeApi.getLong(record + CONTEXT);
         Words.copy(address, UnsafeApi.getLong(record + ADDRESS), length);
-        // a fault of the sender's memory must not be raised in the middle of the report
+        // raised here, a fault of the sender's memory leaves no report half written
         FaultPoint.pass();
         head = number + 1;
         regionOf[slot].release();
