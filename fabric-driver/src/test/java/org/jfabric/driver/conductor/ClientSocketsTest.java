@@ -255,16 +255,21 @@ class ClientSocketsTest {
         connected.add(end);
         int listener = UnixSocket.listen(folder.resolve("t"), 64);
         connected.add(listener);
-        int fd = UnixSocket.connect(folder.resolve("t"), UnixSocket.SOCK_NONBLOCK);
-        ClientSocket socket = new ClientSocket(fd, 0);
-        socket.close();
-        int other = UnixSocket.connect(folder.resolve("t"), UnixSocket.SOCK_NONBLOCK);
-        connected.add(other);
-        assertEquals(fd, other, "the kernel gives the lowest free number");
-        int first = UnixSocket.accept4(listener, UnixSocket.SOCK_NONBLOCK);
-        connected.add(first);
-        int peer = UnixSocket.accept4(listener, UnixSocket.SOCK_NONBLOCK);
-        connected.add(peer);
+        ClientSocket socket = null;
+        int other = -1;
+        int peer = -1;
+        // Other tests of this process open and close descriptors too: until the number that was closed is given again.
+        for (int attempts = 0, fd = -1; fd == -1 || other != fd; attempts++) {
+            assertTrue(attempts < 1_000, "the number " + fd + " was not given again");
+            if (other >= fd) {
+                fd = connectAndAccept(listener);
+                socket = new ClientSocket(fd, 0);
+                socket.close();
+            }
+            other = connectAndAccept(listener);
+            connected.add(other);
+            peer = connected.get(connected.size() - 2);
+        }
         assertEquals(1, UnixSocket.send(peer, bytes.addressOffset(), 1, UnixSocket.MSG_DONTWAIT));
 
         socket.ring();
@@ -275,5 +280,12 @@ class ClientSocketsTest {
         socket.close();
         assertTrue(!isClosed(peer), "no byte came, and it is not shut down");
         assertEquals(1, UnixSocket.recv(other, bytes.addressOffset(), 8, UnixSocket.MSG_DONTWAIT), "not taken");
+    }
+
+    /** Connects to a listener. The end that it accepts is the last of {@link #connected}. */
+    private int connectAndAccept(int listener) {
+        int fd = UnixSocket.connect(folder.resolve("t"), UnixSocket.SOCK_NONBLOCK);
+        connected.add(UnixSocket.accept4(listener, UnixSocket.SOCK_NONBLOCK));
+        return fd;
     }
 }
