@@ -2,8 +2,10 @@ package org.jfabric.layout;
 
 import org.agrona.UnsafeApi;
 
+import static org.jfabric.layout.RecordRingDescriptor.MAX_LENGTH;
 import static org.jfabric.layout.RecordRingDescriptor.PADDING_TYPE;
 import static org.jfabric.layout.RecordRingDescriptor.RECORD_ALIGNMENT;
+import static org.jfabric.layout.RecordRingDescriptor.SHORT_TYPE_SHIFT;
 import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
 import static org.jfabric.layout.RecordRingDescriptor.alignedLength;
 
@@ -31,18 +33,21 @@ public final class RecordConsumer {
     private final int capacity;
     private final int mask;
     private final int maxType;
+    private final int maxShortType;
     private final long positionAddress;
     private long position;
     private long released;
     private int length;
     private int type;
+    private int shortType;
+    private int shortInfo;
     private int batch = 1;
     private boolean streaming;
     /** Nobody looks at it: without it the compiler would leave the loads of {@link #fetch} out. */
     private long fetched;
 
     /**
-     * A consumer at the start of a ring.
+     * A consumer at the start of a ring without short records.
      *
      * @param ringAddress     address of the first record.
      * @param capacity        bytes, a power of two.
@@ -50,6 +55,20 @@ public final class RecordConsumer {
      * @param maxType         greatest type that a record may have; the least is 2.
      */
     public RecordConsumer(long ringAddress, int capacity, long positionAddress, int maxType) {
+        this(ringAddress, capacity, positionAddress, maxType, 0);
+    }
+
+    /**
+     * A consumer at the start of a ring.
+     *
+     * @param ringAddress     address of the first record.
+     * @param capacity        bytes, a power of two.
+     * @param positionAddress address of the word in which this consumer publishes its position.
+     * @param maxType         greatest type that an ordinary record may have; the least is 2.
+     * @param maxShortType    greatest type that a short record may have; 0 if none is expected.
+     */
+    public RecordConsumer(long ringAddress, int capacity, long positionAddress, int maxType, int maxShortType) {
+        this.maxShortType = maxShortType;
         this.ringAddress = ringAddress;
         this.capacity = capacity;
         this.mask = capacity - 1;
@@ -173,10 +192,28 @@ public final class RecordConsumer {
     /**
      * Type of the record as read once and checked.
      *
-     * @return from 2 to the greatest type given.
+     * @return from 2 to the greatest type given; 0 of a short record.
      */
     public int type() {
         return type;
+    }
+
+    /**
+     * Type of a short record as read once and checked.
+     *
+     * @return from 1 to the greatest type given; 0 of an ordinary record.
+     */
+    public int shortType() {
+        return shortType;
+    }
+
+    /**
+     * What the word of a short record has besides its length and type, as read once.
+     *
+     * @return 32 bits that are not checked.
+     */
+    public int shortInfo() {
+        return shortInfo;
     }
 
     /** Goes past the record; the producer learns of it at {@link #release()}. */
@@ -224,8 +261,10 @@ public final class RecordConsumer {
      * @return the values of the refused word and its place.
      */
     public String describe() {
-        return "record word with length " + length + " and type " + type + " at position " + position
-            + " of a ring of " + capacity + " bytes (types 1 to " + maxType + " are known)";
+        return "record word with length " + length
+            + (shortType == 0 ? " and type " + type : " and short type " + shortType) + " at position " + position
+            + " of a ring of " + capacity + " bytes (types 1 to " + maxType
+            + (maxShortType == 0 ? "" : " and short types 1 to " + maxShortType) + " are known)";
     }
 
     /**
@@ -246,7 +285,11 @@ public final class RecordConsumer {
         for (;;) {
             length = (int) word;
             type = (int) (word >>> 32);
+            shortType = maxShortType == 0 ? 0 : length >>> SHORT_TYPE_SHIFT;
             int toEnd = capacity - ((int) position & mask);
+            if (shortType != 0) {
+                return acceptShort(toEnd);
+            }
             if (length < WORD_LENGTH || length > toEnd || type < PADDING_TYPE || type > maxType) {
                 return CORRUPT;
             }
@@ -266,5 +309,18 @@ public final class RecordConsumer {
                 return EMPTY;
             }
         }
+    }
+
+    private int acceptShort(int toEnd) {
+        shortInfo = type;
+        type = 0;
+        length &= MAX_LENGTH;
+        if (shortType > maxShortType || length < WORD_LENGTH || length > toEnd) {
+            return CORRUPT;
+        }
+        if (length > RECORD_ALIGNMENT) {
+            fetch(address());
+        }
+        return RECORD;
     }
 }

@@ -50,11 +50,13 @@ public final class RecordProducer {
     /**
      * Claims room for a record.
      *
-     * @param length bytes of word and body, at least 8, at most a quarter of the capacity.
+     * @param length bytes of word and body, at least 8, at most a quarter of the capacity and
+     *               {@link RecordRingDescriptor#MAX_LENGTH}.
      * @return offset of the record from the start of the ring, or {@code -FI_EAGAIN} if the ring is full, or
      *     {@code -FI_EIO} if the consumer's position is impossible (the other side is broken).
      */
     public int claim(int length) {
+        assert length <= RecordRingDescriptor.MAX_LENGTH : length;
         int needed = alignedLength(length);
         long start = position;
         int offset = (int) start & mask;
@@ -97,13 +99,24 @@ public final class RecordProducer {
      * @param type   what the body is.
      */
     public void commit(int offset, int length, int type) {
+        commitWord(offset, length, word(length, type));
+    }
+
+    /**
+     * Publishes a claimed record with a word of the caller's.
+     *
+     * @param offset from {@link #claim(int)}.
+     * @param length bytes of word and body, not more than claimed.
+     * @param word   {@link RecordRingDescriptor#word} or {@link RecordRingDescriptor#shortWord} with this length.
+     */
+    public void commitWord(int offset, int length, long word) {
         position += alignedLength(length);
         if (position != claimEnd) {
             // the next record begins where the claim was perhaps written, or where an old record was
             UnsafeApi.putLong(ringAddress + ((int) position & mask), 0L);
             clearedByClaim = position + RECORD_ALIGNMENT;
         }
-        UnsafeApi.putLongRelease(null, ringAddress + offset, word(length, type));
+        UnsafeApi.putLongRelease(null, ringAddress + offset, word);
         clearAhead();
     }
 

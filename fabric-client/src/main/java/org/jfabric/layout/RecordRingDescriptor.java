@@ -22,6 +22,15 @@ package org.jfabric.layout;
  *  +---------------------------------------------------------------+
  * </pre>
  *
+ * A short record has a word with other parts. Its type is never 0 and lies in bits that an ordinary length does not
+ * reach:
+ *
+ * <pre>
+ *  +-----------------------+-------+-------------------------------+
+ *  |   length, 24 bits     | type 8|      32 bits for its user      |   one 8-byte word, stored last, release
+ *  +-----------------------+-------+-------------------------------+
+ * </pre>
+ *
  * <p>The length counts the word and the body, not what fills the last line. A word of 0 means: nothing here yet. The
  * producer zeroes the word of the <em>next</em> record before it publishes one, usually long before, so the consumer
  * never writes into the records and its only shared write is its position. Positions count bytes since the start and
@@ -44,6 +53,10 @@ public final class RecordRingDescriptor {
     public static final int RECORD_ALIGNMENT = 64;
     /** Type of a record that only fills the end of the ring. */
     public static final int PADDING_TYPE = 1;
+    /** Greatest length of a record: 24 bits. */
+    public static final int MAX_LENGTH = (1 << 24) - 1;
+    /** How far the type of a short record is shifted in its word. */
+    public static final int SHORT_TYPE_SHIFT = 24;
     /** Smallest capacity in bytes. */
     public static final int MIN_CAPACITY = 1024;
     /** Largest capacity in bytes. */
@@ -61,6 +74,18 @@ public final class RecordRingDescriptor {
      */
     public static long word(int length, int type) {
         return ((long) type << 32) | (length & 0xFFFF_FFFFL);
+    }
+
+    /**
+     * The word of a short record.
+     *
+     * @param length bytes with the word, up to {@link #MAX_LENGTH}.
+     * @param type   what it is, from 1 to 255.
+     * @param info   32 bits of its user.
+     * @return length, type and info, from the lowest bits on.
+     */
+    public static long shortWord(int length, int type, int info) {
+        return (long) info << 32 | (long) type << SHORT_TYPE_SHIFT | length;
     }
 
     /**

@@ -25,7 +25,7 @@ public final class ShmConfig {
     /** {@code jfabric.shm.segmentLengthBytes}. */
     public static final Option<Long> SEGMENT_LENGTH_BYTES = Option.bytes("jfabric.shm.segmentLengthBytes")
         .defaultsTo(32L << 10)
-        .range(1L << 10, 16L << 20)
+        .range(1L << 10, 8L << 20)
         .multipleOf(64)
         .why("Payload of one piece of a large message while single copy is not possible (region not yet mapped, "
             + "or not shared). Raise it for throughput, lower it so that small messages wait less behind large ones.");

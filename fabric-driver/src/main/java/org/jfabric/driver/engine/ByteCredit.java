@@ -14,6 +14,7 @@ package org.jfabric.driver.engine;
  */
 final class ByteCredit {
     private static final int LINE = 64;
+    private static final int LINE_SHIFT = 6;
 
     // sending
     private long granted;
@@ -60,6 +61,16 @@ final class ByteCredit {
             return false;
         }
         granted += more;
+        return true;
+    }
+
+    /** Takes the low 16 bits of a grant in lines; true if it is more than before. */
+    boolean onGrantLines(int lines) {
+        int more = (short) (lines - (int) (granted >>> LINE_SHIFT));
+        if (more <= 0) {
+            return false;
+        }
+        granted += (long) more << LINE_SHIFT;
         return true;
     }
 

@@ -34,8 +34,10 @@ final class PeerFrames extends FrameHandler {
     }
 
     @Override
-    public void onShort(long kind, long tag, long address, int length, int grant) {
-        onGrant(grant);
+    public void onShort(long kind, long tag, long address, int length, int grantLines) {
+        if (credit.onGrantLines(grantLines) && outbox.onCredit()) {
+            peer.schedule();
+        }
         receiver.onMessage(peer, kind, tag, 0, address, length);
     }
 

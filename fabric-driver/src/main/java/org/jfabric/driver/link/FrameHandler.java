@@ -14,13 +14,14 @@ public abstract class FrameHandler extends PayloadHandler {
     /**
      * A whole message without remote data or levels.
      *
-     * @param kind    {@code Flags.TAGGED} or {@code Flags.MSG}.
-     * @param tag     tag.
-     * @param address native address of the payload, good until the call returns.
-     * @param length  bytes.
-     * @param grant   low 32 bits of the byte credit that came with it, as for {@link #onGrant}.
+     * @param kind       {@code Flags.TAGGED} or {@code Flags.MSG}.
+     * @param tag        tag.
+     * @param address    native address of the payload, good until the call returns.
+     * @param length     bytes.
+     * @param grantLines byte credit that came with it, in units of 64 bytes, low 16 bits; less than 2 MiB more than the
+     *                   last one.
      */
-    public abstract void onShort(long kind, long tag, long address, int length, int grant);
+    public abstract void onShort(long kind, long tag, long address, int length, int grantLines);
 
     /**
      * A whole message is here, whose sender waits for {@link FrameChannel#acknowledge}.

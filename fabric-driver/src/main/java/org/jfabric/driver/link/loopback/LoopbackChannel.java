@@ -65,7 +65,8 @@ final class LoopbackChannel extends FrameChannel {
         if (other == null) {
             return -FabricErrno.ECONNRESET;
         }
-        other.frameHandler().onShort(kind, tag, address, length, grant);
+        other.frameHandler().onGrant(grant);
+        other.handler().onMessage(kind, tag, 0, address, length);
         return DONE;
     }
 

@@ -13,6 +13,7 @@ import org.jfabric.codec.wire.EagerToAcknowledgeEncoder;
 import org.jfabric.codec.wire.FinishEncoder;
 import org.jfabric.codec.wire.PullEncoder;
 import org.jfabric.codec.wire.SegmentEncoder;
+import org.jfabric.codec.wire.ShortEncoder;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.LocalEndpoint;
@@ -22,6 +23,7 @@ import org.jfabric.driver.link.SegmentChannel;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.layout.RecordProducer;
+import org.jfabric.layout.RecordRingDescriptor;
 import org.jfabric.layout.Words;
 
 import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
@@ -42,9 +44,12 @@ final class ShmChannel extends SegmentChannel {
     /** Gone. */
     static final int CLOSED = 2;
 
-    /** Channel in the lower half, grant in the upper one, as the codec writes them one by one. */
-    private static final int CHANNEL_AND_GRANT = WORD_LENGTH + EagerEncoder.channelEncodingOffset();
-    private static final int TAG = WORD_LENGTH + EagerEncoder.tagEncodingOffset();
+    private static final int TAG = ShortEncoder.tagEncodingOffset();
+    private static final int SHORT_HEADER = ShortEncoder.BLOCK_LENGTH;
+    /** Unit of the grant in a short record. */
+    private static final int GRANT_SHIFT = 6;
+    /** So much more may be granted by a short record: less than half of what its 16 bits count. */
+    private static final int MAX_MORE_LINES = 0x7FFF;
     private static final int EAGER_HEADER = WORD_LENGTH + EagerEncoder.BLOCK_LENGTH;
     private static final int EAGER_DATA_HEADER = WORD_LENGTH + EagerDataEncoder.BLOCK_LENGTH;
     private static final int EAGER_TO_ACKNOWLEDGE_HEADER = WORD_LENGTH + EagerToAcknowledgeEncoder.BLOCK_LENGTH;
@@ -76,7 +81,12 @@ final class ShmChannel extends SegmentChannel {
     /** The peer was told of the channel, by OPEN or by the answer to its own. */
     boolean announced;
     int localId;
+    /** By which the peer's short records name it, or {@link ShmShortNumbers#NONE}. */
+    int localShort;
     int remoteId;
+    private int remoteShort;
+    /** A grant that the peer has, or will have once it has read what is in the ring. */
+    private int toldGrant;
     /** Made by a request of a connection-oriented endpoint. */
     boolean isConnection;
     /** What its handler has asked for, until the connection is made or given up; null of connectionless endpoints. */
@@ -106,6 +116,12 @@ final class ShmChannel extends SegmentChannel {
         return remoteAddress;
     }
 
+    /** What the peer calls the channel. */
+    void remote(int id, int shortNumber) {
+        remoteId = id;
+        remoteShort = shortNumber;
+    }
+
     /** The connection is up, so there is a ring to write to. */
     void ring(RecordProducer newProducer, UnsafeBuffer newRing) {
         producer = newProducer;
@@ -117,42 +133,61 @@ final class ShmChannel extends SegmentChannel {
         if ((operation.flags & NOT_PLAIN) != 0) {
             return operation.isAcknowledged() ? sendToAcknowledge(operation, grant) : sendWithData(operation, grant);
         }
+        boolean tagged = (operation.flags & Flags.TAGGED) != 0;
         int payload = (int) operation.length;
+        if (operation.pieces == null) {
+            return sendShort(
+                tagged ? Flags.TAGGED : Flags.MSG, operation.tag, operation.address, payload, grant);
+        }
         int length = EAGER_HEADER + payload;
         int offset = producer.claim(length);
         if (offset < 0) {
             return connection.notClaimed(offset);
         }
-        // as write() does, one call less deep: behind 15 calls the compiler no longer inlines the words of the copy
-        long dest = producer.ringAddress() + offset + EAGER_HEADER;
-        if (operation.pieces == null) {
-            copyLastLinesFirst(operation.address, dest, payload, EAGER_HEADER);
-        } else {
-            gatherLastLinesFirst(operation, dest, payload, EAGER_HEADER);
-        }
-        eager.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL).tag(operation.tag);
-        boolean tagged = (operation.flags & Flags.TAGGED) != 0;
-        producer.commit(offset, length, tagged ? ShmFrameReader.EAGER_TAGGED : ShmFrameReader.EAGER_MSG);
-        connection.written();
+        gatherLastLinesFirst(operation, producer.ringAddress() + offset + EAGER_HEADER, payload, EAGER_HEADER);
+        commitEager(offset, length, tagged, operation.tag, grant);
         return DONE;
     }
 
     @Override
     public int sendShort(long kind, long tag, long address, int payload, int grant) {
+        if (remoteShort == ShmShortNumbers.NONE || grant - toldGrant >>> GRANT_SHIFT > MAX_MORE_LINES) {
+            return sendEager(kind, tag, address, payload, grant);
+        }
         RecordProducer records = producer;
-        int length = EAGER_HEADER + payload;
+        int length = SHORT_HEADER + payload;
         int offset = records.claim(length);
         if (offset < 0) {
             return connection.notClaimed(offset);
         }
+        toldGrant = grant;
         long record = records.ringAddress() + offset;
-        copyLastLinesFirst(address, record + EAGER_HEADER, payload, EAGER_HEADER);
-        UnsafeApi.putLong(record + CHANNEL_AND_GRANT, remoteId & 0xFFFF_FFFFL | (long) grant << 32);
+        copyLastLinesFirst(address, record + SHORT_HEADER, payload, SHORT_HEADER);
         UnsafeApi.putLong(record + TAG, tag);
-        records.commit(
-            offset, length, kind == Flags.TAGGED ? ShmFrameReader.EAGER_TAGGED : ShmFrameReader.EAGER_MSG);
+        records.commitWord(offset, length, RecordRingDescriptor.shortWord(
+            length, kind == Flags.TAGGED ? ShmFrameReader.SHORT_TAGGED : ShmFrameReader.SHORT_MSG,
+            remoteShort | grant >>> GRANT_SHIFT << Short.SIZE));
         connection.written();
         return DONE;
+    }
+
+    /** As {@link #sendShort}, with long numbers. */
+    private int sendEager(long kind, long tag, long address, int payload, int grant) {
+        int length = EAGER_HEADER + payload;
+        int offset = producer.claim(length);
+        if (offset < 0) {
+            return connection.notClaimed(offset);
+        }
+        copyLastLinesFirst(address, producer.ringAddress() + offset + EAGER_HEADER, payload, EAGER_HEADER);
+        commitEager(offset, length, kind == Flags.TAGGED, tag, grant);
+        return DONE;
+    }
+
+    private void commitEager(int offset, int length, boolean tagged, long tag, int grant) {
+        toldGrant = grant;
+        eager.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL).tag(tag);
+        producer.commit(offset, length, tagged ? ShmFrameReader.EAGER_TAGGED : ShmFrameReader.EAGER_MSG);
+        connection.written();
     }
 
     @Override

@@ -53,9 +53,9 @@ final class ShmConnecting {
     }
 
     /** Both sides know each other; messages may follow. */
-    void made(int remoteId, int peerGrant, byte[] answer) {
+    void made(int remoteId, int remoteShort, int peerGrant, byte[] answer) {
         channel.connecting = null;
-        channel.remoteId = remoteId;
+        channel.remote(remoteId, remoteShort);
         channel.state = ShmChannel.UP;
         channel.frameHandler().onGrant(peerGrant);
         handler.onConnected(channel.localAddress(), channel.remoteAddress(), answer);

@@ -55,6 +55,7 @@ final class ShmConnection extends ResidentRing {
     private final Map<ChannelHandler, ShmChannel> byHandler = new IdentityHashMap<>();
     private final ArrayDeque<Runnable> blocked = new ArrayDeque<>();
     private final ShmRequests requests;
+    private final ShmShortNumbers shortNumbers = new ShmShortNumbers();
     private ShmChannel[] channels = new ShmChannel[16];
     private int uses;
     private int state;
@@ -139,7 +140,8 @@ final class ShmConnection extends ResidentRing {
             theirs + RecordRingDescriptor.HEADER_LENGTH,
             theirCapacity,
             ours + RecordRingDescriptor.CONSUMER_POSITION_OFFSET,
-            ShmFrameReader.MAX_TYPE);
+            ShmFrameReader.MAX_TYPE,
+            ShmFrameReader.MAX_SHORT_TYPE);
         reader = new ShmFrameReader(
             this, consumer, files.peerRing().directBuffer(RecordRingDescriptor.HEADER_LENGTH, theirCapacity));
         regions = new ShmRegionCache(services, files.peerDirectoryFd(), files.peerOwner(), maxRegions);
@@ -172,6 +174,9 @@ final class ShmConnection extends ResidentRing {
             work = reader.poll(limit);
             if (!blocked.isEmpty()) {
                 work += retryBlocked();
+            }
+            if (state == UP) {
+                shortNumbers.reclaim(producer, reader);
             }
         } catch (InternalError e) {
             onFault(e);
@@ -330,6 +335,12 @@ final class ShmConnection extends ResidentRing {
         return channel != null && channel.localId == id && channel.state == ShmChannel.UP ? channel : null;
     }
 
+    /** The channel with that short number if messages may come on it, or null. */
+    ShmChannel shortChannel(int number) {
+        ShmChannel channel = shortNumbers.find(number);
+        return channel != null && channel.state == ShmChannel.UP ? channel : null;
+    }
+
     /** The channel between two endpoints, new or begun by the other side. */
     ShmChannel open(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
         ShmChannel known = byHandler.get(handler);
@@ -360,6 +371,7 @@ final class ShmConnection extends ResidentRing {
         // a number is not used again soon, so that late frames do not reach a successor
         channel.localId = slot | (++uses << SLOT_BITS);
         channels[slot] = channel;
+        shortNumbers.add(channel);
         byHandler.put(channel.handler(), channel);
         if (state == UP) {
             channel.ring(producer, ring);
@@ -377,6 +389,7 @@ final class ShmConnection extends ResidentRing {
         channel.state = ShmChannel.CLOSED;
         if (find(channel.localId) == channel) {
             channels[channel.localId & SLOT_MASK] = null;
+            shortNumbers.remove(channel);
         }
         byHandler.remove(channel.handler(), channel);
     }
@@ -385,20 +398,21 @@ final class ShmConnection extends ResidentRing {
         boolean tellPeer = channel.state == ShmChannel.UP && state == UP;
         forget(channel);
         if (tellPeer) {
-            sendClose(channel.remoteId, errno);
+            sendClose(channel.remoteId, errno, channel.localShort);
         } else if (channel.connecting != null) {
             channel.connecting.givenUp();
         }
     }
 
-    void onOpen(int source, int grant, String sourceAddress, String destAddress, byte[] authKey) {
+    void onOpen(
+        int source, int shortSource, int grant, String sourceAddress, String destAddress, byte[] authKey) {
         LocalEndpoint endpoint = link.endpoint(destAddress);
         if (endpoint == null || !peerName.equals(link.driverOf(sourceAddress))) {
-            sendOpenAck(source, 0, 0, FabricErrno.ECONNREFUSED);
+            refuse(source, FabricErrno.ECONNREFUSED);
             return;
         }
         if (!endpoint.admits(authKey)) {
-            sendOpenAck(source, 0, 0, FabricErrno.EKEYREJECTED);
+            refuse(source, FabricErrno.EKEYREJECTED);
             return;
         }
         ChannelHandler handler = endpoint.handlerFor(sourceAddress);
@@ -411,16 +425,16 @@ final class ShmConnection extends ResidentRing {
         }
         if (channel != null && channel.announced) {
             // both sides began: each takes the other's OPEN as the answer
-            begin(channel, source, grant);
+            begin(channel, source, shortSource, grant);
             return;
         }
         // our own OPEN, if we wanted one, did not fit into the ring yet: an answer takes its place
         ShmChannel accepted = channel != null ? channel : add(endpoint, sourceAddress, handler);
         accepted.announced = true;
-        accepted.remoteId = source;
+        accepted.remote(source, shortSource);
         int ourGrant = handler.onOpening();
         accepted.frameHandler().onGrant(grant);
-        if (trySendOpenAck(source, ourGrant, accepted.localId, 0)) {
+        if (trySendOpenAck(source, ourGrant, accepted, 0)) {
             accepted.state = ShmChannel.UP;
             handler.onUp(accepted);
         } else {
@@ -428,7 +442,7 @@ final class ShmConnection extends ResidentRing {
         }
     }
 
-    void onOpenAck(int id, int grant, int source, int errno) {
+    void onOpenAck(int id, int grant, int source, int shortSource, int errno) {
         ShmChannel channel = find(id);
         boolean known = channel != null && !channel.isConnection;
         if (errno == 0 && !(known && channel.state == ShmChannel.OPENING)) {
@@ -445,13 +459,14 @@ final class ShmConnection extends ResidentRing {
             channel.handler().onDown(positive(errno, FabricErrno.ECONNREFUSED));
             return;
         }
-        begin(channel, source, grant);
+        begin(channel, source, shortSource, grant);
     }
 
     void onClose(int id, int errno) {
         ShmChannel channel = channel(id);
         if (channel != null) {
             forget(channel);
+            shortNumbers.closedByPeer(channel);
             channel.handler().onDown(positive(errno, FabricErrno.ECONNRESET));
         }
     }
@@ -487,8 +502,8 @@ final class ShmConnection extends ResidentRing {
         return errno > 0 && errno < 4096 ? errno : otherwise;
     }
 
-    private static void begin(ShmChannel channel, int remoteId, int grant) {
-        channel.remoteId = remoteId;
+    private static void begin(ShmChannel channel, int remoteId, int remoteShort, int grant) {
+        channel.remote(remoteId, remoteShort);
         channel.state = ShmChannel.UP;
         channel.frameHandler().onGrant(grant);
         channel.handler().onUp(channel);
@@ -549,7 +564,7 @@ final class ShmConnection extends ResidentRing {
         int grant = channel.handler().onOpening();
         new OpenEncoder().wrap(ring, offset + WORD_LENGTH)
             .source(channel.localId).grant(grant & 0xFFFF_FFFFL)
-            .maxEager(channel.limits().eagerLimitBytes()).reserved(0).epoch(uses)
+            .maxEager(channel.limits().eagerLimitBytes()).shortChannel(channel.localShort).epoch(uses)
             .sourceName(channel.localAddress()).destName(channel.remoteAddress())
             .putAuthKey(channel.authKey(), 0, channel.authKey().length);
         producer.commit(offset, length, ShmFrameReader.OPEN);
@@ -561,7 +576,7 @@ final class ShmConnection extends ResidentRing {
         if (channel.state != ShmChannel.OPENING) {
             return;
         }
-        if (trySendOpenAck(source, grant, channel.localId, 0)) {
+        if (trySendOpenAck(source, grant, channel, 0)) {
             channel.state = ShmChannel.UP;
             channel.handler().onUp(channel);
         } else {
@@ -569,35 +584,42 @@ final class ShmConnection extends ResidentRing {
         }
     }
 
-    private void sendOpenAck(int id, int grant, int source, int errno) {
-        if (!trySendOpenAck(id, grant, source, errno)) {
-            blocked.add(() -> sendOpenAck(id, grant, source, errno));
+    private void refuse(int id, int errno) {
+        if (!trySendOpenAck(id, 0, null, errno)) {
+            blocked.add(() -> refuse(id, errno));
         }
     }
 
-    private boolean trySendOpenAck(int id, int grant, int source, int errno) {
+    private boolean trySendOpenAck(int id, int grant, ShmChannel channel, int errno) {
         int length = WORD_LENGTH + OpenAckEncoder.BLOCK_LENGTH;
         int offset = producer.claim(length);
         if (offset < 0) {
             return false;
         }
         new OpenAckEncoder().wrap(ring, offset + WORD_LENGTH)
-            .channel(id).grant(grant & 0xFFFF_FFFFL).source(source).errno(errno)
-            .maxEager(link.limits().eagerLimitBytes()).reserved(0);
+            .channel(id).grant(grant & 0xFFFF_FFFFL).source(channel == null ? 0 : channel.localId).errno(errno)
+            .maxEager(link.limits().eagerLimitBytes())
+            .shortChannel(channel == null ? ShmShortNumbers.NONE : channel.localShort);
         producer.commit(offset, length, ShmFrameReader.OPEN_ACK);
         written = true;
         return true;
     }
 
+    /** Closes a channel of the peer's that we have none for. */
     void sendClose(int id, int errno) {
+        sendClose(id, errno, ShmShortNumbers.NONE);
+    }
+
+    private void sendClose(int id, int errno, int localShort) {
         int length = WORD_LENGTH + CloseEncoder.BLOCK_LENGTH;
         int offset = producer.claim(length);
         if (offset < 0) {
-            blocked.add(() -> sendClose(id, errno));
+            blocked.add(() -> sendClose(id, errno, localShort));
             return;
         }
         new CloseEncoder().wrap(ring, offset + WORD_LENGTH).channel(id).errno(errno);
         producer.commit(offset, length, ShmFrameReader.CLOSE);
+        shortNumbers.closedByUs(localShort, producer.position());
         written = true;
     }
 }

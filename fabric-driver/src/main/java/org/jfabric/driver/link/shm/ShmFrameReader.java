@@ -19,11 +19,14 @@ import org.jfabric.codec.wire.OpenAckDecoder;
 import org.jfabric.codec.wire.OpenDecoder;
 import org.jfabric.codec.wire.PullDecoder;
 import org.jfabric.codec.wire.SegmentDecoder;
+import org.jfabric.codec.wire.ShortDecoder;
 import org.jfabric.codec.wire.WithdrawDecoder;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.layout.RecordConsumer;
 
+import static org.jfabric.layout.RecordRingDescriptor.MAX_LENGTH;
 import static org.jfabric.layout.RecordRingDescriptor.RECORD_ALIGNMENT;
+import static org.jfabric.layout.RecordRingDescriptor.SHORT_TYPE_SHIFT;
 import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
 
 /**
@@ -52,10 +55,14 @@ final class ShmFrameReader {
     static final int CONNECT_ANSWER = ConnectAnswerDecoder.TEMPLATE_ID;
     static final int WITHDRAW = WithdrawDecoder.TEMPLATE_ID;
     static final int MAX_TYPE = WITHDRAW;
+    /** Types of short records. */
+    static final int SHORT_MSG = 1;
+    static final int SHORT_TAGGED = 2;
+    static final int MAX_SHORT_TYPE = SHORT_TAGGED;
 
-    /** Channel in the lower half, grant in the upper one. */
-    private static final int CHANNEL_AND_GRANT = WORD_LENGTH + EagerDecoder.channelEncodingOffset();
-    private static final int TAG = WORD_LENGTH + EagerDecoder.tagEncodingOffset();
+    private static final int TAG = ShortDecoder.tagEncodingOffset();
+    private static final int SHORT_HEADER = ShortDecoder.BLOCK_LENGTH;
+    private static final int SHORT_NUMBER_MASK = 0xFFFF;
     private static final int EAGER_HEADER = WORD_LENGTH + EagerDecoder.BLOCK_LENGTH;
     private static final int EAGER_DATA_HEADER = WORD_LENGTH + EagerDataDecoder.BLOCK_LENGTH;
     private static final int EAGER_TO_ACKNOWLEDGE_HEADER = WORD_LENGTH + EagerToAcknowledgeDecoder.BLOCK_LENGTH;
@@ -113,7 +120,9 @@ final class ShmFrameReader {
             int offset = records.offset();
             // before it is executed: if that ends with a memory fault the record must not be executed once more
             records.step();
-            if (!dispatch(records.type(), offset, records.length())) {
+            boolean taken = records.shortType() != 0
+                ? onShort(offset, records.length()) : dispatch(records.type(), offset, records.length());
+            if (!taken) {
                 return -1;
             }
             records.releaseFar();
@@ -140,19 +149,19 @@ final class ShmFrameReader {
             if (word == 0) {
                 break;
             }
-            int length = (int) word;
-            int type = (int) (word >>> 32);
-            if (type != EAGER_TAGGED && type != EAGER_MSG || length < EAGER_HEADER || length > records.toEnd()) {
+            int type = (int) word >>> SHORT_TYPE_SHIFT;
+            int length = (int) word & MAX_LENGTH;
+            if (type == 0 || type > MAX_SHORT_TYPE || length < SHORT_HEADER || length > records.toEnd()) {
                 return leavePlain(count);
             }
             long record = records.address();
             if (length > RECORD_ALIGNMENT) {
                 records.fetchSecondLine(record);
             }
-            long channelAndGrant = UnsafeApi.getLong(record + CHANNEL_AND_GRANT);
+            int number = (int) (word >>> 32) & SHORT_NUMBER_MASK;
             ShmChannel channel = lastChannel;
-            if (channel == null || channel.localId != (int) channelAndGrant || channel.state != ShmChannel.UP) {
-                channel = connection.channel((int) channelAndGrant);
+            if (channel == null || channel.localShort != number || channel.state != ShmChannel.UP) {
+                channel = connection.shortChannel(number);
                 if (channel == null) {
                     return leavePlain(count);
                 }
@@ -161,8 +170,8 @@ final class ShmFrameReader {
             // before it is executed: if that ends with a memory fault the record must not be executed once more
             records.pass(length);
             channel.frameHandler().onShort(
-                type == EAGER_TAGGED ? Flags.TAGGED : Flags.MSG, UnsafeApi.getLong(record + TAG), record + EAGER_HEADER,
-                length - EAGER_HEADER, (int) (channelAndGrant >>> 32));
+                type == SHORT_TAGGED ? Flags.TAGGED : Flags.MSG, UnsafeApi.getLong(record + TAG), record + SHORT_HEADER,
+                length - SHORT_HEADER, (int) (word >>> 48));
             records.releaseFar();
             count++;
         } while (count < batch);
@@ -202,6 +211,21 @@ final class ShmFrameReader {
             case CONNECT, CONNECT_ANSWER, WITHDRAW -> connection.requests().onFrame(ring, type, offset, length);
             default -> onClose(offset, length);
         };
+    }
+
+    private boolean onShort(int offset, int length) {
+        if (length < SHORT_HEADER) {
+            return tooShort("SHORT", length);
+        }
+        int info = consumer.shortInfo();
+        ShmChannel channel = connection.shortChannel(info & SHORT_NUMBER_MASK);
+        if (channel != null) {
+            long record = consumer.address(offset);
+            channel.frameHandler().onShort(
+                consumer.shortType() == SHORT_TAGGED ? Flags.TAGGED : Flags.MSG, UnsafeApi.getLong(record + TAG),
+                record + SHORT_HEADER, length - SHORT_HEADER, info >>> 16);
+        }
+        return true;
     }
 
     private boolean onEager(long flags, int offset, int length) {
@@ -395,6 +419,7 @@ final class ShmFrameReader {
         }
         open.wrap(ring, offset + WORD_LENGTH, OpenDecoder.BLOCK_LENGTH, OpenDecoder.SCHEMA_VERSION);
         int source = open.source();
+        int shortSource = shortNumber(open.shortChannel());
         int grant = (int) open.grant();
         String sourceName = text(offset + texts, offset + length);
         int dest = offset + texts + OpenDecoder.sourceNameHeaderLength() + lengthOf(sourceName);
@@ -405,7 +430,7 @@ final class ShmFrameReader {
             connection.broken("sent an OPEN whose texts do not fit its length of " + length);
             return false;
         }
-        connection.onOpen(source, grant, sourceName, destName, authKey);
+        connection.onOpen(source, shortSource, grant, sourceName, destName, authKey);
         return true;
     }
 
@@ -414,7 +439,9 @@ final class ShmFrameReader {
             return tooShort("OPEN_ACK", length);
         }
         openAck.wrap(ring, offset + WORD_LENGTH, OpenAckDecoder.BLOCK_LENGTH, OpenAckDecoder.SCHEMA_VERSION);
-        connection.onOpenAck(openAck.channel(), (int) openAck.grant(), openAck.source(), openAck.errno());
+        connection.onOpenAck(
+            openAck.channel(), (int) openAck.grant(), openAck.source(), shortNumber(openAck.shortChannel()),
+            openAck.errno());
         return true;
     }
 
@@ -456,6 +483,11 @@ final class ShmFrameReader {
         byte[] key = new byte[length];
         ring.getBytes(start, key);
         return key;
+    }
+
+    /** A peer's short number of its channel; what cannot be one counts as none. */
+    static int shortNumber(long sent) {
+        return sent <= SHORT_NUMBER_MASK ? (int) sent : ShmShortNumbers.NONE;
     }
 
     private boolean tooShort(String type, int length) {

@@ -9,14 +9,16 @@ import org.jfabric.driver.link.LocalEndpoint;
 final class ShmIncoming extends IncomingConnection {
     private final ShmRequests requests;
     private final int source;
+    private final int shortSource;
     private final int grant;
     private final String remoteAddress;
     private final byte[] cmData;
     private boolean gone;
 
-    ShmIncoming(ShmRequests requests, int source, int grant, String remoteAddress, byte[] cmData) {
+    ShmIncoming(ShmRequests requests, int source, int shortSource, int grant, String remoteAddress, byte[] cmData) {
         this.requests = requests;
         this.source = source;
+        this.shortSource = shortSource;
         this.grant = grant;
         this.remoteAddress = remoteAddress;
         this.cmData = cmData;
@@ -25,6 +27,11 @@ final class ShmIncoming extends IncomingConnection {
     /** The peer's number of its channel. */
     int source() {
         return source;
+    }
+
+    /** The peer's short number of its channel, or {@link ShmShortNumbers#NONE}. */
+    int shortSource() {
+        return shortSource;
     }
 
     /** Credit that came with the request. */

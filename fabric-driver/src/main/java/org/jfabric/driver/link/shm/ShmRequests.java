@@ -80,14 +80,14 @@ final class ShmRequests {
         }
         int grant = channel.handler().onOpening();
         new ConnectEncoder().wrap(connection.ring(), offset + WORD_LENGTH)
-            .source(channel.localId).grant(grant & 0xFFFF_FFFFL).maxEager(link.limits().eagerLimitBytes()).reserved(0)
-            .sourceName(channel.localAddress()).destName(channel.remoteAddress())
+            .source(channel.localId).grant(grant & 0xFFFF_FFFFL).maxEager(link.limits().eagerLimitBytes())
+            .shortChannel(channel.localShort).sourceName(channel.localAddress()).destName(channel.remoteAddress())
             .putAuthKey(key, 0, key.length).putCmData(cmData, 0, cmData.length);
         connection.commit(offset, length, ShmFrameReader.CONNECT);
         channel.announced = true;
     }
 
-    private void onAnswer(int id, int grant, int source, int errno, byte[] cmData) {
+    private void onAnswer(int id, int grant, int source, int shortSource, int errno, byte[] cmData) {
         ShmChannel channel = connection.find(id);
         ShmConnecting connecting = channel == null || !channel.announced ? null : channel.connecting;
         if (connecting == null || connecting.incoming() != null) {
@@ -96,7 +96,7 @@ final class ShmRequests {
                 connection.sendClose(source, FabricErrno.ESHUTDOWN);
             }
         } else if (errno == 0) {
-            connecting.made(source, grant, cmData);
+            connecting.made(source, shortSource, grant, cmData);
         } else {
             connection.forget(channel);
             connecting.failed(ShmConnection.positive(errno, FabricErrno.ECONNREFUSED), cmData);
@@ -133,9 +133,9 @@ final class ShmRequests {
         }
         int grant = channel.announced ? connecting.grant() : connecting.grant(channel.handler().onOpening());
         channel.announced = true;
-        if (trySendAnswer(request.source(), grant, channel.localId, 0, connecting.cmData())) {
+        if (trySendAnswer(request.source(), grant, channel, 0, connecting.cmData())) {
             incoming.remove(request.source());
-            connecting.made(request.source(), request.grant(), ShmConnecting.NO_DATA);
+            connecting.made(request.source(), request.shortSource(), request.grant(), ShmConnecting.NO_DATA);
         } else {
             connection.later(() -> sendAnswer(channel));
         }
@@ -157,12 +157,12 @@ final class ShmRequests {
     }
 
     private void refuse(int source, int errno, byte[] cmData) {
-        if (!trySendAnswer(source, 0, 0, errno, cmData)) {
+        if (!trySendAnswer(source, 0, null, errno, cmData)) {
             connection.later(() -> refuse(source, errno, cmData));
         }
     }
 
-    private boolean trySendAnswer(int id, int grant, int source, int errno, byte[] cmData) {
+    private boolean trySendAnswer(int id, int grant, ShmChannel channel, int errno, byte[] cmData) {
         int length = WORD_LENGTH + ConnectAnswerEncoder.BLOCK_LENGTH + ConnectAnswerEncoder.cmDataHeaderLength()
             + cmData.length;
         int offset = connection.claim(length);
@@ -170,21 +170,24 @@ final class ShmRequests {
             return false;
         }
         new ConnectAnswerEncoder().wrap(connection.ring(), offset + WORD_LENGTH)
-            .channel(id).grant(grant & 0xFFFF_FFFFL).source(source).errno(errno)
-            .maxEager(link.limits().eagerLimitBytes()).reserved(0).putCmData(cmData, 0, cmData.length);
+            .channel(id).grant(grant & 0xFFFF_FFFFL).source(channel == null ? 0 : channel.localId).errno(errno)
+            .maxEager(link.limits().eagerLimitBytes())
+            .shortChannel(channel == null ? ShmShortNumbers.NONE : channel.localShort)
+            .putCmData(cmData, 0, cmData.length);
         connection.commit(offset, length, ShmFrameReader.CONNECT_ANSWER);
         return true;
     }
 
     private boolean onConnect(
-        int source, int grant, String sourceAddress, String destAddress, byte[] authKey, byte[] cmData) {
+        int source, int shortSource, int grant, String sourceAddress, String destAddress, byte[] authKey,
+        byte[] cmData) {
         if (incoming.containsKey(source)) {
             connection.broken("asked twice for connection " + source);
             return false;
         }
         int refused = FabricErrno.ECONNREFUSED;
         if (connection.peerName().equals(link.driverOf(sourceAddress)) && cmData.length <= link.cmDataBytes()) {
-            ShmIncoming request = new ShmIncoming(this, source, grant, sourceAddress, cmData);
+            ShmIncoming request = new ShmIncoming(this, source, shortSource, grant, sourceAddress, cmData);
             incoming.put(source, request);
             refused = link.offer(destAddress, authKey, request);
         }
@@ -262,6 +265,7 @@ final class ShmRequests {
         ConnectDecoder connect = new ConnectDecoder().wrap(
             ring, block, ConnectDecoder.BLOCK_LENGTH, ConnectDecoder.SCHEMA_VERSION);
         int source = connect.source();
+        int shortSource = ShmFrameReader.shortNumber(connect.shortChannel());
         int grant = (int) connect.grant();
         VarDataReader texts = new VarDataReader(ring, block + ConnectDecoder.BLOCK_LENGTH, end);
         String sourceName;
@@ -276,7 +280,7 @@ final class ShmRequests {
         } catch (FabricException e) {
             return cutOff(ShmFrameReader.CONNECT, end - block);
         }
-        return onConnect(source, grant, sourceName, destName, authKey, cmData);
+        return onConnect(source, shortSource, grant, sourceName, destName, authKey, cmData);
     }
 
     private boolean takeAnswer(DirectBuffer ring, int block, int end) {
@@ -285,6 +289,7 @@ final class ShmRequests {
         int id = answer.channel();
         int grant = (int) answer.grant();
         int source = answer.source();
+        int shortSource = ShmFrameReader.shortNumber(answer.shortChannel());
         int errno = answer.errno();
         byte[] cmData;
         try {
@@ -292,7 +297,9 @@ final class ShmRequests {
         } catch (FabricException e) {
             return cutOff(ShmFrameReader.CONNECT_ANSWER, end - block);
         }
-        onAnswer(id, grant, source, errno, cmData.length <= link.cmDataBytes() ? cmData : ShmConnecting.NO_DATA);
+        onAnswer(
+            id, grant, source, shortSource, errno,
+            cmData.length <= link.cmDataBytes() ? cmData : ShmConnecting.NO_DATA);
         return true;
     }
 
