@@ -151,6 +151,15 @@ public final class Fabric implements Fid {
     }
 
     /**
+     * The short way to a first message: settings of an endpoint that is opened with all that it needs.
+     *
+     * @return a builder with defaults for all settings.
+     */
+    public Messenger.Builder messenger() {
+        return new Messenger.Builder(this);
+    }
+
+    /**
      * Opens a domain whose own context is 0.
      *
      * @param info a match of {@link #info(Info)}, perhaps edited.

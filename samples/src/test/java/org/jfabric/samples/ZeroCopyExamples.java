@@ -5,6 +5,7 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricAddress;
 import org.jfabric.FabricErrno;
 import org.jfabric.IoVec;
+import org.jfabric.Messenger;
 import org.jfabric.SendClaim;
 
 /** The code of docs/zero-copy.md: each region between markers stands there, and is run by the page's test. */
@@ -12,12 +13,12 @@ final class ZeroCopyExamples {
     private static final long TAG = 7;
     private static final int ORDER_LENGTH = 24;
 
-    final SampleEndpoint sample;
+    final Messenger sample;
     final long peer;
 
     ZeroCopyExamples(Fabric fabric) {
-        sample = SampleEndpoint.open(fabric);
-        peer = sample.addresses().insert(sample.endpoint().name());
+        sample = fabric.messenger().open();
+        peer = sample.peers().insert(sample.endpoint().name());
     }
 
     void receive(long opContext) {

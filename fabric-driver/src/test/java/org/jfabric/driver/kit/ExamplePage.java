@@ -20,7 +20,7 @@ public final class ExamplePage {
 
     /** Each marked piece stands on the page as it is in the test, and so many there are. */
     public static void assertShows(String page, Class<?> test, int examples) throws IOException {
-        String text = Files.readString(ROOT.resolve(page));
+        String text = text(page);
         List<String> lines = Files.readAllLines(ROOT.resolve(TESTS + test.getName().replace('.', '/') + ".java"));
         int found = 0;
         for (int i = 0; i < lines.size(); i++) {
@@ -35,5 +35,10 @@ public final class ExamplePage {
             }
         }
         assertEquals(examples, found);
+    }
+
+    /** A page of the project. */
+    public static String text(String page) throws IOException {
+        return Files.readString(ROOT.resolve(page));
     }
 }

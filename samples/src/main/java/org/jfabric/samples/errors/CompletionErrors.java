@@ -1,13 +1,13 @@
 package org.jfabric.samples.errors;
 
 import org.jfabric.CompletionError;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
 import org.jfabric.Fabric;
 import org.jfabric.FabricAddress;
 import org.jfabric.FabricErrno;
-import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.samples.SampleEndpoint;
+import org.jfabric.Messenger;
 
 /**
  * A transfer that cannot be done ends with an error entry: the read stops in front of it with {@code -FI_EAVAIL}, and
@@ -31,14 +31,14 @@ public final class CompletionErrors {
         DriverConfig config = DriverConfig.builder().set("jfabric.dir.name", "errors-" + ProcessHandle.current().pid())
             .threadingMode(ThreadingMode.INVOKER).build();
         try (FabricDriver driver = FabricDriver.launchEmbedded(config); Fabric fabric = driver.fabric()) {
-            SampleEndpoint own = SampleEndpoint.open(fabric);
-            long self = own.addresses().insert(own.endpoint().name());
+            Messenger own = fabric.messenger().open();
+            long self = own.peers().insert(own.endpoint().name());
 
             own.endpoint().trecv(own.memory().address(0), 10, FabricAddress.ADDR_UNSPEC, TAG, 0, TOO_SHORT);
             own.endpoint().tinject(own.memory().buffer(), 0, 64, self, TAG);
             show(own);
 
-            long nobody = own.addresses().insert("jfabric://" + fabric.driverName() + "/nobody");
+            long nobody = own.peers().insert("jfabric://" + fabric.driverName() + "/nobody");
             own.endpoint().tsend(own.memory().address(0), 64, nobody, TAG, NO_PEER);
             show(own);
 
@@ -48,7 +48,7 @@ public final class CompletionErrors {
         }
     }
 
-    private static void show(SampleEndpoint own) {
+    private static void show(Messenger own) {
         int result;
         do {
             result = own.queue().poll(entry -> System.out.println("unexpected: " + entry), 1);

@@ -1,21 +1,21 @@
 package org.jfabric.samples.futures;
 
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
 import org.jfabric.Fabric;
 import org.jfabric.FabricAddress;
 import org.jfabric.FabricErrno;
-import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
-import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.future.CompletionDispatcher;
 import org.jfabric.future.CompletionRecord;
 import org.jfabric.future.FutureEndpoint;
 import org.jfabric.future.TransferException;
-import org.jfabric.samples.SampleEndpoint;
+import org.jfabric.Messenger;
 
-import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.Locale;
 
 /**
  * Transfers as futures: a request that is answered by what depends on its receive, and a receive that fails.
@@ -43,8 +43,8 @@ public final class FutureTransfers {
         DriverConfig config = DriverConfig.builder().set("jfabric.dir.name", "futures-" + ProcessHandle.current().pid())
             .threadingMode(ThreadingMode.INVOKER).build();
         try (FabricDriver driver = FabricDriver.launchEmbedded(config); Fabric fabric = driver.fabric()) {
-            SampleEndpoint own = SampleEndpoint.open(fabric);
-            long self = own.addresses().insert(own.endpoint().name());
+            Messenger own = fabric.messenger().open();
+            long self = own.peers().insert(own.endpoint().name());
             UnsafeBuffer bytes = own.memory().buffer();
             try (CompletionDispatcher dispatcher = new CompletionDispatcher(own.queue())) {
                 FutureEndpoint transfers = new FutureEndpoint(own.endpoint(), dispatcher);
@@ -74,7 +74,7 @@ public final class FutureTransfers {
     }
 
     private static CompletableFuture<CompletionRecord> receive(
-        SampleEndpoint own, FutureEndpoint transfers, int offset, int length, long tag) {
+        Messenger own, FutureEndpoint transfers, int offset, int length, long tag) {
         return transfers.trecv(own.memory().address(offset), length, FabricAddress.ADDR_UNSPEC, tag, 0);
     }
 }

@@ -1,12 +1,12 @@
 package org.jfabric.samples.levels;
 
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.ThreadingMode;
 import org.jfabric.Fabric;
 import org.jfabric.FabricAddress;
 import org.jfabric.Flags;
-import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.samples.SampleEndpoint;
+import org.jfabric.Messenger;
 
 /**
  * What a completion tells is the sender's choice. The first two orders complete when the peer's endpoint has them.
@@ -27,8 +27,8 @@ public final class CompletionLevels {
         DriverConfig config = DriverConfig.builder().set("jfabric.dir.name", "levels-" + ProcessHandle.current().pid())
             .threadingMode(ThreadingMode.INVOKER).build();
         try (FabricDriver driver = FabricDriver.launchEmbedded(config); Fabric fabric = driver.fabric()) {
-            SampleEndpoint own = SampleEndpoint.open(fabric);
-            long self = own.addresses().insert(own.endpoint().name());
+            Messenger own = fabric.messenger().open();
+            long self = own.peers().insert(own.endpoint().name());
 
             send(own, self, 1, Flags.TRANSMIT_COMPLETE);
             send(own, self, 2, Flags.DELIVERY_COMPLETE);
@@ -45,11 +45,11 @@ public final class CompletionLevels {
         }
     }
 
-    private static void send(SampleEndpoint own, long to, long number, long flags) {
+    private static void send(Messenger own, long to, long number, long flags) {
         own.endpoint().tsendmsg(own.memory().address(0), LENGTH, to, number, 0, number, flags);
     }
 
-    private static void receive(SampleEndpoint own, long number) {
+    private static void receive(Messenger own, long number) {
         own.endpoint().trecv(
             own.memory().address(number * LENGTH), LENGTH, FabricAddress.ADDR_UNSPEC, number, 0, number);
     }

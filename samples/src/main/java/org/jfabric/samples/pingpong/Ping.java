@@ -3,7 +3,7 @@ package org.jfabric.samples.pingpong;
 import org.jfabric.Fabric;
 import org.jfabric.FabricAddress;
 import org.jfabric.FabricException;
-import org.jfabric.samples.SampleEndpoint;
+import org.jfabric.Messenger;
 
 /**
  * Sends messages to {@link Pong}, which it finds by the name of its service, and prints the answers. An empty message
@@ -40,9 +40,9 @@ public final class Ping {
 
     private static void exchange(int count) {
         try (Fabric fabric = Fabric.connect()) {
-            SampleEndpoint own = SampleEndpoint.open(fabric);
+            Messenger own = fabric.messenger().open();
             own.endpoint().publish(SERVICE);
-            long pong = own.addresses().insertService(fabric.driverName(), Pong.SERVICE);
+            long pong = own.peers().insertService(fabric.driverName(), Pong.SERVICE);
             for (int i = 1; i <= count; i++) {
                 int length = own.memory().buffer().putStringWithoutLengthAscii(0, SERVICE + " message " + i);
                 own.endpoint().trecv(own.memory().address(LENGTH), LENGTH, FabricAddress.ADDR_UNSPEC, TAG, 0, 1);

@@ -2,7 +2,7 @@ package org.jfabric.samples.pingpong;
 
 import org.jfabric.Fabric;
 import org.jfabric.FabricAddress;
-import org.jfabric.samples.SampleEndpoint;
+import org.jfabric.Messenger;
 
 /**
  * Waits under the service name {@code pong} for messages, and answers each with its contents, until one is empty.
@@ -24,7 +24,7 @@ public final class Pong {
      */
     public static void main(String[] args) {
         try (Fabric fabric = Fabric.connect()) {
-            SampleEndpoint own = SampleEndpoint.open(fabric);
+            Messenger own = fabric.messenger().open();
             own.endpoint().publish(SERVICE);
             System.out.println("pong waits as " + own.endpoint().name());
             long[] length = new long[1];
@@ -36,7 +36,7 @@ public final class Pong {
                 String text = own.memory().buffer().getStringWithoutLengthAscii(0, (int) length[0]);
                 if (!text.isEmpty()) {
                     String service = text.substring(0, text.indexOf(' '));
-                    long peer = own.addresses().insertService(fabric.driverName(), service);
+                    long peer = own.peers().insertService(fabric.driverName(), service);
                     own.endpoint().tsend(own.memory().address(0), length[0], peer, Ping.TAG, 2);
                     own.await(1, entry -> { });
                     answered++;

@@ -1,11 +1,11 @@
 package org.jfabric.samples.tags;
 
-import org.jfabric.Fabric;
-import org.jfabric.FabricAddress;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.samples.SampleEndpoint;
+import org.jfabric.Fabric;
+import org.jfabric.FabricAddress;
+import org.jfabric.Messenger;
 
 /**
  * Tags choose: the upper half of these tags is a market, the lower half a kind of message. A receive says which bits it
@@ -34,8 +34,8 @@ public final class TagMatching {
         DriverConfig config = DriverConfig.builder().set("jfabric.dir.name", "tags-" + ProcessHandle.current().pid())
             .threadingMode(ThreadingMode.INVOKER).build();
         try (FabricDriver driver = FabricDriver.launchEmbedded(config); Fabric fabric = driver.fabric()) {
-            SampleEndpoint own = SampleEndpoint.open(fabric);
-            long self = own.addresses().insert(own.endpoint().name());
+            Messenger own = fabric.messenger().open();
+            long self = own.peers().insert(own.endpoint().name());
 
             receive(own, LONDON, KIND_BITS, ANY_LONDON);
             receive(own, FRANKFURT | TRADE, 0, FRANKFURT_TRADE);
@@ -50,12 +50,12 @@ public final class TagMatching {
         }
     }
 
-    private static void receive(SampleEndpoint own, long tag, long ignore, long opContext) {
+    private static void receive(Messenger own, long tag, long ignore, long opContext) {
         own.endpoint().trecv(own.memory().address(0), 64, FabricAddress.ADDR_UNSPEC, tag, ignore, opContext);
     }
 
     /** Small messages need neither registered memory nor a completion. */
-    private static void send(SampleEndpoint own, long to, long tag) {
+    private static void send(Messenger own, long to, long tag) {
         own.endpoint().tinject(own.memory().buffer(), 1024, 16, to, tag);
     }
 }

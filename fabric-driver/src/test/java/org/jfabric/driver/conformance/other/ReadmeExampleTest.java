@@ -1,18 +1,10 @@
 package org.jfabric.driver.conformance.other;
 
-import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
-import org.jfabric.CompletionError;
-import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.Domain;
-import org.jfabric.Endpoint;
 import org.jfabric.Fabric;
 import org.jfabric.FabricAddress;
 import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.MemoryRegion;
+import org.jfabric.FabricException;
+import org.jfabric.Messenger;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
@@ -21,34 +13,34 @@ import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** The code of README.md between two drivers: it compiles, it runs, and the page shows it as it is here. */
+/** The programs of README.md: each compiles, it runs, and the page shows it as it is here. */
 @Tag("conformance")
 @Timeout(60)
 class ReadmeExampleTest {
-    // example: between two drivers
-    static String exchange(Path base) {
-        try (FabricDriver quotes = embed(base.resolve("quotes")); Fabric publisher = quotes.fabric();
-            FabricDriver desk = embed(base.resolve("desk")); Fabric subscriber = desk.fabric()) {
-            Side from = Side.open(publisher);
-            Side to = Side.open(subscriber);
-            // the other process has to be given this text: jfabric://desk/ep-...
-            String address = to.endpoint().name();
+    private static final long TIMEOUT_NS = 10_000_000_000L;
+    private static final List<Integer> NOT_THERE_YET = List.of(
+        FabricErrno.ECONNREFUSED, FabricErrno.ECONNRESET, FabricErrno.ENOENT, FabricErrno.EHOSTUNREACH);
 
-            to.endpoint().trecv(to.memory().address(), 64, FabricAddress.ADDR_UNSPEC, 7, 0, 1);
-            int length = from.memory().buffer().putStringUtf8(0, "EURUSD 1.0834");
-            from.endpoint().tsend(from.memory().address(), length, from.peers().insert(address), 7, 2);
-            for (int seen = 0; seen < 2;) {
-                // a driver in mode INVOKER works inside of its application's calls
-                seen += from.ended() + to.ended();
-            }
-            return to.memory().buffer().getStringUtf8(0);
+    // example: first program
+    static void hello(Path directory) {
+        try (FabricDriver driver = embed(directory); Fabric fabric = driver.fabric();
+             Messenger self = fabric.messenger().open()) {
+            self.memory().buffer().putStringUtf8(0, "hello, fabric");
+            self.endpoint().trecv(self.memory().address(2048), 1024, FabricAddress.ADDR_UNSPEC, 7, 0, 1);
+            self.endpoint().tsend(self.memory().address(), 64, self.peer(self.address()), 7, 2);
+            self.await(2, 1_000_000_000L, entry -> System.out.println("context " + entry.opContext()));
         }
     }
 
@@ -56,63 +48,74 @@ class ReadmeExampleTest {
         return FabricDriver.launchEmbedded(
             DriverConfig.builder().directory(directory).threadingMode(ThreadingMode.INVOKER).build());
     }
+    // end of example
 
-    record Side(Endpoint endpoint, CompletionQueue queue, AddressVector peers, MemoryRegion memory) {
-        static Side open(Fabric fabric) {
-            Domain domain = fabric.domain(fabric.info(new Info().caps(Flags.TAGGED)).best());
-            Side side = new Side(
-                domain.openEndpoint(domain.info()), domain.openCompletionQueue(new CompletionQueueAttr()),
-                domain.openAddressVector(new AddressVectorAttr()), domain.allocate(4096));
-            side.endpoint.bind(side.queue, Flags.TRANSMIT | Flags.RECV);
-            side.endpoint.bind(side.peers);
-            side.endpoint.enable();
-            return side;
+    // example: between two drivers
+    static String desk(Path base) {
+        try (FabricDriver driver = embed(base.resolve("desk")); Fabric fabric = driver.fabric();
+             Messenger orders = fabric.messenger().name("orders").open()) {
+            orders.endpoint().trecv(orders.memory().address(), 64, FabricAddress.ADDR_UNSPEC, 7, 0, 1);
+            orders.await(1, entry -> { });
+            return orders.memory().buffer().getStringUtf8(0);
         }
+    }
 
-        /** How many entries were there; a failure ends the program. */
-        int ended() {
-            int count = queue.poll(entry -> { }, 1);
-            if (count < 0 && count != -FabricErrno.EAGAIN) {
-                CompletionError error = new CompletionError();
-                throw new IllegalStateException(
-                    queue.readErr(error, 0) == 1 ? queue.strerror(error.provErrno()) : FabricErrno.describe(count));
-            }
-            return Math.max(0, count);
+    static void quotes(Path base) {
+        try (FabricDriver driver = embed(base.resolve("quotes")); Fabric fabric = driver.fabric();
+             Messenger feed = fabric.messenger().open()) {
+            int length = feed.memory().buffer().putStringUtf8(0, "EURUSD 1.0834");
+            feed.endpoint().tsend(feed.memory().address(), length, feed.peer("jfabric://desk/orders"), 7, 2);
+            feed.await(1, 1_000_000_000L, entry -> { });
         }
     }
     // end of example
 
     @Test
-    void shouldRunAsShown() {
+    void shouldRunTheFirstProgramAsShown() {
         Path base = TestDirectory.create();
         try {
-            assertEquals("EURUSD 1.0834", exchange(base));
+            hello(base.resolve("hello"));
         } finally {
             TestDirectory.delete(base);
         }
     }
 
     @Test
-    void shouldEndWithTheTextOfAnErrorEntry() {
+    void shouldRunAsShownBetweenTwoDrivers() throws Exception {
         Path base = TestDirectory.create();
-        try (FabricDriver driver = embed(base.resolve("desk")); Fabric fabric = driver.fabric()) {
-            Side side = Side.open(fabric);
-            side.endpoint().trecv(side.memory().address(), 64, FabricAddress.ADDR_UNSPEC, 7, 0, 1);
-            side.endpoint().cancel(1);
-            int[] calls = {0};
-            IllegalStateException failed = assertThrows(IllegalStateException.class, () -> {
-                while (calls[0]++ < 1000) {
-                    side.ended();
+        FutureTask<String> desk = new FutureTask<>(() -> desk(base));
+        Thread thread = new Thread(desk, "desk");
+        thread.start();
+        try {
+            long startNs = System.nanoTime();
+            while (true) {
+                try {
+                    quotes(base);
+                    break;
+                } catch (FabricException ex) {
+                    // desk may not be open yet
+                    assertTrue(NOT_THERE_YET.contains(ex.errno()), ex::toString);
+                    assertTrue(System.nanoTime() - startNs < TIMEOUT_NS, ex::toString);
                 }
-            }, "no failure in 1000 cycles of the driver");
-            assertEquals(side.queue().strerror(FabricErrno.ECANCELED), failed.getMessage());
+            }
+            assertEquals("EURUSD 1.0834", desk.get(TIMEOUT_NS, TimeUnit.NANOSECONDS));
         } finally {
             TestDirectory.delete(base);
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"static void hello(", "static String desk(", "static void quotes("})
+    void shouldHaveProgramsOfAtMostTwelveLines(String begin) throws IOException {
+        String page = ExamplePage.text("README.md");
+        int at = page.indexOf(begin);
+        assertTrue(at > 0, begin);
+        String program = page.substring(at, page.indexOf("\n}\n", at) + 2);
+        assertTrue(program.lines().count() <= 12, program);
     }
 
     @Test
     void shouldStandInTheReadmeAsItIsHere() throws IOException {
-        ExamplePage.assertShows("README.md", ReadmeExampleTest.class, 1);
+        ExamplePage.assertShows("README.md", ReadmeExampleTest.class, 2);
     }
 }

@@ -1,0 +1,265 @@
+package org.jfabric;
+
+/**
+ * The short way in: an enabled endpoint with all that it needs, opened in one step with usual settings. Everything in
+ * it is an ordinary object of the API, so a program that outgrows it uses those.
+ *
+ * <pre>{@code
+ * try (Fabric fabric = Fabric.connect(); Messenger orders = fabric.messenger().name("orders").open()) {
+ *     orders.endpoint().trecv(orders.memory().address(), 64, FabricAddress.ADDR_UNSPEC, 7, 0, 1);
+ *     orders.await(1, 1_000_000_000L, entry -> System.out.println(entry.len() + " bytes"));
+ * }
+ * }</pre>
+ *
+ * <p>It has a domain of its own, one completion queue for sends and receives, an address vector and one region of
+ * registered memory.
+ *
+ * <p>Owner: one thread at a time, as its objects.
+ */
+public final class Messenger implements AutoCloseable {
+    private final Domain domain;
+    private final CompletionQueue queue;
+    private final AddressVector peers;
+    private final MemoryRegion memory;
+    private final Endpoint endpoint;
+
+    private Messenger(
+        Domain domain, CompletionQueue queue, AddressVector peers, MemoryRegion memory, Endpoint endpoint) {
+        this.domain = domain;
+        this.queue = queue;
+        this.peers = peers;
+        this.memory = memory;
+        this.endpoint = endpoint;
+    }
+
+    /**
+     * The endpoint: sends and receives are posted to it.
+     *
+     * @return enabled until {@link #close()}.
+     */
+    public Endpoint endpoint() {
+        return endpoint;
+    }
+
+    /**
+     * The queue with the entries of all sends and receives.
+     *
+     * @return open until {@link #close()}.
+     */
+    public CompletionQueue queue() {
+        return queue;
+    }
+
+    /**
+     * The addresses of its peers.
+     *
+     * @return open until {@link #close()}.
+     */
+    public AddressVector peers() {
+        return peers;
+    }
+
+    /**
+     * Registered memory that messages are sent from and received into.
+     *
+     * @return open until {@link #close()}.
+     */
+    public MemoryRegion memory() {
+        return memory;
+    }
+
+    /**
+     * The domain of all these objects, to open more.
+     *
+     * @return open until {@link #close()}, which closes only what this class has opened.
+     */
+    public Domain domain() {
+        return domain;
+    }
+
+    /**
+     * The address that peers send to.
+     *
+     * @return text for {@link #peer} of another messenger, for example {@code jfabric://desk/orders}.
+     */
+    public String address() {
+        return endpoint.name();
+    }
+
+    /**
+     * Makes a peer known by its address.
+     *
+     * @param address text, as its {@link #address()}.
+     * @return the destination for sends, or the source for directed receives.
+     * @throws FabricException as {@link AddressVector#insert(String)}.
+     */
+    public long peer(String address) {
+        return peers.insert(address);
+    }
+
+    /**
+     * Waits for entries without a limit of time.
+     *
+     * @param count   entries to wait for, 0 or more.
+     * @param handler called for each entry.
+     * @throws FabricException as {@link #await(int, long, CompletionHandler)}, but for the time.
+     */
+    public void await(int count, CompletionHandler handler) {
+        await(count, Long.MAX_VALUE, handler);
+    }
+
+    /**
+     * Waits for entries and shows them. The calling thread spins; an embedded driver in mode INVOKER works meanwhile.
+     *
+     * @param count     entries to wait for, 0 or more.
+     * @param timeoutNs nanoseconds to wait at most for all of them, 0 or more.
+     * @param handler   called for each entry.
+     * @throws FabricException why an operation failed, whose error entry is read then; {@link FabricErrno#ETIMEDOUT}
+     *     when the time is over; or another failure of {@link CompletionQueue#poll}.
+     */
+    public void await(int count, long timeoutNs, CompletionHandler handler) {
+        long startNs = System.nanoTime();
+        int seen = 0;
+        while (seen < count) {
+            int result = queue.poll(handler, count - seen);
+            if (result > 0) {
+                seen += result;
+            } else if (result != -FabricErrno.EAGAIN) {
+                throw failure(result, seen, count);
+            } else if (System.nanoTime() - startNs >= timeoutNs) {
+                throw new FabricException(FabricErrno.ETIMEDOUT,
+                    seen + " of " + count + " entries came within " + timeoutNs + " ns at " + address(),
+                    "Check that the other side runs and sends, or wait longer.");
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    private FabricException failure(int result, int seen, int count) {
+        CompletionError error = new CompletionError();
+        if (result == -FabricErrno.EAVAIL && queue.readErr(error, 0) == 1) {
+            return new FabricException(error.err(),
+                "the operation with context " + error.opContext() + " failed behind " + seen + " of " + count
+                    + " entries: " + queue.strerror(error.provErrno()),
+                "If the other side does not run yet, start it first.");
+        }
+        return new FabricException(result, "the queue cannot be read, after " + seen + " of " + count + " entries");
+    }
+
+    /** Closes what was opened with it, not the fabric. Again does nothing. */
+    @Override
+    public void close() {
+        endpoint.close();
+        queue.close();
+        peers.close();
+        memory.close();
+        domain.close();
+    }
+
+    @Override
+    public String toString() {
+        return "Messenger{" + (endpoint.isOpen() ? address() : "closed") + '}';
+    }
+
+    /**
+     * Settings of a {@link Messenger}; {@link Fabric#messenger()} makes one. May be used again.
+     */
+    public static final class Builder {
+        private final Fabric fabric;
+        private Info hints = new Info().caps(Flags.MSG | Flags.TAGGED);
+        private String name;
+        private int queueSize;
+        private long memoryBytes = 64 << 10;
+
+        Builder(Fabric fabric) {
+            this.fabric = fabric;
+        }
+
+        /**
+         * What the endpoint must be able to do.
+         *
+         * @param newHints copied; default is tagged and untagged messages of a reliable-datagram endpoint.
+         * @return this.
+         */
+        public Builder hints(Info newHints) {
+            hints = Codes.required(newHints, "hints").copy();
+            return this;
+        }
+
+        /**
+         * The endpoint's part of its address, so that peers know it in advance: {@code jfabric://driver/name}.
+         *
+         * @param newName a name that no other endpoint of the driver has; null, the default, lets the driver choose.
+         * @return this.
+         */
+        public Builder name(String newName) {
+            name = newName;
+            return this;
+        }
+
+        /**
+         * Entries that the completion queue has room for.
+         *
+         * @param entries 1 or more; 0, the default, is the default of {@link CompletionQueueAttr}.
+         * @return this.
+         */
+        public Builder queueSize(int entries) {
+            queueSize = entries;
+            return this;
+        }
+
+        /**
+         * Length of the registered memory.
+         *
+         * @param newMemoryBytes bytes, 1 or more; default 64 KiB.
+         * @return this.
+         */
+        public Builder memoryBytes(long newMemoryBytes) {
+            memoryBytes = newMemoryBytes;
+            return this;
+        }
+
+        /**
+         * Opens all of it. If a step fails, what was opened before is closed.
+         *
+         * @return enabled.
+         * @throws FabricException {@link FabricErrno#ENODATA} if no link meets the hints, or as the call that failed.
+         */
+        public Messenger open() {
+            Domain domain = fabric.domain(fabric.info(hints).best());
+            CompletionQueue queue = null;
+            AddressVector peers = null;
+            MemoryRegion memory = null;
+            Endpoint endpoint = null;
+            boolean opened = false;
+            try {
+                queue = domain.openCompletionQueue(new CompletionQueueAttr().size(queueSize));
+                peers = domain.openAddressVector(new AddressVectorAttr());
+                memory = domain.allocate(memoryBytes);
+                Info wanted = domain.info();
+                if (name != null) {
+                    wanted.srcAddr("jfabric://" + fabric.driverName() + '/' + name);
+                }
+                endpoint = domain.openEndpoint(wanted);
+                endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
+                endpoint.bind(peers);
+                endpoint.enable();
+                opened = true;
+                return new Messenger(domain, queue, peers, memory, endpoint);
+            } finally {
+                if (!opened) {
+                    closeAll(endpoint, queue, peers, memory, domain);
+                }
+            }
+        }
+
+        private static void closeAll(Fid... objects) {
+            for (Fid object : objects) {
+                if (object != null) {
+                    object.close();
+                }
+            }
+        }
+    }
+}

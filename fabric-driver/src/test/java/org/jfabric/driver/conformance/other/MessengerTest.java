@@ -1,0 +1,121 @@
+package org.jfabric.driver.conformance.other;
+
+import org.jfabric.Fabric;
+import org.jfabric.FabricAddress;
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.Flags;
+import org.jfabric.Info;
+import org.jfabric.Messenger;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.test.TestDirectory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.nio.file.Path;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** What the short way in opens, how it waits, and that it leaves nothing behind. */
+@Tag("conformance")
+@Timeout(60)
+class MessengerTest {
+    private static final long TIMEOUT_NS = 10_000_000_000L;
+
+    private Path base;
+    private FabricDriver driver;
+    private Fabric fabric;
+
+    @BeforeEach
+    void launch() {
+        base = TestDirectory.create();
+        driver = ReadmeExampleTest.embed(base.resolve("desk"));
+        fabric = driver.fabric();
+    }
+
+    @AfterEach
+    void close() {
+        fabric.close();
+        driver.close();
+        TestDirectory.delete(base);
+    }
+
+    @Test
+    void shouldOpenWithItsDefaultsAndExchangeBothKindsOfMessages() {
+        try (Messenger self = fabric.messenger().open()) {
+            long peer = self.peer(self.address());
+            assertEquals(64 << 10, self.memory().lengthBytes());
+            self.memory().buffer().putLong(0, 42);
+            assertEquals(0, self.endpoint().trecv(self.memory().address(64), 8, FabricAddress.ADDR_UNSPEC, 1, 0, 1));
+            assertEquals(0, self.endpoint().recv(self.memory().address(128), 8, FabricAddress.ADDR_UNSPEC, 2));
+            assertEquals(0, self.endpoint().tsend(self.memory().address(), 8, peer, 1, 3));
+            assertEquals(0, self.endpoint().send(self.memory().address(), 8, peer, 4));
+            long[] contexts = {0};
+            self.await(4, TIMEOUT_NS, entry -> contexts[0] += 1L << entry.opContext());
+            assertEquals(0b11110, contexts[0]);
+            assertEquals(42, self.memory().buffer().getLong(64));
+            assertEquals(42, self.memory().buffer().getLong(128));
+        }
+    }
+
+    @Test
+    void shouldTakeTheNameTheQueueSizeAndTheMemoryThatItIsGiven() {
+        try (Messenger orders = fabric.messenger().name("orders").queueSize(64).memoryBytes(4096).open()) {
+            assertEquals("jfabric://desk/orders", orders.address());
+            assertEquals(4096, orders.memory().lengthBytes());
+            FabricException refused = assertThrows(
+                FabricException.class, () -> fabric.messenger().name("orders").open());
+            assertEquals(FabricErrno.EADDRINUSE, refused.errno(), refused.toString());
+        }
+        // what was opened before the refusal was closed, and the name is free again
+        fabric.messenger().name("orders").open().close();
+    }
+
+    @Test
+    void shouldRefuseHintsThatNoLinkMeets() {
+        FabricException refused = assertThrows(FabricException.class,
+            () -> fabric.messenger().hints(new Info().caps(Flags.RMA)).open());
+        assertEquals(FabricErrno.ENODATA, refused.errno(), refused.toString());
+    }
+
+    @Test
+    void shouldSayWhyAnOperationFailed() {
+        try (Messenger self = fabric.messenger().open()) {
+            assertEquals(0, self.endpoint().trecv(self.memory().address(), 64, FabricAddress.ADDR_UNSPEC, 7, 0, 9));
+            self.endpoint().cancel(9);
+            FabricException failed = assertThrows(
+                FabricException.class, () -> self.await(1, TIMEOUT_NS, entry -> { }));
+            assertEquals(FabricErrno.ECANCELED, failed.errno());
+            assertTrue(failed.getMessage().contains("context 9"), failed.getMessage());
+            assertTrue(failed.getMessage().contains(self.queue().strerror(FabricErrno.ECANCELED)), failed.getMessage());
+        }
+    }
+
+    @Test
+    void shouldSayHowManyEntriesCameInTime() {
+        try (Messenger self = fabric.messenger().open()) {
+            long peer = self.peer(self.address());
+            assertEquals(0, self.endpoint().trecv(self.memory().address(), 64, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
+            assertEquals(0, self.endpoint().tsend(self.memory().address(64), 64, peer, 7, 2));
+            self.await(2, TIMEOUT_NS, entry -> { });
+            FabricException late = assertThrows(FabricException.class, () -> self.await(1, 0, entry -> { }));
+            assertEquals(FabricErrno.ETIMEDOUT, late.errno());
+            assertTrue(late.getMessage().contains("0 of 1 entries"), late.getMessage());
+        }
+    }
+
+    @Test
+    void shouldLeaveNothingOpen() {
+        for (int i = 0; i < 100; i++) {
+            Messenger self = fabric.messenger().open();
+            self.close();
+            self.close();
+            assertEquals("Messenger{closed}", self.toString());
+        }
+    }
+}
