@@ -411,6 +411,7 @@ public final class EngineEndpoint extends EndpointPort {
     /** The operation is taken; whether it completes with success or an error is found out in the next cycle. */
     private int inHand(InternalError error) {
         engine.fault(error);
+        sender.forgetDestination();
         return 0;
     }
 

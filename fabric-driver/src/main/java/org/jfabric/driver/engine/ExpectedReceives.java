@@ -52,6 +52,8 @@ final class ExpectedReceives {
     private static final int NOTHING = 0;
     private static final int PLACING = 1;
     private static final int REPORTING = 2;
+    /** Interrupted while its message was copied, and out of the queue: only its entry is missing. */
+    private static final int INTERRUPTED = 3;
 
     private final ReceivePool pool;
     private final TagMatcher matcher;
@@ -80,7 +82,7 @@ final class ExpectedReceives {
     private int inHand = NOTHING;
     /** Which receive that is. */
     private long inHandNumber;
-    /** {@link ReceiveEntries#ended()} before that. */
+    /** {@link ReceiveEntries#ended()} before its report. */
     private long endedBefore;
 
     ExpectedReceives(
@@ -158,7 +160,7 @@ final class ExpectedReceives {
      */
     boolean take(Peer peer, long flags, long tag, long address, int length) {
         long number = head;
-        if (number == tail) {
+        if (number == tail || inHand != NOTHING) {
             return false;
         }
         int slot = (int) (number & mask);
@@ -170,7 +172,6 @@ final class ExpectedReceives {
             || entries.isOfUnknown(peer)) {
             return false;
         }
-        endedBefore = entries.ended();
         inHandNumber = number;
         inHand = PLACING;
         long receiveFlags = UnsafeApi.getLong(record + RECORD_FLAGS);
@@ -182,6 +183,7 @@ final class ExpectedReceives {
         regionOf[slot].release();
         peer.passed(length);
         pool.giveRoom();
+        endedBefore = entries.ended();
         inHand = REPORTING;
         entries.expected(receiveFlags, context, length, tag, peer);
         inHand = NOTHING;
@@ -198,6 +200,7 @@ final class ExpectedReceives {
         }
         // a fault that is still to be raised must not end this in the middle; nothing below touches shared memory
         FaultPoint.pass();
+        interrupt();
         open = false;
         orderly = 0;
         postsClosed = 1;
@@ -231,7 +234,7 @@ final class ExpectedReceives {
 
     /** Takes the receives of the matcher over if all of them may stand here; true if the queue is open. */
     private boolean reopen() {
-        if (!enabled || --postsClosed > 0) {
+        if (!enabled || inHand != NOTHING || --postsClosed > 0) {
             return false;
         }
         if (matcher.unexpectedCount() != 0 || matcher.postedCount() > mask || !areAllPlain()) {
@@ -271,22 +274,24 @@ final class ExpectedReceives {
         return true;
     }
 
-    /** Ends the receive that was in hand when an access to memory failed; the others wait on. */
-    void recover() {
-        int was = inHand;
-        inHand = NOTHING;
-        if (was == NOTHING) {
-            return;
-        }
-        long number = inHandNumber;
-        if (was == PLACING) {
+    /** Takes the receive out of the queue that was in hand when an access to memory failed. */
+    private void interrupt() {
+        if (inHand == PLACING) {
             // the rest of take() up to its report calls nothing that could raise a fault
-            head = number + 1;
-            regionOf[(int) (number & mask)].release();
+            inHand = INTERRUPTED;
+            head = inHandNumber + 1;
+            regionOf[(int) (inHandNumber & mask)].release();
             pool.giveRoom();
         }
-        if (entries.ended() == endedBefore) {
-            long record = records + ((number & mask) << RECORD_SHIFT);
+    }
+
+    /** Ends the receive that was in hand when an access to memory failed; the others wait on. */
+    void recover() {
+        interrupt();
+        int was = inHand;
+        inHand = NOTHING;
+        if (was == INTERRUPTED || was == REPORTING && entries.ended() == endedBefore) {
+            long record = records + ((inHandNumber & mask) << RECORD_SHIFT);
             entries.expectedFailed(
                 UnsafeApi.getLong(record + RECORD_FLAGS), UnsafeApi.getLong(record + CONTEXT), FabricErrno.EIO);
         }
@@ -294,7 +299,7 @@ final class ExpectedReceives {
 
     /** The endpoint is gone: gives memory back; receives that were here end without an entry, and are counted. */
     int close() {
-        int left = (int) (tail - head);
+        int left = (int) (tail - head) + (inHand == INTERRUPTED ? 1 : 0);
         // a fault that was not recovered before must not touch the records afterwards
         inHand = NOTHING;
         while (head != tail) {

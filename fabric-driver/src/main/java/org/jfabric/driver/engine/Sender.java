@@ -78,7 +78,7 @@ final class Sender {
             peers.failure());
     }
 
-    /** A destination means another peer, or none. */
+    /** A destination means another peer, or none; or what is in hand waits for {@link #recover}. */
     void forgetDestination() {
         shortSends.forget();
     }
@@ -452,8 +452,7 @@ final class Sender {
 
     /** The endpoint is gone: gives back what operations hold, without entries but with their completion credit. */
     void close() {
-        shortSends.forget();
-        completions.retire(pool.inUse());
+        completions.retire(shortSends.close() + pool.inUse());
         for (int i = 0, size = pool.size(); i < size; i++) {
             TransmitOperation operation = pool.get(i);
             if (operation.state != TransmitOperation.FREE) {

@@ -22,6 +22,10 @@ final class ShortSends {
         | Flags.MULTICAST;
     private static final long KIND = Flags.TAGGED | Flags.MSG;
 
+    private static final int NOTHING = 0;
+    private static final int SENDING = 1;
+    private static final int REPORTING = 2;
+
     private final boolean enabled;
     private final RegionTable regions;
     private final TransmitPool pool;
@@ -36,10 +40,11 @@ final class ShortSends {
     private RegisteredRegion region;
     /** The upper 24 bits of the region's addresses. */
     private long regionKey;
-    /** A send is being written; if an access to memory fails it has to be ended. */
-    private boolean inHand;
+    /** The step that a send is in; if an access to memory fails there, {@link #recover()} ends the send. */
+    private int inHand = NOTHING;
     private long inHandFlags;
     private long inHandContext;
+    /** {@link CompletionWriter#ended()} before the report. */
     private long endedBefore;
 
     ShortSends(
@@ -56,14 +61,15 @@ final class ShortSends {
 
     /** Prepares the short way to a peer that a message was just sent to. */
     void prepare(long destAddr, Peer newPeer) {
-        if (enabled && newPeer.frames() != null) {
+        // until the recovery the fields of a send that was interrupted are needed
+        if (enabled && inHand == NOTHING && newPeer.frames() != null) {
             dest = destAddr;
             peer = newPeer;
             channel = newPeer.frames();
         }
     }
 
-    /** The destination, its channel or the endpoint is not what it was. */
+    /** The destination, its channel or the endpoint is not what it was, or an access to memory failed. */
     void forget() {
         peer = null;
         channel = null;
@@ -89,31 +95,32 @@ final class ShortSends {
         if (len <= 0 || len > of.lengthBytes() - offset || !to.canSendShort(way, len) || !pool.hasFree()) {
             return false;
         }
-        endedBefore = completions.ended();
         inHandFlags = flags;
         inHandContext = context;
-        inHand = true;
+        inHand = SENDING;
         if (way.sendShort(flags & KIND, tag, of.address() + offset, (int) len, to.grant()) != Channel.DONE) {
-            inHand = false;
+            inHand = NOTHING;
             to.grantNotSent();
             return false;
         }
-        if (!to.isUp()) {
-            // went down inside the call
-            inHand = false;
-            fail(flags, context, FabricErrno.ECONNRESET);
-            return true;
+        // false if the peer went down inside the call
+        boolean isSent = to.isUp();
+        if (isSent) {
+            to.spend(len);
         }
-        to.spend(len);
         // a fault must not be raised in the middle of the report, or the send would be counted twice
         FaultPoint.pass();
+        endedBefore = completions.ended();
+        inHand = REPORTING;
         completed.increment();
-        if ((flags & Flags.COMPLETION) != 0) {
+        if (!isSent) {
+            fail(flags, context, FabricErrno.ECONNRESET);
+        } else if ((flags & Flags.COMPLETION) != 0) {
             completions.success(completionIndex, 0, context, Flags.SEND | flags & KIND, 0, 0, 0, 0, -1L);
         } else {
             completions.retire();
         }
-        inHand = false;
+        inHand = NOTHING;
         return true;
     }
 
@@ -128,16 +135,29 @@ final class ShortSends {
 
     /** Ends the send that was in hand when an access to memory failed. */
     void recover() {
-        if (inHand) {
-            inHand = false;
-            if (completions.ended() == endedBefore) {
-                fail(inHandFlags, inHandContext, FabricErrno.EIO);
-            }
+        int was = inHand;
+        inHand = NOTHING;
+        if (was == SENDING) {
+            completed.increment();
+            fail(inHandFlags, inHandContext, FabricErrno.EIO);
+        } else if (was == REPORTING && completions.ended() == endedBefore) {
+            fail(inHandFlags, inHandContext, FabricErrno.EIO);
         }
     }
 
+    /**
+     * The endpoint is gone.
+     *
+     * @return sends that end without an entry.
+     */
+    int close() {
+        int left = inHand == SENDING ? 1 : 0;
+        inHand = NOTHING;
+        forget();
+        return left;
+    }
+
     private void fail(long flags, long context, int errno) {
-        completed.increment();
         completions.error(completionIndex, 0, context, Flags.SEND | flags & KIND, 0, 0, 0, 0, -1L, 0, errno,
             failure.of(errno), null);
     }

@@ -41,20 +41,30 @@ class EngineLateFaultTest {
         long level = name.equals("DELIVERY") ? Flags.DELIVERY_COMPLETE
             : name.equals("MATCH") ? Flags.MATCH_COMPLETE : 0;
         var exchange = run.getMethod("exchange", long.class, boolean.class, int.class, int.class);
-        assertAtEveryPlace(calls -> (String) exchange.invoke(null, level, receivesFirst, length, calls));
+        int places = assertAtEveryPlace(
+            calls -> (String) exchange.invoke(null, level, receivesFirst, length, calls));
+        boolean isStraight = level == 0 && receivesFirst && length == 8;
+        assertEquals(isStraight, places == 1, "the straight path has its fault point right behind the copy");
     }
 
     @Test
     void shouldEndSendsInOrderWhereverTheFaultIsRaised() throws ReflectiveOperationException {
         var exchange = run.getMethod("exchangeInOrder", int.class);
-        assertAtEveryPlace(calls -> (String) exchange.invoke(null, calls));
+        assertTrue(assertAtEveryPlace(calls -> (String) exchange.invoke(null, calls)) > 1);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {8, 100_000})
     void shouldEndWhatIsUnderWayToAClientWhoseEndIsInterrupted(int length) throws ReflectiveOperationException {
         var end = run.getMethod("end", int.class, int.class);
-        assertAtEveryPlace(calls -> (String) end.invoke(null, length, calls));
+        assertTrue(assertAtEveryPlace(calls -> (String) end.invoke(null, length, calls)) > 1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"exchangeWithItself", "exchangeBeforeRecovery", "endSender"})
+    void shouldEndWhatIsInHandOnceWhateverHappensBeforeTheRecovery(String name) throws ReflectiveOperationException {
+        var exchange = run.getMethod(name, int.class, int.class);
+        assertAtEveryPlace(calls -> (String) exchange.invoke(null, 8, calls));
     }
 
     private interface Trial {
@@ -62,7 +72,8 @@ class EngineLateFaultTest {
         String run(int calls) throws ReflectiveOperationException;
     }
 
-    private static void assertAtEveryPlace(Trial trial) throws ReflectiveOperationException {
+    /** The number of places at which it was raised; one if that was nowhere but at the first fault point. */
+    private static int assertAtEveryPlace(Trial trial) throws ReflectiveOperationException {
         List<String> wrong = new ArrayList<>();
         int calls = 0;
         do {
@@ -73,6 +84,6 @@ class EngineLateFaultTest {
             assertTrue(++calls < MOST_PLACES, LateFault::place);
         } while (LateFault.hasFurtherPlaces());
         assertEquals(List.of(), wrong);
-        assertTrue(calls > 1, "it was raised nowhere but at the first fault point");
+        return calls;
     }
 }

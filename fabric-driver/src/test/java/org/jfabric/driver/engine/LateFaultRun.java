@@ -29,6 +29,8 @@ public final class LateFaultRun {
     /** Calls behind which another fault is raised while the receiver is ended for the first; negative for none. */
     private final int callsOfSecond;
     private boolean ending;
+    /** Ended because of the fault, before what was in hand is ended; null for none. */
+    private Client toEnd;
 
     private LateFaultRun(int callsOfSecond, boolean isStrict) {
         this.callsOfSecond = callsOfSecond;
@@ -70,6 +72,20 @@ public final class LateFaultRun {
                 : endpoint.settings().address() + " has " + entries + " instead of one entry of " + context + "; ";
         }
 
+        void receive(int length, long context) {
+            endpoint.receive(KIND, buf, length, -1, 5, 0, context);
+        }
+
+        /** Empty if there is exactly one entry for each; receives may have to be cancelled for it. */
+        String wrongEntries(List<Long> contexts) {
+            List<CompletionReader.Entry> entries = new ArrayList<>(completions.takeAll());
+            contexts.forEach(endpoint::cancel);
+            entries.addAll(completions.takeAll());
+            List<Long> seen = entries.stream().map(CompletionReader.Entry::context).sorted().toList();
+            return seen.equals(contexts) ? ""
+                : endpoint.settings().address() + " has " + entries + " instead of one of each of " + contexts + "; ";
+        }
+
         void free() {
             completions.free();
             UnsafeApi.freeMemory(memory);
@@ -95,7 +111,7 @@ public final class LateFaultRun {
     /** Nobody's file is cut: both clients go on, and each has one entry for the message. */
     public static String exchange(long level, boolean receivesFirst, int length, int calls) {
         LateFaultRun run = new LateFaultRun(-1, false);
-        String wrong = run.deliver(0, true, 64, 1);
+        String wrong = run.connect();
         LateFault.arm(calls);
         wrong += run.deliver(level, receivesFirst, length, 2);
         String place = LateFault.place();
@@ -109,13 +125,13 @@ public final class LateFaultRun {
     /** Entries in the order of posting: the one of the message that is in hand waits for that of an older send. */
     public static String exchangeInOrder(int calls) {
         LateFaultRun run = new LateFaultRun(-1, true);
-        String wrong = run.deliver(0, true, 64, 1);
+        String wrong = run.connect();
         // announced, and not received before the fault
         run.sender.endpoint.send(
             KIND | Flags.DELIVERY_COMPLETE, run.sender.buf, 100_000, run.toReceiver, 6, 0, 2);
         run.cycles();
         LateFault.arm(calls);
-        run.receive(8, 3);
+        run.receiver.receive(8, 3);
         run.sender.endpoint.send(KIND | Flags.DELIVERY_COMPLETE, run.sender.buf, 8, run.toReceiver, 5, 0, 3);
         run.cycles();
         String place = LateFault.place();
@@ -153,23 +169,92 @@ public final class LateFaultRun {
         return wrong.isEmpty() ? "" : wrong + "raised at " + place;
     }
 
+    /** An endpoint sends to itself, so that both operations are in hand, and all entries go to one queue. */
+    public static String exchangeWithItself(int length, int calls) {
+        LateFaultRun run = new LateFaultRun(-1, false);
+        Client own = run.sender;
+        long toItself = own.addresses.insert(own.endpoint.settings().address());
+        String wrong = "";
+        for (long context = 1; context <= 4; context++) {
+            if (context == 3) {
+                LateFault.arm(calls);
+            }
+            own.receive(length, 100 + context);
+            own.endpoint.send(KIND, own.buf, length, toItself, 5, 0, context);
+            run.cycles();
+            LateFault.disarm();
+            run.cycles();
+            wrong += own.wrongEntries(List.of(context, 100 + context));
+        }
+        wrong += run.outstanding(own);
+        String place = LateFault.place();
+        run.close();
+        return wrong.isEmpty() ? "" : wrong + "raised at " + place;
+    }
+
+    /** What both sides do between the fault and the next cycle does not touch what is in hand. */
+    public static String exchangeBeforeRecovery(int length, int calls) {
+        LateFaultRun run = new LateFaultRun(-1, false);
+        String wrong = run.connect();
+        List<Long> contexts = List.of(2L, 3L, 4L);
+        for (long context : contexts) {
+            run.receiver.receive(length, context);
+        }
+        LateFault.arm(calls);
+        run.sender.endpoint.send(KIND, run.sender.buf, length, run.toReceiver, 5, 0, 2);
+        String place = LateFault.place();
+        run.sender.endpoint.send(KIND, run.sender.buf, length, run.toReceiver, 5, 0, 3);
+        // takes the general path
+        run.receiver.endpoint.cancel(99);
+        run.sender.endpoint.send(KIND, run.sender.buf, length, run.toReceiver, 5, 0, 4);
+        run.cycles();
+        LateFault.disarm();
+        run.cycles();
+        wrong += run.sender.wrongEntries(contexts) + run.receiver.wrongEntries(contexts);
+        wrong += run.deliver(0, true, length, 5);
+        wrong += run.outstanding(run.sender) + run.outstanding(run.receiver);
+        run.close();
+        return wrong.isEmpty() ? "" : wrong + "raised at " + place;
+    }
+
+    /** The sender is ended because of the fault; the receive in hand ends once, the others can be cancelled. */
+    public static String endSender(int length, int calls) {
+        LateFaultRun run = new LateFaultRun(-1, false);
+        String wrong = run.connect();
+        List<Long> contexts = List.of(2L, 3L, 4L);
+        for (long context : contexts) {
+            run.receiver.receive(length, context);
+        }
+        run.toEnd = run.sender;
+        LateFault.arm(calls);
+        run.sender.endpoint.send(KIND, run.sender.buf, length, run.toReceiver, 5, 0, 2);
+        run.cycles();
+        String place = LateFault.place();
+        LateFault.disarm();
+        run.cycles();
+        wrong += run.receiver.wrongEntries(contexts) + run.outstanding(run.receiver);
+        run.close();
+        return wrong.isEmpty() ? "" : wrong + "raised at " + place;
+    }
+
+    /** The first message waits for the connection, the second one prepares the short way for those behind it. */
+    private String connect() {
+        return deliver(0, true, 64, 1) + deliver(0, true, 64, 1);
+    }
+
     private String deliver(long level, boolean receivesFirst, int length, long context) {
         if (receivesFirst) {
-            receive(length, context);
+            receiver.receive(length, context);
         }
         sender.endpoint.send(KIND | level, sender.buf, length, toReceiver, 5, 0, context);
         cycles();
         if (!receivesFirst) {
-            receive(length, context);
+            receiver.receive(length, context);
             cycles();
         }
         LateFault.disarm();
         cycles();
         return sender.wrongEntries(context) + receiver.wrongEntries(context);
-    }
-
-    private void receive(int length, long context) {
-        receiver.endpoint.receive(KIND, receiver.buf, length, -1, 5, 0, context);
     }
 
     private String outstanding(Client client) {
@@ -197,6 +282,11 @@ public final class LateFaultRun {
     }
 
     private void recover() {
+        if (toEnd != null) {
+            engine.closeSession(toEnd.session);
+            engine.recover(List.of(receiver.session));
+            return;
+        }
         if (callsOfSecond < 0) {
             engine.recover(List.of(sender.session, receiver.session));
             return;

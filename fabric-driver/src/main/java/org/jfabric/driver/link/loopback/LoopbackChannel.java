@@ -54,7 +54,8 @@ final class LoopbackChannel extends FrameChannel {
                 operation.id(), operation.flags & KIND_AND_DATA | operation.awaitedOfPeer(), operation.tag,
                 operation.data, address, (int) operation.length);
         } else {
-            other.handler().onMessage(operation.flags, operation.tag, operation.data, address, (int) operation.length);
+            other.handler().onMessage(
+                operation.flags & KIND_AND_DATA, operation.tag, operation.data, address, (int) operation.length);
         }
         return DONE;
     }

@@ -1,5 +1,10 @@
 package org.jfabric.driver.link.shm;
 
+import org.agrona.UnsafeApi;
+import org.jfabric.FabricErrno;
+import org.jfabric.driver.engine.EngineEndpoint;
+import org.jfabric.driver.link.FabricName;
+import org.jfabric.layout.RecordRingDescriptor;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -65,6 +70,43 @@ class ShmStraightPathTest extends ThreeShmNodes {
         send(gamma, gammaToBeta, 4);
         assertEquals(1, beta.engine.poll(16));
         assertArrived(beta.poll(), 4);
+    }
+
+    @Test
+    void shouldGiveAMessageToTheEndpointOfItsChannel() {
+        EngineEndpoint second = beta.addEndpoint(2, "second");
+        long toSecond = alpha.addresses.insert(FabricName.of("beta", "second"));
+        assertEquals(0, second.receive(ShmNode.TAGGED, beta.buf(0), LENGTH, -1, 3, 0, 103));
+        send(alpha, toSecond, 3);
+        assertArrived(await(beta), 3);
+        steps(100);
+        for (int seed = 4; seed < 8; seed++) {
+            beta.engine.findQuick();
+            receive(seed);
+            assertEquals(0, second.receive(ShmNode.TAGGED, beta.buf(0), LENGTH, -1, seed, 0, 200 + seed));
+            boolean isOfSecond = seed % 2 == 0;
+            send(alpha, isOfSecond ? toSecond : toBeta, seed);
+            ShmNode.Entry entry = await(beta);
+            assertEquals((isOfSecond ? 200 : 100) + seed, entry.context());
+            (isOfSecond ? beta.endpoint : second).cancel((isOfSecond ? 100 : 200) + seed);
+            assertEquals(FabricErrno.ECANCELED, await(beta).err());
+        }
+    }
+
+    @Test
+    void shouldEndAPeerWhoseRecordIsLongerThanItsRing() {
+        ShmConnection connection = ((ShmLink) alpha.link).connection(ShmNode.address("beta"));
+        long ring = connection.files().ownRing().address() + RecordRingDescriptor.HEADER_LENGTH;
+        receive(3);
+        beta.engine.findQuick();
+        long word = ring + connection.claim(LENGTH);
+        send(alpha, toBeta, 3);
+        // the lowest bits of the word are the length
+        UnsafeApi.putInt(word, UnsafeApi.getInt(word) | 1 << 23);
+        beta.engine.poll(16);
+        assertNull(beta.poll());
+        assertTrue(beta.services.errors.getFirst().toString().contains("record"), beta.services.errors::toString);
+        beta.services.errors.clear();
     }
 
     @Test

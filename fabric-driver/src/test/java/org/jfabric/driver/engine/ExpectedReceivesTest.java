@@ -1,0 +1,176 @@
+package org.jfabric.driver.engine;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.Flags;
+import org.jfabric.driver.link.scripted.Script;
+import org.junit.jupiter.api.Test;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+/** When the straight path has to be left, and what must not be used any more that it has kept. */
+class ExpectedReceivesTest {
+    private static final int LENGTH = 64;
+    /** More than keep the queue closed behind its first spill. */
+    private static final int POSTS = 40;
+
+    private final Script script = new Script(1);
+    private final Engines rig = new Engines(script);
+    private Engines.Node a;
+    private Engines.Node b;
+    private long context;
+
+    private void open() {
+        a = rig.add("a");
+        b = rig.add("b");
+        b.fiAddr(a);
+        for (int i = 0; i < 3; i++) {
+            // the first one waits for the channel, the second one prepares the short way
+            transfer(1);
+        }
+    }
+
+    private void transfer(long tag) {
+        receive(tag);
+        send(tag);
+        assertEnds(a, context, 0);
+        assertEnds(b, context, 0);
+    }
+
+    private void receive(long tag) {
+        assertEquals(0, b.trecv(0, LENGTH, tag, ++context));
+    }
+
+    private void send(long tag) {
+        a.fill(0, LENGTH, (int) tag);
+        assertEquals(0, a.tsend(b, 0, LENGTH, tag, context));
+    }
+
+    private static void assertEnds(Engines.Node node, long context, int errno) {
+        CompletionReader.Entry entry = node.next();
+        assertEquals(context, entry.context());
+        assertEquals(errno, entry.errno());
+    }
+
+    private void close() {
+        rig.settle();
+        a.assertAtRest();
+        b.assertAtRest();
+        rig.close();
+    }
+
+    /** A message that is announced, but short enough to hold back the entries behind it. */
+    @Test
+    void shouldKeepTheEntriesInOrderBehindAPayloadThatIsStillToCome() {
+        rig.eagerLimitBytes = 4096;
+        open();
+        assertEquals(0, b.trecv(0, 2000, 2, 1000));
+        script.pullDonePercent = 0;
+        script.pullPendingPercent = 100;
+        script.maxDelaySteps = 100;
+        a.tsend(b, 0, 2000, 2, 1000);
+        while (b.peer(a).entryOrder().isEmpty()) {
+            rig.step();
+        }
+        script.maxDelaySteps = 0;
+        long first = context + 1;
+        for (int i = 0; i < POSTS; i++) {
+            receive(3);
+        }
+        assertEquals(0, a.tsend(b, 0, LENGTH, 3, 1001));
+        rig.steps(3);
+        b.assertNoEntry();
+        assertEnds(b, 1000, 0);
+        assertEnds(b, first, 0);
+        for (long posted = first + 1; posted <= context; posted++) {
+            b.endpoint.cancel(posted);
+            assertEnds(b, posted, FabricErrno.ECANCELED);
+        }
+        close();
+    }
+
+    @Test
+    void shouldGiveAMessageThatWaitsToTheReceiveOfItsTag() {
+        open();
+        send(2);
+        assertEnds(a, context, 0);
+        long first = context + 1;
+        for (int i = 0; i < POSTS; i++) {
+            receive(3);
+        }
+        assertEquals(0, b.trecv(0, LENGTH, 2, 1000));
+        assertEnds(b, 1000, 0);
+        for (long posted = first; posted <= context; posted++) {
+            assertEquals(0, a.tsend(b, 0, LENGTH, 3, posted));
+            assertEnds(b, posted, 0);
+        }
+        close();
+    }
+
+    @Test
+    void shouldGiveCreditAndMemoryBack() {
+        open();
+        // several times the window of credit
+        for (int i = 0; i < 1000; i++) {
+            transfer(i);
+        }
+        assertEquals(0, script.announcements);
+        close();
+    }
+
+    @Test
+    void shouldTakeAMessageWithDataToTheOldestReceive() {
+        open();
+        receive(2);
+        receive(2);
+        assertEquals(0, a.send(
+            Engines.TAGGED | Flags.REMOTE_CQ_DATA, a.buf(0), LENGTH, a.fiAddr(b), 2, 77, context));
+        CompletionReader.Entry entry = b.next();
+        assertEquals(context - 1, entry.context());
+        assertEquals(77, entry.data());
+        send(2);
+        assertEnds(b, context, 0);
+        close();
+    }
+
+    @Test
+    void shouldNotUseARegionThatIsClosed() {
+        open();
+        a.session.regions().close(a.regionIndex);
+        assertEquals(0, a.tsend(b, 0, LENGTH, 1, 1000));
+        assertEnds(a, 1000, FabricErrno.EFAULT);
+        receive(1);
+        b.session.regions().close(b.regionIndex);
+        assertEquals(0, b.trecv(0, LENGTH, 1, 1001));
+        assertEnds(b, 1001, FabricErrno.EFAULT);
+        // what was posted before holds its memory
+        assertEquals(0, a.send(Engines.TAGGED, a.twinBuf(0), LENGTH, a.fiAddr(b), 1, 0, context));
+        assertEnds(b, context, 0);
+        close();
+    }
+
+    @Test
+    void shouldNotSendToAnAddressThatIsRemoved() {
+        open();
+        long toB = a.fiAddr(b);
+        a.addresses.remove(toB);
+        assertEquals(0, a.send(Engines.TAGGED, a.buf(0), LENGTH, toB, 1, 0, 1000));
+        assertEnds(a, 1000, FabricErrno.EINVAL);
+        rig.steps(5);
+        b.assertNoEntry();
+        close();
+    }
+
+    @Test
+    void shouldSendOverTheChannelThatFollowedALostOne() {
+        open();
+        a.channel(b).kill(FabricErrno.ECONNRESET);
+        rig.settle();
+        // the other side opens the next channel
+        assertEquals(0, a.trecv(0, LENGTH, 5, 1000));
+        assertEquals(0, b.tsend(a, 0, LENGTH, 5, 1001));
+        assertEnds(a, 1000, 0);
+        assertEnds(b, 1001, 0);
+        transfer(1);
+        close();
+    }
+}
