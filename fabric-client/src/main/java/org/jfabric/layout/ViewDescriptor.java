@@ -53,8 +53,8 @@ package org.jfabric.layout;
  * <p>A reader copies the file between two reads of the sequence and begins anew if they differ or are odd. A look takes
  * several duty cycles: each record is looked at once, in the order of memory, and what comes or goes meanwhile may be
  * in it or not. Times are those of the duty cycle in which a record was made; their difference to the clock of the
- * reader is an age that is up to one cycle too high (with an embedded driver in INVOKER mode up to 32 cycles, and as
- * much more as its application ran none before).
+ * reader is an age that is up to 32 cycles too high (with an embedded driver in INVOKER mode as much more as its
+ * application ran none before).
  *
  * <p>Only the driver writes, only while somebody has asked for it, and it never reads any of it.
  */

@@ -180,7 +180,7 @@ final class DriverWiring implements AutoCloseable {
 
     /** One cycle on the calling thread. */
     int cycle() {
-        return progress.doWork() + conductor.doWork();
+        return progress.doWork(ProgressAgent.LINK_BATCH) + conductor.doWork();
     }
 
     /** The same with another limit of messages from each peer. */
@@ -215,9 +215,14 @@ final class DriverWiring implements AutoCloseable {
     private ProgressAgent progress(FaultInspector faults, CycleClock clock) {
         QueuePoller poller = new QueuePoller(
             config.engine().queuePollBatch(), config.engine().coldRotationCycles());
-        return new ProgressAgent(
+        ThreadingMode mode = config.threading().mode();
+        ProgressAgent agent = new ProgressAgent(
             engine, poller, faults, progressInbox, clock, cnc.counters(), cnc.address(),
-            config.threading().mode() == ThreadingMode.INVOKER ? -1 : config.threading().progressCpu());
+            mode == ThreadingMode.INVOKER ? -1 : config.threading().progressCpu());
+        if (mode == ThreadingMode.DEDICATED) {
+            agent.ownThread();
+        }
+        return agent;
     }
 
     private int listen() {

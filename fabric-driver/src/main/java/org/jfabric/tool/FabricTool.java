@@ -42,6 +42,7 @@ import picocli.CommandLine.Spec;
         OptionsCommand.class,
         CleanCommand.class,
         PingPongPeer.class,
+        TrainingCommand.class,
         CommandLine.HelpCommand.class
     })
 public final class FabricTool implements Runnable {

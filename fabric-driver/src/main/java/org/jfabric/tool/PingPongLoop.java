@@ -78,6 +78,11 @@ public final class PingPongLoop implements CompletionHandler {
         return lastLength;
     }
 
+    /** Messages received so far. */
+    long received() {
+        return received;
+    }
+
     /**
      * Sends first and takes the answer.
      *

@@ -1,5 +1,6 @@
 package org.jfabric.tool;
 
+import org.jfabric.test.TestJvm;
 import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -12,6 +13,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -26,7 +30,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(60)
 @Tag("slow") // each test runs a shell
 class LauncherTest {
-    private static final String[] TOOLS = {"sed", "head", "dirname", "readlink", "find", "mkdir", "touch", "flock"};
+    private static final String[] TOOLS = {
+        "sed", "head", "dirname", "readlink", "find", "mkdir", "touch", "flock", "cat", "mv", "rm", "timeout"};
 
     @TempDir
     Path folder;
@@ -158,6 +163,126 @@ class LauncherTest {
 
         assertTrue(output.contains("<-Da=1><*><-Db='x><@file><-jar>"), output);
         assertTrue(output.strip().endsWith("<help><stat>"), output);
+    }
+
+    /**
+     * A JVM of the right version that answers with its options, and for the training writes a cache and a line into
+     * {@code trainings}; where there is a file {@code fails} it fails instead.
+     */
+    private void trainableJava() throws IOException {
+        executable(bin.resolve("java"),
+            "[ \"$1\" = -version ] && echo 'openjdk version \"25.0.1\" 2025-10-15' >&2 && exit 0\n"
+            + "for option; do case $option in -XX:AOTCacheOutput=*)\n"
+            + "    echo trained >> " + folder.resolve("trainings") + "\n"
+            + "    [ ! -e " + folder.resolve("fails") + " ] || { echo broken; exit 1; }\n"
+            + "    echo cache > \"${option#*=}\"; exit 0;;\n"
+            + "esac; done\n"
+            + "printf '<%s>' \"$@\"");
+        Files.createDirectories(jar().getParent());
+        Files.writeString(jar(), "classes");
+    }
+
+    private Path jar() {
+        return folder.resolve("fabric-driver/target/jfabric-driver.jar");
+    }
+
+    private Path cache() {
+        return folder.resolve("fabric-driver/target/jfabric-driver.aot");
+    }
+
+    private int trainings() throws IOException {
+        Path file = folder.resolve("trainings");
+        return Files.exists(file) ? Files.readAllLines(file).size() : 0;
+    }
+
+    private void assertUsesCache(boolean uses, Run run) {
+        assertEquals(0, run.status, run.output);
+        assertEquals(uses, run.output.contains("<-XX:AOTCache=" + cache() + ">"), run.output);
+        assertTrue(run.output.contains("<driver><--dir>"), run.output);
+    }
+
+    @Test
+    void shouldMakeACacheOnceAndUseIt() throws Exception {
+        trainableJava();
+        Run first = run(Map.of());
+        assertTrue(first.output.contains("making the AOT cache"), first.output);
+        assertUsesCache(true, first);
+        Run second = run(Map.of());
+        assertFalse(second.output.contains("making"), second.output);
+        assertUsesCache(true, second);
+        assertUsesCache(true, run(Map.of("JFABRIC_JAVA_OPTS", "-Djfabric.queue.txSize=512")));
+        assertEquals(1, trainings());
+    }
+
+    @Test
+    void shouldMakeTheCacheAnewAfterTheJarOrWhatElseMattersHasChanged() throws Exception {
+        trainableJava();
+        run(Map.of());
+        Files.writeString(jar(), "other classes");
+        assertUsesCache(true, run(Map.of()));
+        assertEquals(2, trainings(), "the jar has changed");
+        assertUsesCache(true, run(Map.of("JFABRIC_JAVA_OPTS", "-Xmx1g")));
+        assertEquals(3, trainings(), "the heap has changed");
+        Files.writeString(cache(), "cut");
+        assertUsesCache(true, run(Map.of("JFABRIC_JAVA_OPTS", "-Xmx1g")));
+        assertEquals(4, trainings(), "the cache is not the one that was made");
+    }
+
+    @Test
+    void shouldRunWithoutACacheThatCannotBeMadeAndNotTryAgain() throws Exception {
+        trainableJava();
+        Files.createFile(folder.resolve("fails"));
+        Run first = run(Map.of());
+        assertUsesCache(false, first);
+        assertTrue(first.output.contains("there is no AOT cache") && first.output.contains(cache() + ".log"),
+            first.output);
+        Run second = run(Map.of());
+        assertUsesCache(false, second);
+        assertFalse(second.output.contains("AOT"), second.output);
+        assertEquals(1, trainings());
+        Files.delete(folder.resolve("fails"));
+        Files.writeString(jar(), "repaired classes");
+        assertUsesCache(true, run(Map.of()));
+    }
+
+    @Test
+    void shouldLeaveTheCacheOutWhereItIsNotWanted() throws Exception {
+        trainableJava();
+        assertUsesCache(false, run(Map.of("JFABRIC_AOT", "off")));
+        assertUsesCache(false, run(Map.of("JFABRIC_JAVA_OPTS", "-XX:AOTCache=other")));
+        run(Map.of(), "stat");
+        assertEquals(0, trainings(), "made for nothing");
+        run(Map.of());
+        Run stat = run(Map.of(), "stat");
+        assertTrue(stat.output.contains("<-XX:AOTCache=" + cache() + ">"), stat.output);
+        assertFalse(run(Map.of("JFABRIC_AOT", "profiles")).output.contains("AOTReplayTraining"));
+    }
+
+    /** With the options that the launcher gives, whatever the file is. */
+    @Test
+    void shouldNotDisturbAVirtualMachineWithACacheThatDoesNotFit() throws Exception {
+        trainableJava();
+        String output = run(Map.of()).output;
+        List<String> command = new ArrayList<>(List.of(TestJvm.java().toString()));
+        for (String option : output.substring(output.indexOf('<') + 1).split("><")) {
+            if (option.contains("AOT") || option.startsWith("-Xlog") || option.startsWith("-XX:+Unlock")) {
+                command.add(option);
+            }
+        }
+        assertTrue(command.contains("-XX:AOTCache=" + cache()), output);
+        command.add("-Xmx64m");
+        command.add("--version");
+        TestProcess process = TestProcess.start(new ProcessBuilder(command).redirectErrorStream(true)).ended();
+        assertEquals(0, process.status(), process.output());
+        assertFalse(process.output().toLowerCase(Locale.ROOT).contains("aot"), process.output());
+        assertFalse(process.output().contains("warning"), process.output());
+    }
+
+    @Test
+    void shouldTrainWithoutLeavingAnythingBehind() {
+        ToolRun run = ToolRun.of("aot-training", "--messages", "640");
+        assertEquals(0, run.status(), run.err());
+        assertEquals("", run.out());
     }
 
     @Test

@@ -28,7 +28,8 @@ public final class Engine {
     private long violations;
     private long lastRequestId;
     private InternalError fault;
-    /** Where all work arrives; null if other places have to be looked at, too. */
+    /** Whether work arrives in {@link #quickRing} only; if that is null, in no link. */
+    private boolean quick;
     private ResidentRing quickRing;
 
     /**
@@ -89,13 +90,15 @@ public final class Engine {
      */
     public int poll(int limit) {
         int work = 0;
-        ResidentRing ring = quickRing;
-        if (ring != null) {
-            work = ring.pollPlain(limit);
+        if (quick) {
+            ResidentRing ring = quickRing;
+            if (ring != null) {
+                work = ring.pollPlain(limit);
+            }
             if (work >= 0) {
                 return firstScheduled == null && flushList.isEmpty() ? work : work + flush();
             }
-            quickRing = null;
+            leaveQuick();
             work = -1 - work;
         }
         Link[] polled = links;
@@ -115,12 +118,12 @@ public final class Engine {
 
     /**
      * Finds out whether one word tells everything that {@link #poll(int)} has to know until something else than a plain
-     * message is sent or received. Once in a while, at the end of a whole cycle: whoever makes work for a link or the
-     * engine calls {@link #leaveQuick()}.
+     * message is sent or received, or whether there is not even such a word, because all links are idle. Once in a
+     * while, at the end of a whole cycle: whoever makes work for a link or the engine calls {@link #leaveQuick()}.
      */
     public void findQuick() {
         ResidentRing ring = null;
-        quickRing = null;
+        leaveQuick();
         if (fault != null || firstScheduled != null || !settings.straightPath()) {
             return;
         }
@@ -134,10 +137,12 @@ public final class Engine {
             }
         }
         quickRing = ring;
+        quick = true;
     }
 
     /** Something has perhaps given a link work. */
     public void leaveQuick() {
+        quick = false;
         quickRing = null;
     }
 
@@ -330,7 +335,7 @@ public final class Engine {
      */
     public void fault(InternalError error) {
         fault = error;
-        quickRing = null;
+        leaveQuick();
     }
 
     /**

@@ -13,7 +13,8 @@ package org.jfabric.driver.progress;
  * long, somebody computes there. A thread that sleeps is given the core as soon as it is woken, one that only let
  * others run waits for the end of their turn; so the next periods go to sleep early.
  *
- * <p>Time is that of the duty cycle, which is read anyway. Owner: the driver's thread.
+ * <p>Time is that of the duty cycle. An idle cycle reads the clock at its end, unless it did so when it began; busy
+ * cycles share a time, except for the first one after the thread let others run. Owner: the driver's thread.
  */
 final class IdleWindow {
     /** What to do after a cycle without work. */

@@ -73,9 +73,12 @@ public final class ParkingIdleStrategy implements IdleStrategy {
 
     @Override
     public void idle() {
-        switch (window.onIdle(clock.nowNs())) {
+        switch (window.onIdle(progress.timeNs())) {
             case LOOK -> Thread.onSpinWait();
-            case YIELD -> Thread.yield();
+            case YIELD -> {
+                Thread.yield();
+                progress.onPaused();
+            }
             default -> {
                 if (progress.hasScheduled()) {
                     Thread.yield();

@@ -23,13 +23,22 @@ import java.util.List;
 /**
  * The duty cycle of the data path: what other threads handed over, the clients' queues, then the engine with its links.
  *
+ * <p>A whole cycle reads the clock and looks at the inbox and at every link. While cycles are fast, 31 of 32 are short
+ * ones and do only what messages wait for, see {@link #pollMessages(int)}: the rest costs as much as a message. Once
+ * cycles take longer than {@value #FAST_NS} ns all of them are whole, so that neither a command nor a deadline waits
+ * for 31 long ones.
+ *
  * <p>Everything of the engine, the queues of all clients and their completion queues belongs to the thread that
  * runs it.
  */
 public final class ProgressAgent implements Agent {
     private static final int INBOX_LIMIT = 64;
-    private static final int LINK_BATCH = 64;
+    /** Messages that a cycle takes at most from each peer of each link, if the application does not say how many. */
+    public static final int LINK_BATCH = 64;
     private static final int PUBLISH_CYCLES = 1 << 16;
+    private static final int SHORT_CYCLES = 31;
+    /** Mean time up to which a cycle is fast; a read of the clock is no small part of it then. */
+    private static final long FAST_NS = 1_000;
 
     private final Engine engine;
     private final QueuePoller poller;
@@ -40,7 +49,12 @@ public final class ProgressAgent implements Agent {
     private final long cncAddress;
     private final int cpu;
     private final QueueViews views = new QueueViews();
+    private boolean ownThread;
     private long cycles;
+    private long publishedCycles;
+    private long wholeCycle;
+    private int shortLeft;
+    private boolean isTimeOld;
     private long lastCycleNs;
     private long longestCycleNs;
     private long publishedRequests;
@@ -52,7 +66,7 @@ public final class ProgressAgent implements Agent {
      * @param poller   submission queues.
      * @param faults   finds out whose file was cut.
      * @param inbox    what other threads hand over.
-     * @param clock    read once in each cycle.
+     * @param clock    read once in each whole cycle.
      * @param counters of the driver.
      * @param cncAddress native address of the {@code cnc} file.
      * @param cpu      processor for the thread, -1 for any.
@@ -76,6 +90,14 @@ public final class ProgressAgent implements Agent {
         this.cpu = cpu;
     }
 
+    /**
+     * The thread runs nothing but this agent, so that all that can give a link work between two whole cycles comes by
+     * the clients' queues; before the thread starts.
+     */
+    public void ownThread() {
+        ownThread = true;
+    }
+
     @Override
     public void onStart() {
         if (cpu >= 0) {
@@ -83,19 +105,31 @@ public final class ProgressAgent implements Agent {
         }
     }
 
+    /** One duty cycle of the driver's thread, whole or short. */
     @Override
     public int doWork() {
-        return doWork(LINK_BATCH);
+        if (shortLeft > 0) {
+            shortLeft--;
+            cycles++;
+            isTimeOld = true;
+            return pollMessages(LINK_BATCH);
+        }
+        int work = doWork(LINK_BATCH);
+        if (ownThread) {
+            engine.findQuick();
+        }
+        return work;
     }
 
     /**
-     * One duty cycle.
+     * One whole duty cycle.
      *
      * @param messageLimit messages to take at most from each peer of each link.
      * @return work done, 0 if there was nothing to do.
      */
     public int doWork(int messageLimit) {
         long nowNs = clock.update();
+        isTimeOld = false;
         int work = 0;
         // what is handed over here may end the only connection, or give another link work
         engine.leaveQuick();
@@ -168,6 +202,21 @@ public final class ProgressAgent implements Agent {
     /** The time asleep is not the length of a cycle. */
     void onWoken() {
         lastCycleNs = 0;
+        shortLeft = 0;
+    }
+
+    /** The thread did something else than cycles: the next one is whole, and tells how long that took. */
+    void onPaused() {
+        shortLeft = 0;
+    }
+
+    /** The time of the last cycle, in nanoseconds; after a short one the clock is read. */
+    long timeNs() {
+        if (isTimeOld) {
+            isTimeOld = false;
+            return clock.update();
+        }
+        return clock.nowNs();
     }
 
     /**
@@ -313,16 +362,24 @@ public final class ProgressAgent implements Agent {
     private void onCycle(long nowNs) {
         long last = lastCycleNs;
         lastCycleNs = nowNs;
-        if (last != 0 && nowNs - last > longestCycleNs) {
-            longestCycleNs = nowNs - last;
-            counters.max(SystemCounter.CYCLE_MAX_NS, longestCycleNs);
+        cycles++;
+        shortLeft = 0;
+        if (last != 0) {
+            long elapsedNs = nowNs - last;
+            if (elapsedNs > longestCycleNs) {
+                longestCycleNs = elapsedNs;
+                counters.max(SystemCounter.CYCLE_MAX_NS, longestCycleNs);
+            }
+            shortLeft = elapsedNs <= FAST_NS * (cycles - wholeCycle) ? SHORT_CYCLES : 0;
         }
-        if ((++cycles & (PUBLISH_CYCLES - 1)) == 0) {
+        wholeCycle = cycles;
+        if (cycles - publishedCycles >= PUBLISH_CYCLES) {
             publish();
         }
     }
 
     private void publish() {
+        publishedCycles = cycles;
         UnsafeApi.putLongRelease(null, cncAddress + CncDescriptor.CYCLES_OFFSET, cycles);
         long requests = poller.requests();
         counters.addOwned(SystemCounter.REQUESTS, requests - publishedRequests);

@@ -32,7 +32,10 @@ public enum SystemCounter {
     REQUESTS("work requests"),
     /** Times the thread went to sleep because there was nothing to do. */
     PARKED("times parked"),
-    /** Longest time between two duty cycles while the thread was awake, in nanoseconds. */
+    /**
+     * Longest time between two reads of the clock while the thread was awake, in nanoseconds. Up to 32 short duty
+     * cycles share one read, so it is never less than the longest cycle, and more by the other cycles at most.
+     */
     CYCLE_MAX_NS("longest duty cycle ns");
 
     private static final SystemCounter[] VALUES = values();

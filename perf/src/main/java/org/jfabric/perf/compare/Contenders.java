@@ -84,7 +84,7 @@ final class Contenders {
                 ANY_SIZE, 1, false),
             new JvmContender.Definition(FRESH, "JFabric, embedded INVOKER, shm, in processes that are new, "
                 + (hasAotCache() ? "with an" : "without an") + " AOT cache", jfabric,
-                pair(SideKind.JFABRIC_INVOKER), Set.of(Pass.FRESH), ANY_SIZE, 2, false),
+                pair(SideKind.JFABRIC_INVOKER), Set.of(Pass.FRESH), ANY_SIZE, 2, false, freshLaunch(), null),
             new JvmContender.Definition(BARE_TCP, "two loops over sockets, tcp", java,
                 pair(SideKind.BARE_TCP), exchange, ANY_SIZE, 2, false),
             new JvmContender.Definition(BARE_UDP, "two loops over sockets, udp", java,
@@ -168,10 +168,17 @@ final class Contenders {
             .anyMatch(option -> option.name().equals(name));
     }
 
-    /** Whether the launcher has given this process an AOT cache, which its own processes get too. */
+    /** Whether processes that are new have one: that of the launcher, or another that this process was given. */
     private static boolean hasAotCache() {
-        return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        return !freshLaunch().flags().isEmpty() || ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
             .anyMatch(flag -> flag.startsWith("-XX:AOTCache="));
+    }
+
+    /** With the cache that the launcher has made, its profiles included; a machine that it does not fit ignores it. */
+    private static Launch freshLaunch() {
+        String cache = System.getenv("JFABRIC_AOT_CACHE");
+        return cache == null ? Launch.USUAL
+            : new Launch(List.of("-XX:AOTCache=" + cache, "-Xlog:aot=off", "-Xlog:cds=off"), null, true);
     }
 
     private static Map<SideRole, SideKind> pair(SideKind kind) {

@@ -1,0 +1,119 @@
+package org.jfabric.tool;
+
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+
+import org.jfabric.FabricErrno;
+import org.jfabric.FabricException;
+import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.TcpConfig;
+import org.jfabric.ffi.NativeAccess;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * What the launcher runs to make an AOT cache: plain messages over shm and tcp between two embedded drivers, and to
+ * oneself through a driver with a thread of its own, often enough that the virtual machine has profiles of their way.
+ *
+ * <p>One process, because all that it starts would write the same cache. One thread sends and receives, so that no
+ * message waits for the scheduler.
+ */
+@Command(name = TrainingCommand.NAME, hidden = true, description = "Trains an AOT cache; not for users.")
+final class TrainingCommand implements Callable<Integer> {
+    static final String NAME = "aot-training";
+
+    private static final int SIZE_BYTES = 64;
+    private static final int CHUNK = 64;
+    private static final String LOOPBACK_INTERFACE = "lo";
+    private static final String PING = PingPongRole.PING.text();
+    private static final String PONG = PingPongRole.PONG.text();
+
+    @Option(names = "--messages", defaultValue = "100000", description = "Over shm; the others have fewer.")
+    private int messages;
+    @Option(names = "--seconds", defaultValue = "5", description = "After which a part of the training ends.")
+    private int seconds;
+
+    TrainingCommand() {
+    }
+
+    @Override
+    public Integer call() {
+        NativeAccess.check();
+        if (System.getProperty(TcpConfig.INTERFACE.name()) == null) {
+            System.setProperty(TcpConfig.INTERFACE.name(), LOOPBACK_INTERFACE);
+        }
+        try (TemporaryDirectory directory = TemporaryDirectory.create(SIZE_BYTES)) {
+            between(directory.path(), PingPongPlan.SHM, messages);
+            toOneself(directory.path(), messages / 10);
+            try {
+                between(directory.path(), PingPongPlan.TCP, messages / 10);
+            } catch (FabricException ex) {
+                // a host without tcp has a cache for the rest
+                System.err.println(ex.getMessage());
+            }
+        }
+        return 0;
+    }
+
+    private void between(Path base, String link, int count) {
+        Path pingDriver = base.resolve(link + '-' + PING);
+        Path pongDriver = base.resolve(link + '-' + PONG);
+        try (PingPongFabric ping = PingPongFabric.application(
+                pingDriver, ThreadingMode.INVOKER, link, SIZE_BYTES, PING);
+            PingPongFabric pong = PingPongFabric.application(
+                pongDriver, ThreadingMode.INVOKER, link, SIZE_BYTES, PONG)) {
+            PingPongLoop one = loop(ping, ping.peer(pongDriver.getFileName().toString(), PONG));
+            PingPongLoop other = loop(pong, pong.peer(pingDriver.getFileName().toString(), PING));
+            exchange(one, other, count);
+        }
+    }
+
+    private void toOneself(Path base, int count) {
+        Path daemon = base.resolve("daemon");
+        PingPongFabric driver = PingPongFabric.daemon(daemon, ThreadingMode.SHARED, PingPongPlan.LOOPBACK);
+        try (PingPongFabric self = PingPongFabric.application(
+                daemon, null, PingPongPlan.LOOPBACK, SIZE_BYTES, PING)) {
+            PingPongLoop loop = loop(self, self.peer(daemon.getFileName().toString(), PING));
+            exchange(loop, loop, count);
+        } finally {
+            driver.close();
+        }
+    }
+
+    private static PingPongLoop loop(PingPongFabric fabric, long peer) {
+        return new PingPongLoop(fabric.endpoint(), fabric.queue(), peer, fabric.receiveRegion().address(0),
+            fabric.sendRegion().address(0), SIZE_BYTES, false);
+    }
+
+    private void exchange(PingPongLoop one, PingPongLoop other, int count) {
+        long begin = System.nanoTime();
+        long limitNs = seconds * 1_000_000_000L;
+        for (int done = 0; done < count && System.nanoTime() - begin < limitNs; done += CHUNK) {
+            for (int i = 0; i < CHUNK; i += 2) {
+                message(one, other, begin + limitNs);
+                message(other, one, begin + limitNs);
+            }
+        }
+    }
+
+    /** Both sides are polled: a message over tcp, and the first one of each connection, needs its sender for it. */
+    private static void message(PingPongLoop from, PingPongLoop to, long deadlineNs) {
+        long before = to.received();
+        check(to.arm());
+        check(from.postSend());
+        while (to.received() == before) {
+            check(to.cycle());
+            check(from.cycle());
+            if (System.nanoTime() - deadlineNs > 0) {
+                throw new ToolException("A message of the training did not arrive in time.");
+            }
+        }
+    }
+
+    private static void check(int result) {
+        if (result != 0) {
+            throw new ToolException("A transfer of the training failed with " + FabricErrno.name(-result) + '.');
+        }
+    }
+}
