@@ -4,6 +4,9 @@ import org.agrona.DirectBuffer;
 import org.jfabric.FabricAddress;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.client.LentMessages;
+import org.jfabric.client.LentRing;
+import org.jfabric.client.MessageLender;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 /**
@@ -65,6 +68,23 @@ final class ReceiveEntries {
     /** The endpoint's index in the queue. */
     int completionIndex() {
         return completionIndex;
+    }
+
+    /** Lends an untagged message to the reader of the queue, in place of an entry; false if it has to have one. */
+    boolean lend(MessageLender lender, LentRing ring, Peer peer, long address, int length) {
+        LentMessages lent = completions.lentNow();
+        if (lent == null || !lent.lend(lender, ring, address, length, source(peer))) {
+            return false;
+        }
+        if (counter != null) {
+            counter.success();
+        }
+        return true;
+    }
+
+    /** Whether a message may be lent now, if its wire allows that. */
+    boolean mayLend() {
+        return completions.lentNow() != null;
     }
 
     /** Operations end without entries. */
