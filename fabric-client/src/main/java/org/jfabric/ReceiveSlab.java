@@ -37,7 +37,7 @@ final class ReceiveSlab {
     private Submission submission;
     private int lentCount;
     /** Of a message that lies in a peer's ring and not in a cell, while its handler runs. */
-    private RecvContext inRing = new RecvContext(this);
+    private RecvContext inRing;
     private int uses;
     private boolean closed;
 
@@ -55,6 +55,7 @@ final class ReceiveSlab {
             contexts[i] = new RecvContext(this);
         }
         this.lent = new RecvContext[contexts.length];
+        this.inRing = new RecvContext(this);
     }
 
     /** Maps the slab that the driver made for an endpoint. */
