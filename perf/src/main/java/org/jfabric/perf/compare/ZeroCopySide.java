@@ -32,9 +32,9 @@ import org.jfabric.tool.ToolException;
 
 /**
  * One of two processes with a driver each in mode INVOKER, over the link shm, whose messages are looked at where they
- * arrived, in the ring of the other one: buffered receives of untagged messages, lent to a handler. A message that may be injected
- * is, so that its memory is the sender's again at once and no entry follows, as of Aeron's {@code offer}; a longer one
- * has an entry, and a window as all streams.
+ * arrived, in the ring of the other one: buffered receives of untagged messages, lent to a handler. A message that may
+ * be injected is, so that its memory is the sender's again at once and no entry follows, as of Aeron's {@code offer}; a
+ * longer one has an entry, and a window as all streams.
  */
 final class ZeroCopySide implements Side, Port, MessageHandler, CompletionHandler {
     /** Longest message that is looked at as a whole. */

@@ -95,8 +95,8 @@ class LentMessagesTest {
     }
 
     private FabricNode node(FabricDriver driver) {
-        return new FabricNode(Fabric.embedded(driver.embedded(), new FabricConfig()), "shm", BufferedReceiveTest.hints(),
-            512, 0, this::pump);
+        return new FabricNode(Fabric.embedded(driver.embedded(), new FabricConfig()), "shm",
+            BufferedReceiveTest.hints(), 512, 0, this::pump);
     }
 
     private void pump() {
