@@ -45,7 +45,9 @@ public final class RecvContext {
     private long data;
     private long tag;
     private long source;
-    /** Of a message that lies in its sender's ring at {@link #place}; null of one in a cell of the slab. */
+    /** Whether the message lies in its sender's ring, at {@link #place}, and not in a cell of the slab. */
+    private boolean inRing;
+    /** Of the last message that did. */
     private MessageLender lender;
 
     RecvContext(ReceiveSlab slab) {
@@ -225,13 +227,17 @@ public final class RecvContext {
         place = address;
         messageLength = length;
         shownLength = length;
-        lender = newLender;
+        if (lender != newLender) {
+            // a store of a reference costs the collector's barrier
+            lender = newLender;
+        }
+        inRing = true;
         id = newId;
         buffer.wrap(address, length);
     }
 
     boolean isInRing() {
-        return lender != null;
+        return inRing;
     }
 
     /** Has the driver copy the message into a cell; the context of that, or 0. */
@@ -241,7 +247,7 @@ public final class RecvContext {
 
     /** The message is in a cell now. */
     void moved(long newId, long newPlace) {
-        lender = null;
+        inRing = false;
         place = newPlace;
         reopen(newId);
     }
@@ -255,7 +261,7 @@ public final class RecvContext {
     /** The message is not the application's any more. */
     void close() {
         id = 0;
-        lender = null;
+        inRing = false;
         slab.view().hide(buffer);
     }
 }

@@ -2,6 +2,7 @@ package org.jfabric.driver.engine;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.client.LentMessages;
 import org.jfabric.client.LentRing;
 import org.jfabric.client.MessageLender;
 import org.jfabric.client.PeekFlags;
@@ -94,7 +95,7 @@ final class BufferedReceives extends ReceiveMode {
             || !peer.entryOrder().isEmpty()) {
             return false;
         }
-        if (flags == Flags.MSG && entries.mayLend() && lend(peer, address, length)) {
+        if (flags == Flags.MSG && lend(peer, address, length)) {
             return true;
         }
         if (!cells.hasFree() || !mayOverrun && !share.hasFree()) {
@@ -114,8 +115,12 @@ final class BufferedReceives extends ReceiveMode {
 
     /** Leaves a message in the ring in which it came, for the call that runs this cycle. */
     private boolean lend(Peer peer, long address, int length) {
+        LentMessages lent = entries.lentNow();
         FrameChannel frames = peer.frames();
-        LentRing ring = frames == null ? null : frames.lentRing();
+        if (lent == null || frames == null) {
+            return false;
+        }
+        LentRing ring = frames.lentRing();
         if (ring == null) {
             return false;
         }
@@ -124,9 +129,10 @@ final class BufferedReceives extends ReceiveMode {
             lender = new Lender(peer);
             peer.lender(lender);
         }
-        if (!entries.lend(lender, ring, peer, address, length)) {
+        if (!lent.lend(lender, ring, address, length, entries.source(peer))) {
             return false;
         }
+        entries.lent();
         peer.passed(length);
         return true;
     }

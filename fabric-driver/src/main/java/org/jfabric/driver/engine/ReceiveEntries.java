@@ -5,8 +5,6 @@ import org.jfabric.FabricAddress;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.client.LentMessages;
-import org.jfabric.client.LentRing;
-import org.jfabric.client.MessageLender;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 /**
@@ -70,21 +68,16 @@ final class ReceiveEntries {
         return completionIndex;
     }
 
-    /** Lends an untagged message to the reader of the queue, in place of an entry; false if it has to have one. */
-    boolean lend(MessageLender lender, LentRing ring, Peer peer, long address, int length) {
-        LentMessages lent = completions.lentNow();
-        if (lent == null || !lent.lend(lender, ring, address, length, source(peer))) {
-            return false;
-        }
+    /** Where a message may be lent to, in place of an entry; null if it has to have one. */
+    LentMessages lentNow() {
+        return completions.lentNow();
+    }
+
+    /** A message was lent. */
+    void lent() {
         if (counter != null) {
             counter.success();
         }
-        return true;
-    }
-
-    /** Whether a message may be lent now, if its wire allows that. */
-    boolean mayLend() {
-        return completions.lentNow() != null;
     }
 
     /** Operations end without entries. */
@@ -259,7 +252,8 @@ final class ReceiveEntries {
         return unknownSources && operation.peer.source() == Peer.UNKNOWN_SOURCE;
     }
 
-    private long source(Peer peer) {
+    /** The sender as entries name it. */
+    long source(Peer peer) {
         return sources && peer != null ? peer.sourceAddress() : FabricAddress.ADDR_NOTAVAIL;
     }
 }
