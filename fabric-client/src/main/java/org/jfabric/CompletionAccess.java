@@ -21,6 +21,7 @@ final class CompletionAccess {
     private final CompletionReader reader;
     private final CompletionWait wait;
     private final Invoker invoker;
+    private final MessagePoll messages;
     private final UseGuard guard;
     private final UseLock lock;
     /** Volatile, because a control call of another thread must end what a waiting reader does. */
@@ -32,14 +33,17 @@ final class CompletionAccess {
      * @param reader  reads.
      * @param wait    waits, or null if nobody may block.
      * @param invoker runs the cycle in front of each read, or null.
+     * @param messages shows messages, behind a cycle that may lend them.
      * @param guard   finds two threads that read at once.
      * @param lock    keeps reading threads apart where the domain asks for it, else null.
      */
     CompletionAccess(
-        CompletionReader reader, CompletionWait wait, Invoker invoker, UseGuard guard, UseLock lock) {
+        CompletionReader reader, CompletionWait wait, Invoker invoker, MessagePoll messages, UseGuard guard,
+        UseLock lock) {
         this.reader = reader;
         this.wait = wait;
         this.invoker = invoker;
+        this.messages = messages;
         this.guard = guard;
         this.lock = lock;
     }
@@ -123,6 +127,18 @@ final class CompletionAccess {
         }
     }
 
+    int pollMessages(MessageHandler handler, CompletionHandler others, int limit) {
+        if (!begin()) {
+            return -FabricErrno.EAGAIN;
+        }
+        try {
+            int prepared = prepare(limit);
+            return prepared < 0 ? prepared : messages.poll(handler, others, limit);
+        } finally {
+            end();
+        }
+    }
+
     int readErr(CompletionError error) {
         if (!begin()) {
             return -FabricErrno.EAGAIN;
@@ -186,6 +202,14 @@ final class CompletionAccess {
     }
 
     private int enter(int count) {
+        int prepared = prepare(count);
+        if (prepared == 0 && invoker != null) {
+            invoker.poll(count);
+        }
+        return prepared;
+    }
+
+    private int prepare(int count) {
         if (state != READABLE || reader.isHandling()) {
             return -FabricErrno.EOPBADSTATE;
         }
@@ -194,9 +218,6 @@ final class CompletionAccess {
         }
         // before the cycle, so that the driver finds the slots
         reader.releaseHeld();
-        if (invoker != null) {
-            invoker.poll(count);
-        }
         return 0;
     }
 

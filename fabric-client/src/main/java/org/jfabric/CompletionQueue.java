@@ -107,7 +107,8 @@ public final class CompletionQueue implements Fid {
         this.wait = !waitObject.blocksCalls() ? null : new CompletionWait(
             reader, new WaitLine(memory.address() + CompletionQueueDescriptor.WAIT_OFFSET, memory), attr, driver,
             invoker, waitSpinNs, waitSliceNs);
-        this.access = new CompletionAccess(reader, wait, invoker,
+        MessagePoll messages = new MessagePoll(reader, invoker, oneUser ? invoker.lentMessages(id) : null);
+        this.access = new CompletionAccess(reader, wait, invoker, messages,
             oneUser ? invoker.guard() : new UseGuard("completion queue " + id), locks ? new UseLock() : null);
     }
 
@@ -319,6 +320,30 @@ public final class CompletionQueue implements Fid {
      */
     public int poll(CompletionHandler handler, int limit) {
         return access.poll(handler, limit);
+    }
+
+    /**
+     * Shows messages of endpoints with {@link Mode#BUFFERED_RECV} to one handler, and all other entries to another one,
+     * in their order. A message is the handler's until it returns; {@link RecvContext#retain()}, a claim or a discard
+     * ends that.
+     *
+     * <p>With an embedded driver in INVOKER mode short untagged messages from other drivers on the same host are shown
+     * where they lie in the peer's memory, if no older entry waits in this queue: they are not copied, and have no
+     * entry. Their sender could still change them, so whatever is decided by a value is read once; and it does not get
+     * the room back before this call ends. In a domain that keeps threads apart nothing is shown so.
+     *
+     * <p>If a handler throws for a message without an entry, the others of this call are shown before the exception
+     * passes through; later exceptions are added to it as suppressed ones. For entries it is as in {@link #poll}. If a
+     * peer cuts the memory while it is read, the {@link InternalError} that the handler sees ends that peer, and does
+     * not leave this call.
+     *
+     * @param messages called for each message, whole or not ({@link RecvContext#isWhole()}).
+     * @param others   called for each entry that is not of such a message.
+     * @param limit    most messages and entries; 0 as count 0 of {@link #read}.
+     * @return messages and entries shown, or a negative errno of this class.
+     */
+    public int pollMessages(MessageHandler messages, CompletionHandler others, int limit) {
+        return access.pollMessages(messages, others, limit);
     }
 
     /**

@@ -80,6 +80,26 @@ final class CompletionReader implements WaitSource {
         return handling;
     }
 
+    /** A handler may be called for what has no entry. */
+    void handling(boolean isHandling) {
+        handling = isHandling;
+    }
+
+    /** Number of the next entry. */
+    long position() {
+        return position;
+    }
+
+    /** Whether the next entry is not there. */
+    boolean isEmpty() {
+        return kind(position) == 0;
+    }
+
+    /** Cells of slabs are to be given back by the next reading call. */
+    void tookCells() {
+        tookCells = true;
+    }
+
     /** Entries that the ring can hold. */
     @Override
     public int capacity() {

@@ -3,7 +3,9 @@ package org.jfabric;
 import org.agrona.UnsafeApi;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
+import org.jfabric.client.MessageLender;
 import org.jfabric.client.SlabView;
+import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.SlabDescriptor;
 
@@ -20,22 +22,32 @@ final class ReceiveSlab {
     private static final int FLAGS = BODY_OFFSET + 8;
     private static final int LEN = BODY_OFFSET + 16;
     private static final int BUF = BODY_OFFSET + 24;
+    private static final int DATA = BODY_OFFSET + 32;
+    private static final int TAG = BODY_OFFSET + 40;
 
     private final Endpoint endpoint;
     private final SlabView view;
     private final int endpointIndex;
     private final int leastBytes;
+    private final int cellLength;
     private final boolean lends;
     private final RecvContext[] contexts;
     private final RecvContext[] lent;
     private final long[] ids = new long[SlabDescriptor.MAX_RETURNED];
     private Submission submission;
     private int lentCount;
+    /** Of a message that lies in a peer's ring and not in a cell, while its handler runs. */
+    private RecvContext inRing;
+    private int uses;
+    private boolean closed;
 
-    ReceiveSlab(Endpoint endpoint, SlabView view, int endpointIndex, int leastBytes, boolean lends) {
+    private ReceiveSlab(
+        Endpoint endpoint, SlabView view, int endpointIndex, int cellLength, int leastBytes,
+        boolean lends) {
         this.endpoint = endpoint;
         this.view = view;
         this.endpointIndex = endpointIndex;
+        this.cellLength = cellLength;
         this.leastBytes = leastBytes;
         this.lends = lends;
         this.contexts = new RecvContext[view.cells()];
@@ -43,6 +55,7 @@ final class ReceiveSlab {
             contexts[i] = new RecvContext(this);
         }
         this.lent = new RecvContext[contexts.length];
+        this.inRing = new RecvContext(this);
     }
 
     /** Maps the slab that the driver made for an endpoint. */
@@ -58,7 +71,7 @@ final class ReceiveSlab {
         }
         return new ReceiveSlab(endpoint, new SlabView(connection.openReadOnly(
             FileType.SLAB, ready.slabFile(), SlabDescriptor.fileLength(cells, cellLength)), cells),
-            ready.rxCqIndex(), leastBytes, lends);
+            ready.rxCqIndex(), cellLength, leastBytes, lends);
     }
 
     /** How requests get to the driver; before the endpoint is enabled. */
@@ -79,8 +92,16 @@ final class ReceiveSlab {
         return SlabDescriptor.endpointIndex(context) == endpointIndex;
     }
 
+    /** Whether it is open, and the one of the endpoint that lends a message. */
+    boolean isOf(MessageLender lender) {
+        return !closed && lender.endpointIndex() == endpointIndex;
+    }
+
     /** An open message by the context of its entry, or null. */
     RecvContext find(long context) {
+        if (context != 0 && inRing.id() == context) {
+            return inRing;
+        }
         int cell = SlabDescriptor.cell(context);
         if (context == 0 || cell >= contexts.length || contexts[cell].id() != context) {
             return null;
@@ -96,11 +117,58 @@ final class ReceiveSlab {
         boolean more = (flags & Flags.MORE) != 0;
         RecvContext context = contexts[SlabDescriptor.cell(id)];
         context.open(id, flags, UnsafeApi.getLong(record + BUF), length,
-            (int) (more ? Math.min(length, leastBytes) : length));
+            (int) (more ? Math.min(length, leastBytes) : length), UnsafeApi.getLong(record + DATA),
+            UnsafeApi.getLong(record + TAG), UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET));
         if (lends && !more) {
-            context.lentIndex = lentCount;
-            lent[lentCount++] = context;
+            giveBackLater(context);
         }
+    }
+
+    private void giveBackLater(RecvContext context) {
+        context.lentIndex = lentCount;
+        lent[lentCount++] = context;
+    }
+
+    /** A message that lies in a peer's ring is about to be shown. */
+    RecvContext lend(MessageLender lender, long address, int length, long source) {
+        RecvContext context = inRing;
+        // no cell is meant: the driver is never asked for it; downwards, so that it is no entry's, either
+        context.lend(SlabDescriptor.context(endpointIndex, --uses, SlabDescriptor.MAX_CELLS - 1), lender, address,
+            length, source);
+        return context;
+    }
+
+    /** What {@link #lend} has shown ends; true if cells are to be given back. */
+    boolean endLent() {
+        inRing.close();
+        return lentCount != 0;
+    }
+
+    /** Keeps a message over the next reading calls; 0 or a negative errno. */
+    int retain(RecvContext context) {
+        if (!context.isOpen()) {
+            return -FabricErrno.EINVAL;
+        }
+        int result = context.isInRing() ? keep(context) : 0;
+        unlend(context);
+        return result;
+    }
+
+    /** Moves a lent message into a cell. */
+    private int keep(RecvContext context) {
+        if (!endpoint.isUsable()) {
+            return -FabricErrno.EOPBADSTATE;
+        }
+        long id = context.moveToCell();
+        if (id == 0) {
+            return -FabricErrno.EAGAIN;
+        }
+        int cell = SlabDescriptor.cell(id);
+        // the application has this object now, and the cell's own was free
+        inRing = contexts[cell];
+        contexts[cell] = context;
+        context.moved(id, SlabDescriptor.offset(cell, cellLength));
+        return 0;
     }
 
     /**
@@ -139,6 +207,10 @@ final class ReceiveSlab {
 
     int release(RecvContext context) {
         long id = context.id();
+        if (context.isInRing()) {
+            context.close();
+            return 0;
+        }
         if (!context.isWhole()) {
             return -FabricErrno.EINVAL;
         }
@@ -162,13 +234,21 @@ final class ReceiveSlab {
         if (context == null || context.isTagged() != ((flags & Flags.TAGGED) != 0)) {
             return -FabricErrno.EINVAL;
         }
+        if (context.isInRing()) {
+            int kept = keep(context);
+            if (kept != 0) {
+                return kept;
+            }
+            giveBackLater(context);
+        }
+        long cell = context.id();
         long wanted = context.context();
         context.close();
         // the driver knows the message by the number, the application by what it has set
-        int result = iov == null ? submission.receive(flags, buf, len, FabricAddress.ADDR_UNSPEC, id, 0, wanted)
-            : submission.receive(flags, iov, FabricAddress.ADDR_UNSPEC, id, 0, wanted);
+        int result = iov == null ? submission.receive(flags, buf, len, FabricAddress.ADDR_UNSPEC, cell, 0, wanted)
+            : submission.receive(flags, iov, FabricAddress.ADDR_UNSPEC, cell, 0, wanted);
         if (result != 0) {
-            context.reopen(id);
+            context.reopen(cell);
         } else {
             unlend(context);
         }
@@ -177,6 +257,8 @@ final class ReceiveSlab {
 
     /** The endpoint is closed: nothing is the application's any more. The list stays as it is, it is the reader's. */
     void close() {
+        closed = true;
+        inRing.close();
         for (RecvContext context : contexts) {
             if (context.isOpen()) {
                 context.close();

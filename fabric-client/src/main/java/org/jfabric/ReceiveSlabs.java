@@ -1,5 +1,6 @@
 package org.jfabric;
 
+import org.jfabric.client.MessageLender;
 import org.jfabric.layout.SlabDescriptor;
 
 import java.util.Arrays;
@@ -68,6 +69,16 @@ final class ReceiveSlabs {
     ReceiveSlab find(long context) {
         for (ReceiveSlab slab : slabs) {
             if (slab.isOf(context)) {
+                return slab;
+            }
+        }
+        return null;
+    }
+
+    /** The slab of the endpoint that lends a message; null if that is closed. */
+    ReceiveSlab find(MessageLender lender) {
+        for (ReceiveSlab slab : slabs) {
+            if (slab.isOf(lender)) {
                 return slab;
             }
         }

@@ -2,6 +2,7 @@ package org.jfabric;
 
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.client.MessageLender;
 
 /**
  * A message that was received into the driver's memory, on an endpoint with {@link Mode#BUFFERED_RECV}
@@ -41,6 +42,13 @@ public final class RecvContext {
     private int shownLength;
     /** Of the entry. */
     private long flags;
+    private long data;
+    private long tag;
+    private long source;
+    /** Whether the message lies in its sender's ring, at {@link #place}, and not in a cell of the slab. */
+    private boolean inRing;
+    /** Of the last message that did. */
+    private MessageLender lender;
 
     RecvContext(ReceiveSlab slab) {
         this.slab = slab;
@@ -122,9 +130,54 @@ public final class RecvContext {
         return id != 0;
     }
 
-    /** Keeps the message over the next reading calls: {@link #release()} gives it back, or a claim or discard. */
-    public void retain() {
-        slab.unlend(this);
+    /**
+     * What the message is, as in its entry.
+     *
+     * @return {@link Flags#RECV} with {@link Flags#MSG} or {@link Flags#TAGGED}, and perhaps {@link Flags#MORE} and
+     *     {@link Flags#REMOTE_CQ_DATA}; good while this is open.
+     */
+    public long flags() {
+        return flags;
+    }
+
+    /**
+     * Remote CQ data that came with the message, if {@link #flags()} has {@link Flags#REMOTE_CQ_DATA}.
+     *
+     * @return the data, else 0; good while this is open.
+     */
+    public long data() {
+        return data;
+    }
+
+    /**
+     * Tag of a tagged message.
+     *
+     * @return the tag, 0 of an untagged one; good while this is open.
+     */
+    public long tag() {
+        return tag;
+    }
+
+    /**
+     * Who has sent the message, on an endpoint with {@link Flags#SOURCE}.
+     *
+     * @return {@code fi_addr}, or {@link FabricAddress#ADDR_NOTAVAIL}; good while this is open.
+     */
+    public long source() {
+        return source;
+    }
+
+    /**
+     * Keeps the message over the next reading calls: {@link #release()} gives it back, or a claim or discard. A message
+     * that {@link CompletionQueue#pollMessages} shows where it arrived is copied for that, and has another
+     * {@link #id()} afterwards.
+     *
+     * @return 0, or then nothing has changed: {@code -FI_EAGAIN} if a message is to be copied and the slab has no room,
+     *     {@code -FI_EINVAL} if this is not open, {@code -FI_EOPBADSTATE} if a message is to be copied and the endpoint
+     *     is closed or the driver gone.
+     */
+    public int retain() {
+        return slab.retain(this);
     }
 
     /**
@@ -150,12 +203,52 @@ public final class RecvContext {
     }
 
     /** Takes over what an entry says. */
-    void open(long newId, long newFlags, long newPlace, long newMessageLength, int newShownLength) {
+    void open(
+        long newId, long newFlags, long newPlace, long newMessageLength, int newShownLength, long newData, long newTag,
+        long newSource) {
         context = 0;
         flags = newFlags;
+        data = newData;
+        tag = newTag;
+        source = newSource;
         place = newPlace;
         messageLength = newMessageLength;
         shownLength = newShownLength;
+        reopen(newId);
+    }
+
+    /** A message lies in its sender's ring, for as long as its handler runs. */
+    void lend(long newId, MessageLender newLender, long address, int length, long newSource) {
+        context = 0;
+        flags = Flags.RECV | Flags.MSG;
+        data = 0;
+        tag = 0;
+        source = newSource;
+        place = address;
+        messageLength = length;
+        shownLength = length;
+        if (lender != newLender) {
+            // a store of a reference costs the collector's barrier
+            lender = newLender;
+        }
+        inRing = true;
+        id = newId;
+        buffer.wrap(address, length);
+    }
+
+    boolean isInRing() {
+        return inRing;
+    }
+
+    /** Has the driver copy the message into a cell; the context of that, or 0. */
+    long moveToCell() {
+        return lender.keep(place, shownLength);
+    }
+
+    /** The message is in a cell now. */
+    void moved(long newId, long newPlace) {
+        inRing = false;
+        place = newPlace;
         reopen(newId);
     }
 
@@ -168,6 +261,7 @@ public final class RecvContext {
     /** The message is not the application's any more. */
     void close() {
         id = 0;
+        inRing = false;
         slab.view().hide(buffer);
     }
 }

@@ -5,6 +5,7 @@ import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.EmbeddedDriver;
 import org.jfabric.client.Invoker;
+import org.jfabric.client.LentMessages;
 import org.jfabric.client.UseGuard;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.test.Requirement;
@@ -430,6 +431,16 @@ class CompletionQueueTest {
             @Override
             public org.jfabric.client.EndpointPort port(long endpointId) {
                 throw new AssertionError();
+            }
+
+            @Override
+            public LentMessages lentMessages(long queueId) {
+                return null;
+            }
+
+            @Override
+            public void onFault(InternalError error) {
+                throw error;
             }
         }, null, null));
         assertEquals(1, embedded.read(buffer, 0, 10));

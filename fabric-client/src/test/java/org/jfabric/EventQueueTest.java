@@ -6,6 +6,7 @@ import org.jfabric.client.Attachment;
 import org.jfabric.client.EmbeddedDriver;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.client.Invoker;
+import org.jfabric.client.LentMessages;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -406,6 +407,16 @@ class EventQueueTest {
         @Override
         public EndpointPort port(long endpointId) {
             throw new AssertionError();
+        }
+
+        @Override
+        public LentMessages lentMessages(long queueId) {
+            return null;
+        }
+
+        @Override
+        public void onFault(InternalError error) {
+            throw error;
         }
     }
 }

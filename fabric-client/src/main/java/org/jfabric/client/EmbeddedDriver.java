@@ -106,4 +106,19 @@ public abstract class EmbeddedDriver {
      * @return the port; valid until the endpoint is closed.
      */
     public abstract EndpointPort port(long endpointId);
+
+    /**
+     * Where the cycles leave messages for the reader of a completion queue.
+     *
+     * @param queueId as answered when it was opened.
+     * @return the one list of that queue.
+     */
+    public abstract LentMessages lentMessages(long queueId);
+
+    /**
+     * The application could not read a lent message, because its sender has cut the memory.
+     *
+     * @param error as caught; the next cycle deals with it.
+     */
+    public abstract void onFault(InternalError error);
 }

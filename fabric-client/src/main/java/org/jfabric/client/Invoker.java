@@ -56,6 +56,25 @@ public final class Invoker {
     }
 
     /**
+     * Where the cycles leave messages for the reader of a completion queue.
+     *
+     * @param queueId as answered when it was opened.
+     * @return as {@link EmbeddedDriver#lentMessages}.
+     */
+    public LentMessages lentMessages(long queueId) {
+        return driver.lentMessages(queueId);
+    }
+
+    /**
+     * As {@link EmbeddedDriver#onFault}.
+     *
+     * @param error as caught.
+     */
+    public void onFault(InternalError error) {
+        driver.onFault(error);
+    }
+
+    /**
      * Has something done after the cycle that is being run, without any lock of this class: a call of the application,
      * or one that waits for other locks. One after the other, in this order.
      *

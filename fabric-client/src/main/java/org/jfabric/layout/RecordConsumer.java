@@ -26,6 +26,7 @@ public final class RecordConsumer {
     /** {@link #poll()}: the word is impossible; the producer is broken and the ring must not be read again. */
     public static final int CORRUPT = -1;
 
+    private static final long NOTHING_KEPT = Long.MAX_VALUE;
     private static final int MAX_BATCH = 1 << 10;
     private static final int FETCH_LIMIT = 5 * RECORD_ALIGNMENT;
 
@@ -43,6 +44,8 @@ public final class RecordConsumer {
     private int shortInfo;
     private int batch = 1;
     private boolean streaming;
+    /** Begin of the oldest record that is kept. */
+    private long keptFrom = NOTHING_KEPT;
     /** Nobody looks at it: without it the compiler would leave the loads of {@link #fetch} out. */
     private long fetched;
 
@@ -240,10 +243,34 @@ public final class RecordConsumer {
 
     /** Publishes the position, so that the producer may reuse what was read. No store if nothing was read. */
     public void release() {
-        if (position != released) {
-            released = position;
-            UnsafeApi.putLongRelease(null, positionAddress, position);
+        long end = Math.min(position, keptFrom);
+        if (end != released) {
+            released = end;
+            UnsafeApi.putLongRelease(null, positionAddress, end);
         }
+    }
+
+    /**
+     * Keeps the record that was passed last: no position beyond its begin is published until {@link #giveBack()}. At
+     * most a quarter of the ring is kept, so that the producer has room for more.
+     *
+     * @param address native address of something in the record's first cache line.
+     * @return false if that would be more.
+     */
+    public boolean keep(long address) {
+        int length = (int) position - (int) (address - ringAddress) & mask;
+        long from = Math.min(keptFrom, position - length & -RECORD_ALIGNMENT);
+        if (position - from > capacity >> 2) {
+            return false;
+        }
+        keptFrom = from;
+        return true;
+    }
+
+    /** Nothing is kept any more; publishes the position. */
+    public void giveBack() {
+        keptFrom = NOTHING_KEPT;
+        release();
     }
 
     /**

@@ -70,5 +70,15 @@ class InvokerTest {
         public EndpointPort port(long endpointId) {
             throw new AssertionError();
         }
+
+        @Override
+        public LentMessages lentMessages(long queueId) {
+            return null;
+        }
+
+        @Override
+        public void onFault(InternalError error) {
+            throw error;
+        }
     }
 }

@@ -5,6 +5,7 @@ import org.jfabric.FabricException;
 import org.jfabric.client.Attachment;
 import org.jfabric.client.EmbeddedDriver;
 import org.jfabric.client.EndpointPort;
+import org.jfabric.client.LentMessages;
 import org.jfabric.client.UseLock;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.EndpointResource;
@@ -120,6 +121,23 @@ final class InvokedDriver extends EmbeddedDriver {
                 "endpoint " + endpointId + " is not enabled", "Enable it first, and do not use it after its close.");
         }
         return endpoint.endpoint();
+    }
+
+    @Override
+    public LentMessages lentMessages(long queueId) {
+        LentMessages[] found = new LentMessages[1];
+        locked(() -> {
+            requireOpen();
+            found[0] = wiring.conductor().embeddedLentMessages(queueId);
+        });
+        return found[0];
+    }
+
+    @Override
+    public void onFault(InternalError error) {
+        if (!closed) {
+            progress.onFault(error);
+        }
     }
 
     private void locked(Runnable control) {

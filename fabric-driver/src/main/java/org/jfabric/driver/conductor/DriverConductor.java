@@ -11,6 +11,7 @@ import org.jfabric.codec.control.OpenCompletionQueueDecoder;
 import org.jfabric.codec.control.OpenCounterDecoder;
 import org.jfabric.codec.control.OpenWaitSetDecoder;
 import org.jfabric.codec.control.RegisterRegionDecoder;
+import org.jfabric.client.LentMessages;
 import org.jfabric.driver.conductor.command.ChangeConnectionCommand;
 import org.jfabric.driver.conductor.command.CloseObjectCommand;
 import org.jfabric.driver.conductor.command.Command;
@@ -192,6 +193,22 @@ public final class DriverConductor implements Agent {
             EndpointResource endpoint = session.endpoints().get(endpointId);
             if (endpoint != null) {
                 return endpoint;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Where cycles leave messages for the reader of a queue of an embedding client.
+     *
+     * @param queueId number of the queue.
+     * @return null if there is no such queue.
+     */
+    public LentMessages embeddedLentMessages(long queueId) {
+        for (ClientSession session : embedded) {
+            CompletionQueueResource queue = session.completionQueues().get(queueId);
+            if (queue != null) {
+                return queue.writer().lentMessages();
             }
         }
         return null;

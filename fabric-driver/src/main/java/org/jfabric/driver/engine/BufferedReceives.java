@@ -2,8 +2,12 @@ package org.jfabric.driver.engine;
 
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.client.LentMessages;
+import org.jfabric.client.LentRing;
+import org.jfabric.client.MessageLender;
 import org.jfabric.client.PeekFlags;
 import org.jfabric.driver.engine.match.TagMatcher;
+import org.jfabric.driver.link.FrameChannel;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.layout.Words;
@@ -88,7 +92,13 @@ final class BufferedReceives extends ReceiveMode {
     @Override
     boolean takeWhole(Peer peer, long flags, long data, long address, int length) {
         if ((flags & Flags.TAGGED) != 0 || length > limitBytes || isHeldBack() || order.first() != null
-            || !peer.entryOrder().isEmpty() || !cells.hasFree() || !mayOverrun && !share.hasFree()) {
+            || !peer.entryOrder().isEmpty()) {
+            return false;
+        }
+        if (flags == Flags.MSG && lend(peer, address, length)) {
+            return true;
+        }
+        if (!cells.hasFree() || !mayOverrun && !share.hasFree()) {
             return false;
         }
         SlabCell cell = cells.take();
@@ -101,6 +111,43 @@ final class BufferedReceives extends ReceiveMode {
         }
         show(cell, true);
         return true;
+    }
+
+    /** Leaves a message in the ring in which it came, for the call that runs this cycle. */
+    private boolean lend(Peer peer, long address, int length) {
+        LentMessages lent = entries.lentNow();
+        FrameChannel frames = peer.frames();
+        if (lent == null || frames == null) {
+            return false;
+        }
+        LentRing ring = frames.lentRing();
+        if (ring == null) {
+            return false;
+        }
+        MessageLender lender = peer.lender();
+        if (lender == null) {
+            lender = new Lender(peer);
+            peer.lender(lender);
+        }
+        if (!lent.lend(lender, ring, address, length, entries.source(peer))) {
+            return false;
+        }
+        entries.lent();
+        peer.passed(length);
+        return true;
+    }
+
+    /** A lent message is to stay: it moves into a cell, as if it had come there; 0 if none is free. */
+    private long keep(Peer peer, long address, int length) {
+        if (!cells.hasFree()) {
+            return 0;
+        }
+        SlabCell cell = cells.take();
+        Words.copy(address, cell.address, length);
+        FaultPoint.pass();
+        cell.set(peer, Flags.MSG, 0, 0, length);
+        cell.state = SlabCell.OUT;
+        return cells.context(cell);
     }
 
     /** The receive has a cell for its buffer. */
@@ -479,5 +526,20 @@ final class BufferedReceives extends ReceiveMode {
         matcher.claim(message);
         operation.cell.message = message;
         waiting.deliverBegin(operation, message);
+    }
+
+    /** Lends the messages of one peer. */
+    private final class Lender extends MessageLender {
+        private final Peer peer;
+
+        Lender(Peer peer) {
+            super(entries.completionIndex());
+            this.peer = peer;
+        }
+
+        @Override
+        public long keep(long address, int length) {
+            return BufferedReceives.this.keep(peer, address, length);
+        }
     }
 }

@@ -2,6 +2,7 @@ package org.jfabric.driver.engine;
 
 import org.agrona.DirectBuffer;
 import org.agrona.UnsafeApi;
+import org.jfabric.client.LentMessages;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
@@ -51,6 +52,8 @@ public final class CompletionWriter extends BatchWriter {
     private boolean urgent;
     private boolean retiresAtOnce;
     private int endpoints;
+    /** Null where another process runs the reader. */
+    private LentMessages lent;
 
     /**
      * A writer of a fresh queue.
@@ -101,6 +104,22 @@ public final class CompletionWriter extends BatchWriter {
      */
     public void retireAtOnce() {
         retiresAtOnce = true;
+        lent = new LentMessages();
+    }
+
+    /**
+     * Messages that cycles leave for the queue's reader without entries.
+     *
+     * @return null if the client does not run the duty cycle.
+     */
+    public LentMessages lentMessages() {
+        return lent;
+    }
+
+    /** Where a message may be lent to instead of writing an entry; null if it may not, now. */
+    LentMessages lentNow() {
+        LentMessages messages = lent;
+        return messages != null && messages.isOpen(next) ? messages : null;
     }
 
     /**

@@ -90,6 +90,9 @@ public final class EngineEndpoint extends EndpointPort {
     @Override
     public int inject(long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context) {
         try {
+            if (sender.injectShort(flags, nativeAddress, len, destAddr, tag, context)) {
+                return 0;
+            }
             engine.leaveQuick();
             return closed
                 ? -FabricErrno.EOPBADSTATE : sender.inject(flags, nativeAddress, len, destAddr, tag, data, context);

@@ -3,6 +3,7 @@ package org.jfabric.driver.engine;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
+import org.jfabric.client.MessageLender;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
@@ -60,6 +61,8 @@ final class Peer extends ChannelHandler {
     private final EntryOrder entryOrder = new EntryOrder();
     private boolean scheduled;
     private Peer nextScheduled;
+    /** Of an endpoint with buffered receives, once a message was lent. */
+    private MessageLender lender;
 
     Peer(String address, int source, PeerContext context) {
         this.address = address;
@@ -368,6 +371,15 @@ final class Peer extends ChannelHandler {
     void enqueueControl(ReceiveOperation operation) {
         pulls.addControl(operation);
         schedule();
+    }
+
+    /** Who lends messages of this peer; null before the first one. */
+    MessageLender lender() {
+        return lender;
+    }
+
+    void lender(MessageLender newLender) {
+        lender = newLender;
     }
 
     boolean isUp() {

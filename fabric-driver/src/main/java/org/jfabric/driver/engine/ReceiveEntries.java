@@ -4,6 +4,7 @@ import org.agrona.DirectBuffer;
 import org.jfabric.FabricAddress;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.client.LentMessages;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 /**
@@ -65,6 +66,18 @@ final class ReceiveEntries {
     /** The endpoint's index in the queue. */
     int completionIndex() {
         return completionIndex;
+    }
+
+    /** Where a message may be lent to, in place of an entry; null if it has to have one. */
+    LentMessages lentNow() {
+        return completions.lentNow();
+    }
+
+    /** A message was lent. */
+    void lent() {
+        if (counter != null) {
+            counter.success();
+        }
     }
 
     /** Operations end without entries. */
@@ -239,7 +252,8 @@ final class ReceiveEntries {
         return unknownSources && operation.peer.source() == Peer.UNKNOWN_SOURCE;
     }
 
-    private long source(Peer peer) {
+    /** The sender as entries name it. */
+    long source(Peer peer) {
         return sources && peer != null ? peer.sourceAddress() : FabricAddress.ADDR_NOTAVAIL;
     }
 }

@@ -88,6 +88,11 @@ final class Sender {
         return shortSends.send(flags, buf, len, destAddr, tag, context);
     }
 
+    /** As {@link #sendShort}, of a payload that is taken before the call returns. */
+    boolean injectShort(long flags, long nativeAddress, int len, long destAddr, long tag, long context) {
+        return len <= injectSizeBytes && shortSends.inject(flags, nativeAddress, len, destAddr, tag, context);
+    }
+
     /**
      * Takes a send of registered memory.
      *
@@ -189,6 +194,7 @@ final class Sender {
         if (peer.isClear() && (flags & AcknowledgedSends.NOT_PLAIN) == 0 && peer.canSendEager(len)) {
             operation.address = nativeAddress;
             if (trySend(peer, operation)) {
+                shortSends.prepare(destAddr, peer);
                 if (operation.state == TransmitOperation.IN_LINK) {
                     keepInjected(operation, nativeAddress, len);
                 }

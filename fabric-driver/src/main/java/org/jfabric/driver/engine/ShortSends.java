@@ -18,8 +18,7 @@ import org.jfabric.layout.MemoryRegionDescriptor;
  */
 final class ShortSends {
     /** A send with any of these takes the general path. */
-    private static final long NOT_SHORT = AcknowledgedSends.NOT_PLAIN | Flags.REMOTE_CQ_DATA | Flags.INJECT
-        | Flags.MULTICAST;
+    private static final long NOT_SHORT = AcknowledgedSends.NOT_PLAIN | Flags.REMOTE_CQ_DATA | Flags.MULTICAST;
     private static final long KIND = Flags.TAGGED | Flags.MSG;
 
     private static final int NOTHING = 0;
@@ -80,7 +79,7 @@ final class ShortSends {
     /** Sends a message; false if it has to take the general path. */
     boolean send(long flags, long buf, long len, long destAddr, long tag, long context) {
         FrameChannel way = channel;
-        if (way == null || destAddr != dest || (flags & NOT_SHORT) != 0) {
+        if (way == null || destAddr != dest || (flags & (NOT_SHORT | Flags.INJECT)) != 0) {
             return false;
         }
         RegisteredRegion of = region;
@@ -91,14 +90,26 @@ final class ShortSends {
             }
         }
         long offset = MemoryRegionDescriptor.offset(buf);
+        return len > 0 && len <= of.lengthBytes() - offset
+            && send(way, flags, of.address() + offset, len, tag, context);
+    }
+
+    /** Sends a message from anywhere, which is the caller's again at once; false as {@link #send}. */
+    boolean inject(long flags, long address, int len, long destAddr, long tag, long context) {
+        FrameChannel way = channel;
+        return way != null && destAddr == dest && (flags & NOT_SHORT) == 0 && len > 0
+            && send(way, flags, address, len, tag, context);
+    }
+
+    private boolean send(FrameChannel way, long flags, long address, long len, long tag, long context) {
         Peer to = peer;
-        if (len <= 0 || len > of.lengthBytes() - offset || !to.canSendShort(way, len) || !pool.hasFree()) {
+        if (!to.canSendShort(way, len) || !pool.hasFree()) {
             return false;
         }
         inHandFlags = flags;
         inHandContext = context;
         inHand = SENDING;
-        if (way.sendShort(flags & KIND, tag, of.address() + offset, (int) len, to.grant()) != Channel.DONE) {
+        if (way.sendShort(flags & KIND, tag, address, (int) len, to.grant()) != Channel.DONE) {
             inHand = NOTHING;
             to.grantNotSent();
             return false;

@@ -1,5 +1,6 @@
 package org.jfabric.driver.link;
 
+import org.jfabric.client.LentRing;
 import org.jfabric.layout.Words;
 
 /**
@@ -38,6 +39,15 @@ public abstract class FrameChannel extends PayloadChannel {
      */
     public final FrameHandler frameHandler() {
         return frameHandler;
+    }
+
+    /**
+     * Where arriving messages lie, if they may be left there for a while.
+     *
+     * @return null if they are to be taken before the event returns.
+     */
+    public LentRing lentRing() {
+        return null;
     }
 
     /**

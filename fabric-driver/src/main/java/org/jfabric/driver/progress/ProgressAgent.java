@@ -326,8 +326,12 @@ public final class ProgressAgent implements Agent {
         client.counters().clear();
     }
 
-    /** An access to shared memory failed on this thread; the next cycle deals with it. */
-    void onFault(InternalError error) {
+    /**
+     * An access to shared memory failed on this thread; the next cycle deals with it.
+     *
+     * @param error as caught.
+     */
+    public void onFault(InternalError error) {
         engine.fault(error);
     }
 

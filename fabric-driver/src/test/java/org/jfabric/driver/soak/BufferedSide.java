@@ -23,7 +23,7 @@ import java.util.Set;
  */
 final class BufferedSide {
     /** A message that stays in its cell until it is given back, claimed or discarded. */
-    private record Held(RecvContext shown, long id, SoakMessage message, long buf) {
+    private record Held(RecvContext shown, long id, SoakMessage message) {
     }
 
     /** A call that ends a message; its slot is null for a discard. */
@@ -79,9 +79,10 @@ final class BufferedSide {
             Flags.RECV | message.kind() | (message.hasData ? Flags.REMOTE_CQ_DATA : 0) | more, message.length,
             message.data(), message.tag, at.addresses[message.from], 0, 0, entry.buf());
         world.check(entry.equals(expected), () -> message + " is shown by " + entry + ", not " + expected);
-        held.forEach(each -> world.check(each.buf != entry.buf(), () -> entry + " is where " + each + " is"));
-        Held now = new Held(shown, entry.context(), message, entry.buf());
-        verify(now);
+        long place = shown.buffer().addressOffset();
+        held.forEach(each -> world.check(
+            each.shown.buffer().addressOffset() != place, () -> entry + " is where " + each + " is"));
+        verify(new Held(shown, entry.context(), message));
         counted++;
         world.shown++;
         if (message.tagged) {
@@ -94,8 +95,13 @@ final class BufferedSide {
         boolean keeps = !whole || dice == 0 || !at.rx.holds && dice == 1;
         boolean givesBack = !keeps && (!at.rx.holds || dice == 1);
         if (keeps || givesBack && shown.release() != 0) {
-            shown.retain();
-            held.add(now);
+            int result = shown.retain();
+            // what lies in a ring needs a cell
+            world.check(result == 0 || result == -FabricErrno.EAGAIN && whole,
+                () -> "to keep " + message + " was answered " + FabricErrno.name(result));
+            if (result == 0) {
+                held.add(new Held(shown, shown.id(), message));
+            }
         }
     }
 

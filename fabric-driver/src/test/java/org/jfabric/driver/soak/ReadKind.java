@@ -13,13 +13,13 @@ final class ReadKind implements Kind {
     public void run(SoakWorld world, Window window) {
         SoakEndpoint endpoint = world.anyEndpoint();
         SoakQueue queue = world.random.nextBoolean() ? endpoint.tx : endpoint.rx;
-        int way = world.random.nextInt(4);
+        int way = world.random.nextInt(6);
         int limit = 1 + world.random.nextInt(16);
         if (!queue.paused) {
             int sleep = world.random.nextInt(64);
             // one thread that does everything repeats exactly, but not the end of a sleep
             boolean waits = sleep == 0 && !world.setup.isInvoker();
-            queue.read(sleep < 8 ? waits ? 5 : 4 : queue.holds ? way : way & 1, limit);
+            queue.read(sleep < 8 ? waits ? 5 : 4 : way >= 4 ? 6 : queue.holds ? way : way & 1, limit);
         }
         if (world.random.nextInt(4) == 0) {
             world.drivers.pump();

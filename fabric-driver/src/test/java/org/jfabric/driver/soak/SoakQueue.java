@@ -6,6 +6,7 @@ import org.jfabric.CompletionBatch;
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
 import org.jfabric.FabricErrno;
+import org.jfabric.RecvContext;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -34,6 +35,8 @@ final class SoakQueue {
     private final CompletionBatch batch = new CompletionBatch();
     private final CompletionError error = new CompletionError();
     private final List<SoakEntry> polled = new ArrayList<>();
+    /** Shown by {@code pollMessages}, by the call in hand. */
+    private int messages;
 
     /**
      * A queue.
@@ -68,15 +71,18 @@ final class SoakQueue {
      * Reads some entries.
      *
      * @param way   0 copies, 1 shows, 2 lends and gives back at once, 3 lends until the next call; 4 copies
-     *              and 5 waits a moment for the first one, if this queue is one for sleepers.
+     *              and 5 waits a moment for the first one, if this queue is one for sleepers; 6 shows messages
+     *              where they are, entries are seen to behind them.
      * @param limit most entries, 1 to 16.
      * @return entries read.
      */
     int read(int way, int limit) {
         polled.clear();
+        messages = 0;
         int read = switch (way) {
             case 1 -> cq.poll(this::add, limit);
             case 2, 3 -> lend(limit, way == 2 && !shows);
+            case 6 -> cq.pollMessages(this::onMessage, this::add, limit);
             case 4, 5 -> add(blocks ? cq.sreadFrom(entries, 0, limit, sources, 0, way - 4)
                 : cq.readFrom(entries, 0, limit, sources));
             default -> add(cq.readFrom(entries, 0, limit, sources));
@@ -93,11 +99,12 @@ final class SoakQueue {
         } else if (read <= 0) {
             throw new AssertionError("reading of " + cq + " in way " + way + " answered " + FabricErrno.name(read));
         }
-        if (read != polled.size()) {
-            throw new AssertionError(read + " entries were announced, " + polled.size() + " shown");
+        if (read != messages + polled.size()) {
+            throw new AssertionError(
+                read + " entries were announced, " + polled.size() + " shown, and " + messages + " messages");
         }
         reading = true;
-        for (int i = 0; i < read; i++) {
+        for (int i = 0; i < polled.size(); i++) {
             onEntry.accept(this, polled.get(i));
         }
         reading = false;
@@ -118,6 +125,15 @@ final class SoakQueue {
                 entries.getLong(at + 24)));
         }
         return read;
+    }
+
+    /** A message is looked at while it is shown: it may have no entry, and be gone afterwards. */
+    private void onMessage(RecvContext message) {
+        messages++;
+        reading = true;
+        onEntry.accept(this, new SoakEntry(message.id(), message.flags(), message.messageLength(), message.data(),
+            message.tag(), message.source(), 0, 0, 0));
+        reading = false;
     }
 
     private int lend(int limit, boolean giveBack) {

@@ -20,6 +20,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
+import org.jfabric.MessageHandler;
 import org.jfabric.Mode;
 import org.jfabric.RecvContext;
 import org.jfabric.driver.FabricDriver;
@@ -30,12 +31,12 @@ import org.jfabric.tool.PingPongContents;
 import org.jfabric.tool.ToolException;
 
 /**
- * One of two processes with a driver each in mode INVOKER, over the link shm, whose messages are looked at where the
- * driver put them: buffered receives of untagged messages, given back by the next poll. A message that may be injected
- * is, so that its memory is the sender's again at once and no entry follows, as of Aeron's {@code offer}; a longer one
- * has an entry, and a window as all streams.
+ * One of two processes with a driver each in mode INVOKER, over the link shm, whose messages are looked at where they
+ * arrived, in the ring of the other one: buffered receives of untagged messages, lent to a handler. A message that may
+ * be injected is, so that its memory is the sender's again at once and no entry follows, as of Aeron's {@code offer}; a
+ * longer one has an entry, and a window as all streams.
  */
-final class ZeroCopySide implements Side, Port, CompletionHandler {
+final class ZeroCopySide implements Side, Port, MessageHandler, CompletionHandler {
     /** Longest message that is looked at as a whole. */
     static final int MOST_BYTES = 4096;
 
@@ -148,10 +149,9 @@ final class ZeroCopySide implements Side, Port, CompletionHandler {
         return false;
     }
 
-    /** Also gives back what the poll before has shown. */
     @Override
     public void poll() {
-        int result = queue.poll(this, POLL_LIMIT);
+        int result = queue.pollMessages(this, this, POLL_LIMIT);
         if (result < 0 && result != -FabricErrno.EAGAIN) {
             throw refused(result);
         }
@@ -162,13 +162,14 @@ final class ZeroCopySide implements Side, Port, CompletionHandler {
         return received;
     }
 
+    /** A send has ended. */
     @Override
     public void onCompletion(Completion completion) {
-        RecvContext message = queue.recvContext(completion);
-        if (message == null) {
-            underWay--;
-            return;
-        }
+        underWay--;
+    }
+
+    @Override
+    public void onMessage(RecvContext message) {
         DirectBuffer buffer = message.buffer();
         if (comparing) {
             compare(buffer);

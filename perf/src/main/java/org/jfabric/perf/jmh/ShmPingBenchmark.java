@@ -16,6 +16,7 @@ import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
+import org.jfabric.MessageHandler;
 import org.jfabric.Mode;
 import org.jfabric.RecvContext;
 import org.jfabric.driver.FabricDriver;
@@ -62,9 +63,11 @@ public class ShmPingBenchmark {
     private Node sender;
     private Node receiver;
     private Node inPlace;
+    private Node lent;
     private Node packed;
     private long toReceiver;
     private long toInPlace;
+    private long toLent;
     private long toPacked;
 
     /** Creates the state; {@link #open()} opens the endpoints. */
@@ -84,14 +87,17 @@ public class ShmPingBenchmark {
         sender = new Node(sendingDriver.fabric(), new Info(), 0);
         receiver = new Node(receivingDriver.fabric(), new Info(), 0);
         inPlace = new Node(receivingDriver.fabric(), new Info().mode(Mode.BUFFERED_RECV), 0);
+        lent = new Node(receivingDriver.fabric(), new Info().mode(Mode.BUFFERED_RECV), 0);
         packed = new Node(receivingDriver.fabric(), new Info(), Flags.MULTI_RECV);
         packed.postMulti(0);
         packed.postMulti(1);
         toReceiver = sender.addresses.insert(receiver.endpoint.name());
         toInPlace = sender.addresses.insert(inPlace.endpoint.name());
+        toLent = sender.addresses.insert(lent.endpoint.name());
         toPacked = sender.addresses.insert(packed.endpoint.name());
         tagged();
         lookedAtInPlace();
+        lentFromTheRing();
         packedInMultiReceive();
     }
 
@@ -138,6 +144,25 @@ public class ShmPingBenchmark {
     public long lookedAtInPlace() {
         send(toInPlace);
         return await(inPlace);
+    }
+
+    /**
+     * A send of the other driver to an endpoint with buffered receives, and the look at the message where it lies in
+     * the ring.
+     *
+     * @return messages received so far.
+     */
+    @Benchmark
+    public long lentFromTheRing() {
+        send(toLent);
+        long before = lent.seen;
+        for (;;) {
+            lent.pollMessages();
+            if (lent.seen != before) {
+                return lent.seen;
+            }
+            sender.poll();
+        }
     }
 
     /**
@@ -189,7 +214,7 @@ public class ShmPingBenchmark {
     }
 
     /** An endpoint with a queue, addresses and memory of its own. */
-    private static final class Node implements CompletionHandler {
+    private static final class Node implements CompletionHandler, MessageHandler {
         private final CompletionQueue queue;
         private final AddressVector addresses;
         private final MemoryRegion memory;
@@ -218,6 +243,16 @@ public class ShmPingBenchmark {
 
         int poll() {
             return queue.poll(this, LIMIT);
+        }
+
+        int pollMessages() {
+            return queue.pollMessages(this, this, LIMIT);
+        }
+
+        @Override
+        public void onMessage(RecvContext message) {
+            sum += message.buffer().getByte(0);
+            seen++;
         }
 
         @Override

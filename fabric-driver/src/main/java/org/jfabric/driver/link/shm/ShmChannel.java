@@ -4,6 +4,7 @@ import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
+import org.jfabric.client.LentRing;
 import org.jfabric.codec.wire.AcknowledgeEncoder;
 import org.jfabric.codec.wire.AnnounceEncoder;
 import org.jfabric.codec.wire.CreditEncoder;
@@ -126,6 +127,11 @@ final class ShmChannel extends SegmentChannel {
     void ring(RecordProducer newProducer, UnsafeBuffer newRing) {
         producer = newProducer;
         ring = newRing;
+    }
+
+    @Override
+    public LentRing lentRing() {
+        return connection.lentRing();
     }
 
     @Override

@@ -4,6 +4,7 @@ import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.FabricErrno;
 import org.jfabric.FabricException;
+import org.jfabric.client.LentRing;
 import org.jfabric.codec.wire.CloseEncoder;
 import org.jfabric.codec.wire.OpenAckEncoder;
 import org.jfabric.codec.wire.OpenEncoder;
@@ -46,6 +47,7 @@ final class ShmConnection extends ResidentRing {
     static final int UP = 4;
     static final int DOWN = 5;
 
+    private static final String CUT = "cut one of its files under our mapping";
     private static final int SLOT_BITS = 20;
     private static final int SLOT_MASK = (1 << SLOT_BITS) - 1;
 
@@ -64,11 +66,14 @@ final class ShmConnection extends ResidentRing {
     private RecordProducer producer;
     private UnsafeBuffer ring;
     private ShmFrameReader reader;
+    private ShmLentRing lent;
     private ShmRegionCache regions;
     private boolean peerMayPark;
     private boolean written;
     /** The socket has ended: what is left in the ring is read, then the connection ends too. */
     private boolean ended;
+    /** An application could not read what was lent to it. */
+    private boolean cut;
 
     ShmConnection(ShmLink link, LinkServices services, String peerName, int state, long deadlineNs) {
         this.link = link;
@@ -144,6 +149,7 @@ final class ShmConnection extends ResidentRing {
             ShmFrameReader.MAX_SHORT_TYPE);
         reader = new ShmFrameReader(
             this, consumer, files.peerRing().directBuffer(RecordRingDescriptor.HEADER_LENGTH, theirCapacity));
+        lent = new ShmLentRing(this, files, consumer);
         regions = new ShmRegionCache(services, files.peerDirectoryFd(), files.peerOwner(), maxRegions);
         peerMayPark = files.peerCnc().directBuffer(0, CncDescriptor.METADATA_OFFSET)
             .getInt(CncDescriptor.MAY_PARK_OFFSET) != 0;
@@ -166,7 +172,11 @@ final class ShmConnection extends ResidentRing {
             return 0;
         }
         if (ended) {
-            readToEnd();
+            if (cut) {
+                fail(FabricErrno.EIO, CUT);
+            } else {
+                readToEnd();
+            }
             return 1;
         }
         int work = 0;
@@ -188,6 +198,17 @@ final class ShmConnection extends ResidentRing {
             ringDoorbell();
         }
         return work;
+    }
+
+    /** Where the peer's messages lie; null if the connection is not up. */
+    LentRing lentRing() {
+        return lent;
+    }
+
+    /** An application has found the memory cut; the end comes in the next step, not inside of its handler. */
+    void onCut() {
+        cut = true;
+        ended = true;
     }
 
     /** Whether nothing but the ring is to be looked after: also no doorbell, as the peer never sleeps. */
@@ -259,7 +280,7 @@ final class ShmConnection extends ResidentRing {
             throw error;
         }
         if (files.isCut()) {
-            fail(FabricErrno.EIO, "cut one of its files under our mapping");
+            fail(FabricErrno.EIO, CUT);
         } else {
             regions.dropCut();
         }
@@ -319,6 +340,11 @@ final class ShmConnection extends ResidentRing {
         if (regions != null) {
             regions.close();
             regions = null;
+        }
+        if (lent != null) {
+            lent.release(services);
+            lent = null;
+            files = null;
         }
         if (files != null) {
             files.release(services);

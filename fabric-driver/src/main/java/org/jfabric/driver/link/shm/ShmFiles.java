@@ -145,6 +145,24 @@ final class ShmFiles {
             services.unwatchAndClose(fd);
             fd = -1;
         }
+        unmap(services);
+    }
+
+    /** Gives everything back but the mappings: the peer sees the end, and no name is left; progress thread. */
+    void hangUp(LinkServices services) {
+        if (fd >= 0) {
+            services.unwatchAndClose(fd);
+            fd = -1;
+        }
+        if (ownRingNumber != 0) {
+            // not later: the directory may be closed by then
+            ShmRing.delete(ownDirectoryFd, ownRingNumber);
+            ownRingNumber = 0;
+        }
+    }
+
+    /** Gives the mappings back, with what else is left; progress thread. */
+    void unmap(LinkServices services) {
         services.submit(new ReleaseTask(this));
     }
 

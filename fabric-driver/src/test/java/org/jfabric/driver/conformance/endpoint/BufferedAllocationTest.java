@@ -12,6 +12,7 @@ import org.jfabric.FabricConfig;
 import org.jfabric.FabricErrno;
 import org.jfabric.Flags;
 import org.jfabric.Info;
+import org.jfabric.MessageHandler;
 import org.jfabric.RecvContext;
 import org.jfabric.Threading;
 import org.jfabric.driver.FabricDriver;
@@ -42,7 +43,7 @@ import java.util.function.LongSupplier;
 @Tag("compiled")
 @Tag("conformance")
 @Timeout(300)
-class BufferedAllocationTest implements CompletionHandler {
+class BufferedAllocationTest implements CompletionHandler, MessageHandler {
     /** The link is the daemon's: what a client of it allocates is shown by the others, in much less time. */
     private static final String NETWORK_DAEMON = "NETWORK_DAEMON";
     private static final int WARM_UP_ROUNDS = 2_000;
@@ -61,6 +62,7 @@ class BufferedAllocationTest implements CompletionHandler {
     private FabricNode reader;
     private int seen;
     private boolean releases;
+    private boolean takesMessages;
 
     @BeforeEach
     void findCounter() {
@@ -90,6 +92,14 @@ class BufferedAllocationTest implements CompletionHandler {
             pair.a.memory.buffer().putByte(0, (byte) 1);
             assertNothingAllocated(pair);
         }
+    }
+
+    @Tag("link")
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(value = Setup.class, names = NETWORK_DAEMON, mode = EnumSource.Mode.EXCLUDE)
+    void shouldAllocateNothingWhenMessagesAreLent(Setup setup) {
+        takesMessages = true;
+        shouldAllocateNothingOnTheCallingThread(setup);
     }
 
     private void assertNothingAllocated(FabricPair pair) {
@@ -125,9 +135,23 @@ class BufferedAllocationTest implements CompletionHandler {
     public void onCompletion(Completion completion) {
         seen++;
         RecvContext context = reader.cq.recvContext(completion.opContext());
-        if (context == null) {
-            return;
+        if (context != null) {
+            use(context);
         }
+    }
+
+    @Override
+    public void onMessage(RecvContext context) {
+        seen++;
+        if ((seen & 3) == 0 && context.isWhole()) {
+            require(context.retain());
+            require(context.release());
+        } else {
+            use(context);
+        }
+    }
+
+    private void use(RecvContext context) {
         if (context.isWhole()) {
             if (context.buffer().getByte(0) != 1) {
                 throw new AssertionError("byte " + context.buffer().getByte(0));
@@ -138,7 +162,7 @@ class BufferedAllocationTest implements CompletionHandler {
             return;
         }
         long flags = context.messageLength() == STORED ? Flags.CLAIM : Flags.DISCARD;
-        require((completion.flags() & Flags.TAGGED) == 0
+        require((context.flags() & Flags.TAGGED) == 0
             ? reader.endpoint.recvmsg(reader.memory.address(FabricNode.MEMORY / 2), ANNOUNCED,
                 FabricAddress.ADDR_UNSPEC, context.id(), flags)
             : reader.endpoint.trecvmsg(reader.memory.address(FabricNode.MEMORY / 2), ANNOUNCED,
@@ -195,7 +219,7 @@ class BufferedAllocationTest implements CompletionHandler {
     }
 
     private void take(FabricNode node) {
-        int result = node.cq.poll(this, 16);
+        int result = takesMessages ? node.cq.pollMessages(this, this, 16) : node.cq.poll(this, 16);
         if (result < 0 && result != -FabricErrno.EAGAIN) {
             throw new AssertionError(FabricErrno.name(-result));
         }

@@ -1,0 +1,141 @@
+package org.jfabric;
+
+import org.jfabric.client.Invoker;
+import org.jfabric.client.LentMessages;
+import org.jfabric.client.MessageLender;
+
+/**
+ * One call of {@link CompletionQueue#pollMessages}: runs a cycle that may lend messages, shows these, then what has
+ * entries.
+ *
+ * <p>Lent messages have no entries, so all of them are shown whatever a handler throws, and given back before the call
+ * ends. Owner: the reading thread.
+ */
+final class MessagePoll implements CompletionHandler {
+    private final CompletionReader reader;
+    private final Invoker invoker;
+    /** Null where nothing is lent. */
+    private final LentMessages lent;
+    private MessageHandler messages;
+    private CompletionHandler others;
+
+    MessagePoll(CompletionReader reader, Invoker invoker, LentMessages lent) {
+        this.reader = reader;
+        this.invoker = invoker;
+        this.lent = lent;
+    }
+
+    int poll(MessageHandler onMessage, CompletionHandler onOther, int limit) {
+        int shown = 0;
+        if (lent != null) {
+            shown = pollLent(onMessage, limit);
+            if (shown != 0 && (shown >= limit || reader.isEmpty())) {
+                return shown;
+            }
+        } else if (invoker != null) {
+            invoker.poll(limit);
+        }
+        messages = onMessage;
+        others = onOther;
+        int read = reader.handle(this, limit - shown);
+        return shown == 0 ? read : shown + Math.max(0, read);
+    }
+
+    /** What has an entry. */
+    @Override
+    public void onCompletion(Completion entry) {
+        if (!entry.isBuffered()) {
+            others.onCompletion(entry);
+            return;
+        }
+        ReceiveSlab slab = reader.slabs().find(entry.opContext());
+        RecvContext message = slab == null ? null : slab.find(entry.opContext());
+        if (message != null) {
+            // else its endpoint is closed
+            messages.onMessage(message);
+        }
+    }
+
+    private int pollLent(MessageHandler handler, int limit) {
+        int shown;
+        lent.open(reader.position(), limit);
+        // the cycle may call the application, too
+        reader.handling(true);
+        try {
+            invoker.poll(limit);
+        } finally {
+            lent.close();
+            shown = lent.count();
+            try {
+                if (shown != 0) {
+                    show(lent, handler);
+                }
+            } finally {
+                reader.handling(false);
+            }
+        }
+        return shown;
+    }
+
+    private void show(LentMessages from, MessageHandler handler) {
+        ReceiveSlab slab = null;
+        Throwable thrown = null;
+        boolean isCut = false;
+        for (int i = 0; i < from.count(); i++) {
+            MessageLender lender = from.lender(i);
+            try {
+                if (slab == null || !slab.isOf(lender)) {
+                    endLent(slab);
+                    slab = reader.slabs().find(lender);
+                }
+                if (slab != null && (!isCut || from.isThere(i))) {
+                    handler.onMessage(slab.lend(lender, from.address(i), from.length(i), from.source(i)));
+                }
+            } catch (InternalError ex) {
+                if (from.endCut()) {
+                    isCut = true;
+                    invoker.onFault(ex);
+                } else {
+                    thrown = first(thrown, ex);
+                }
+            } catch (RuntimeException | Error ex) {
+                thrown = first(thrown, ex);
+            }
+        }
+        endLent(slab);
+        giveBack(from);
+        if (thrown instanceof Error error) {
+            throw error;
+        } else if (thrown != null) {
+            throw (RuntimeException) thrown;
+        }
+    }
+
+    private void endLent(ReceiveSlab slab) {
+        if (slab != null && slab.endLent()) {
+            reader.tookCells();
+        }
+    }
+
+    /** A fault of the memory that was read may come as late as here. */
+    private void giveBack(LentMessages from) {
+        try {
+            from.giveBack();
+        } catch (InternalError ex) {
+            boolean isOurs = from.endCut();
+            from.giveBack();
+            if (!isOurs) {
+                throw ex;
+            }
+            invoker.onFault(ex);
+        }
+    }
+
+    private static Throwable first(Throwable before, Throwable thrown) {
+        if (before == null || before == thrown) {
+            return thrown;
+        }
+        before.addSuppressed(thrown);
+        return before;
+    }
+}

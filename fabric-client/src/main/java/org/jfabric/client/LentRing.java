@@ -1,0 +1,37 @@
+package org.jfabric.client;
+
+/**
+ * Memory of a peer in which messages lie that an embedding client may read before the peer writes there again.
+ *
+ * <p>Owner: the thread that runs the driver's cycles.
+ */
+public abstract class LentRing {
+    /** For the links. */
+    protected LentRing() {
+    }
+
+    /**
+     * Keeps the message that the link is handing over where it is.
+     *
+     * @param address of its payload.
+     * @return false if as much is kept already as may be.
+     */
+    public abstract boolean keep(long address);
+
+    /** Somebody has kept messages of this ring; each calls {@link #giveBack()} once. */
+    public abstract void retain();
+
+    /**
+     * What {@link #retain()} said has ended: after the last one the peer may write there again.
+     *
+     * @throws InternalError pending, because the memory was cut; then nothing has changed.
+     */
+    public abstract void giveBack();
+
+    /**
+     * Whether the memory is gone. If it is the link ends the connection in the next cycle.
+     *
+     * @return true if the peer has cut it.
+     */
+    public abstract boolean endIfCut();
+}
