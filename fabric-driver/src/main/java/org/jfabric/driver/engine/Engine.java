@@ -28,7 +28,7 @@ public final class Engine {
     private long violations;
     private long lastRequestId;
     private InternalError fault;
-    /** Where all work arrives; null if other places have to be looked at, too. */
+    /** The ring in which all work arrives; null if all links have to be polled. */
     private ResidentRing quickRing;
 
     /**
@@ -93,7 +93,13 @@ public final class Engine {
         if (ring != null) {
             work = ring.pollPlain(limit);
             if (work >= 0) {
-                return firstScheduled == null && flushList.isEmpty() ? work : work + flush();
+                if (firstScheduled == null) {
+                    return flushList.isEmpty() ? work : work + flushList.flush();
+                }
+                work += flush();
+                // what was sent for a peer may have given a link work
+                findQuick();
+                return work;
             }
             quickRing = null;
             work = -1 - work;
@@ -114,9 +120,9 @@ public final class Engine {
     }
 
     /**
-     * Finds out whether one word tells everything that {@link #poll(int)} has to know until something else than a plain
-     * message is sent or received. Once in a while, at the end of a whole cycle: whoever makes work for a link or the
-     * engine calls {@link #leaveQuick()}.
+     * Checks whether all work arrives in one ring. Then {@link #poll(int)} reads only that ring's next word until a
+     * message is next that is not plain, or until {@link #leaveQuick()}, which every call makes that may give a link or
+     * the engine work. Called at the end of a whole cycle, and after a poll in which scheduled peers were served.
      */
     public void findQuick() {
         ResidentRing ring = null;
@@ -136,7 +142,7 @@ public final class Engine {
         quickRing = ring;
     }
 
-    /** Something has perhaps given a link work. */
+    /** A link may have work: the next poll is one of all links. */
     public void leaveQuick() {
         quickRing = null;
     }
@@ -392,6 +398,8 @@ public final class Engine {
     }
 
     void onViolation(EngineEndpoint endpoint, Peer peer, String reason) {
+        // the end of the channel may have to wait for room in the ring
+        quickRing = null;
         violations++;
         errorHandler.onError(new FabricException(
             FabricErrno.EIO,
