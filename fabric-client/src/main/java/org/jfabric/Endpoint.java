@@ -25,19 +25,19 @@ import org.jfabric.client.PeekFlags;
  * or allocate. They return 0, or a negative fabric errno and then nothing was posted:
  *
  * <ul>
- * <li>{@code -FI_EAGAIN}: the completion queue has no slot left (not asked in a domain with
+ * <li>{@code -FI_EAGAIN}: the completion queue has no slot left (not checked in a domain with
  *     {@link ResourceManagement#DISABLED}), as many operations as {@link #txSizeLeft()} or {@link #rxSizeLeft()} allow
- *     are outstanding, or the submission queue is full: read the completion queue and post again. Who has read an
- *     operation's entry has its room among the outstanding ones; only while senders do not read what they are told,
- *     receives of long messages may keep theirs;</li>
+ *     are outstanding, or the submission queue is full: read the completion queue and post again. An operation whose
+ *     entry was read is no longer outstanding, except that receives of long messages may remain so until their senders
+ *     read the acknowledgements;</li>
  * <li>{@code -FI_EINVAL}: the message is longer than {@link #maxMsgSize()}, an inject, also by {@link Flags#INJECT},
  *     longer than {@link #injectSize()}, a range outside of its buffer, no destination, no {@link IoVec}, one with more
  *     pieces than {@code iov_limit} of the attributes, or with a piece without address;</li>
  * <li>{@code -FI_EFAULT}: memory that is to be copied before the return ({@link Flags#INJECT}) is not registered;</li>
  * <li>{@code -FI_EBUSY}: a {@link SendClaim} of this endpoint is open;</li>
  * <li>{@code -FI_EBADFLAGS}: a flag that the call does not offer;</li>
- * <li>{@code -FI_EOPBADSTATE}: not enabled, closed, or disabled because the driver is gone, which the event queue tells
- *     by an error that names the endpoint, and the completion queues by {@code -FI_ENODEV};</li>
+ * <li>{@code -FI_EOPBADSTATE}: not enabled, closed, or disabled because the driver is gone; then the event queue has
+ *     an error entry that names the endpoint, and completion queues return {@code -FI_ENODEV};</li>
  * <li>{@code -FI_ENOTCONN}: a send on a connection-oriented endpoint that is not connected;</li>
  * <li>{@code -FI_EOPNOTSUPP}: the endpoint was opened without that direction.</li>
  * </ul>
@@ -50,15 +50,15 @@ import org.jfabric.client.PeekFlags;
  *
  * <p>With {@link Mode#BUFFERED_RECV} messages are received into the driver's memory ({@link RecvContext},
  * {@code docs/zero-copy.md}): untagged receives are refused with {@code -FI_EOPNOTSUPP}, tagged ones give a tag and
- * their buffers are not looked at, and {@link #recvmsg} and {@link #trecvmsg} with {@link Flags#CLAIM} or
+ * their buffers are ignored, and {@link #recvmsg} and {@link #trecvmsg} with {@link Flags#CLAIM} or
  * {@link Flags#DISCARD} and the {@code opContext} of an entry claim or discard its message, {@code -FI_EINVAL} if that
  * is not open.
  *
- * <p><b>Connections.</b> {@link #connect(String)} and {@link #accept()} begin something and return; the event queue of
- * the endpoint tells the result: {@link EventType#CONNECTED} with the private data of the answer, or an error entry
- * with that of the refusal; later {@link EventType#SHUTDOWN} when the peer has ended the connection, closed its
- * endpoint, or is lost ({@link EventEntry#data()} is 0, or the errno of the loss). Sends are taken from CONNECTED to
- * the end, receives always once the endpoint is enabled; those without a message end with
+ * <p><b>Connections.</b> {@link #connect(String)} and {@link #accept()} return before the connection is made; the event
+ * queue of the endpoint reports the result: {@link EventType#CONNECTED} with the private data of the answer, or an
+ * error entry with that of the refusal; later {@link EventType#SHUTDOWN} when the peer has ended the connection,
+ * closed its endpoint, or is lost ({@link EventEntry#data()} is 0, or the errno of the loss). Sends are taken from
+ * CONNECTED to the end, receives always once the endpoint is enabled; those without a message end with
  * {@link FabricErrno#ECANCELED} when the connection ends. What came before the end can still be received. After a
  * refusal an endpoint may connect again; after a connection it is used up.
  *
@@ -109,11 +109,11 @@ public final class Endpoint implements Fid {
     private long recvFlags;
     /** Carried by untagged receives without flags of their own, besides. */
     private long untaggedRecvFlags;
-    /** What untagged receives with flags of their own may carry. */
+    /** Flags that calls of untagged receives may give. */
     private long untaggedRecvCall;
-    /** What sends with flags of their own may carry. */
+    /** Flags that calls of sends may give. */
     private long sendCall = OperationFlags.SEND_CALL;
-    /** What receives may carry that peek at messages which wait. */
+    /** Flags that calls may give that peek at unexpected messages. */
     private long peekCall = OperationFlags.PEEK_CALL;
     /** Least free room of multi-receive buffers that are posted from now on. */
     private long minMultiRecvBytes = EndpointOptions.DEFAULT_MIN_MULTI_RECV;
@@ -123,7 +123,7 @@ public final class Endpoint implements Fid {
     private long alwaysForRecvs;
     /** Where messages are received with {@link Mode#BUFFERED_RECV}, or null. */
     private ReceiveSlab slab;
-    /** Whether the entries of receives can tell that a peek has copied data. */
+    /** Whether the format of the entries has a field for the buffer into which a peek has copied data. */
     private boolean peeksData;
 
     private long maxMsgSize;
@@ -699,18 +699,18 @@ public final class Endpoint implements Fid {
     }
 
     /**
-     * Posts a receive of a tagged message with flags of its own, or looks at messages that came before a receive for
-     * them ({@code docs/tagged-messages.md}).
+     * Posts a receive of a tagged message with flags of its own, or peeks at unexpected messages
+     * ({@code docs/tagged-messages.md}).
      *
-     * <p>What the flags of a look mean:
+     * <p>Flags of a peek:
      * <ul>
-     * <li>{@link Flags#PEEK}: an entry for the oldest such message that a receive would take, which stays; its length
-     *     is that of the message. Where the queue's format shows the buffer and the payload is here, the bytes that fit
-     *     are copied and the entry's buffer is {@code buf}, else it is 0;</li>
+     * <li>{@link Flags#PEEK}: an entry for the oldest unexpected message that a receive would take; the message stays.
+     *     The entry's length is that of the message. Where the queue's format has the buffer and the payload is here,
+     *     the bytes that fit are copied and the entry's buffer is {@code buf}, else it is 0;</li>
      * <li>{@code PEEK | CLAIM}: reserves it besides, under the operation context;</li>
-     * <li>{@code PEEK | DISCARD}: drops it; {@code buf} and {@code len} are not looked at;</li>
-     * <li>{@link Flags#CLAIM}: receives what was claimed under this context; source, tag and ignore are not looked
-     *     at;</li>
+     * <li>{@code PEEK | DISCARD}: drops it; {@code buf} and {@code len} are ignored;</li>
+     * <li>{@link Flags#CLAIM}: receives what was claimed under this context; source, tag and ignore are
+     *     ignored;</li>
      * <li>{@code CLAIM | DISCARD}: drops it.</li>
      * </ul>
      *
@@ -726,7 +726,7 @@ public final class Endpoint implements Fid {
      * @param tag     tag of the messages wanted.
      * @param ignore  bits of the tag that do not count.
      * @param opContext returned in the entry.
-     * @param flags   any of {@link Flags#COMPLETION} and {@link Flags#MORE} (a hint), and perhaps one of the looks.
+     * @param flags   any of {@link Flags#COMPLETION} and {@link Flags#MORE} (a hint), and perhaps those of one peek.
      * @return 0 or a negative errno of this class; {@code -FI_EINVAL} for {@code DISCARD} alone, all three together, or
      *     {@code CLAIM} with the context 0; {@code -FI_EBADFLAGS} for every other flag, also for {@link Flags#FENCE},
      *     which is for sends, and {@link Flags#MULTI_RECV}.
@@ -741,9 +741,9 @@ public final class Endpoint implements Fid {
 
     /**
      * Asks to cancel one operation; if it has not begun, it ends with {@link FabricErrno#ECANCELED}. Sends and receives
-     * posted before by this thread are looked at; if several have the context one of them is cancelled. It counts as
-     * posting a send, or as posting a receive on an endpoint that only receives. A receive whose message was matched
-     * and a send whose message was announced go on and end in one entry, as if not asked.
+     * that this thread posted before are searched; if several have the context one of them is cancelled. The call
+     * counts as posting a send, or as posting a receive on an endpoint that only receives. A receive whose message was
+     * matched and a send whose message was announced are not cancelled: they continue and end in one entry.
      *
      * @param opContext as posted; 0 cancels nothing, nor does one that matches no operation.
      * @return 0 if the request was submitted, else a negative errno of this class.
@@ -810,7 +810,7 @@ public final class Endpoint implements Fid {
 
     /**
      * Accepts the request that the endpoint was opened for (fi_accept); enables it if it is not. If the peer has given
-     * up meanwhile an error entry tells {@link FabricErrno#ECONNABORTED}.
+     * up meanwhile there is an error entry with {@link FabricErrno#ECONNABORTED}.
      *
      * @param param  private data for the peer; what exceeds {@link EndpointOption#CM_DATA_SIZE} is cut off.
      * @param offset of the data.
@@ -826,7 +826,7 @@ public final class Endpoint implements Fid {
 
     /**
      * Ends the connection (fi_shutdown): nothing is sent or received any more, operations that are outstanding end with
-     * {@link FabricErrno#ECANCELED}, and the peer's event queue tells SHUTDOWN.
+     * {@link FabricErrno#ECANCELED}, and the peer's event queue gets SHUTDOWN.
      *
      * @param flags 0; no bits are defined.
      * @throws FabricException {@link FabricErrno#ENOSYS} of a connectionless endpoint, {@link FabricErrno#EBADFLAGS}
@@ -971,7 +971,7 @@ public final class Endpoint implements Fid {
     /**
      * How a peer is reached, and why that way; begins nothing. A control call.
      *
-     * @param fiAddr of the peer, from the address vector; not looked at if the endpoint is connection-oriented.
+     * @param fiAddr of the peer, from the address vector; ignored if the endpoint is connection-oriented.
      * @return link, addresses, state and a verdict on each link.
      * @throws FabricException {@link FabricErrno#EINVAL} if the address vector does not hold it,
      *     {@link FabricErrno#ENOTCONN} of a connection-oriented endpoint that has no peer,
@@ -1233,7 +1233,7 @@ public final class Endpoint implements Fid {
         return sendFlags;
     }
 
-    /** What sends with flags of their own may carry. */
+    /** Flags that calls of sends may give. */
     long sendCall() {
         return sendCall;
     }

@@ -96,7 +96,13 @@ public final class Engine {
                 work = ring.pollPlain(limit);
             }
             if (work >= 0) {
-                return firstScheduled == null && flushList.isEmpty() ? work : work + flush();
+                if (firstScheduled == null) {
+                    return flushList.isEmpty() ? work : work + flushList.flush();
+                }
+                work += flush();
+                // what was sent for a peer may have given a link work
+                findQuick();
+                return work;
             }
             leaveQuick();
             work = -1 - work;
@@ -117,9 +123,10 @@ public final class Engine {
     }
 
     /**
-     * Finds out whether one word tells everything that {@link #poll(int)} has to know until something else than a plain
-     * message is sent or received, or whether there is not even such a word, because all links are idle. Once in a
-     * while, at the end of a whole cycle: whoever makes work for a link or the engine calls {@link #leaveQuick()}.
+     * Checks whether all work arrives in one ring, or in no link at all because all are idle. Then {@link #poll(int)}
+     * reads only that ring's next word until a message is next that is not plain, or until {@link #leaveQuick()}, which
+     * every call makes that may give a link or the engine work. Called at the end of a whole cycle, and after a poll in
+     * which scheduled peers were served.
      */
     public void findQuick() {
         ResidentRing ring = null;
@@ -140,7 +147,7 @@ public final class Engine {
         quick = true;
     }
 
-    /** Something has perhaps given a link work. */
+    /** A link may have work: the next poll is one of all links. */
     public void leaveQuick() {
         quick = false;
         quickRing = null;
@@ -397,6 +404,8 @@ public final class Engine {
     }
 
     void onViolation(EngineEndpoint endpoint, Peer peer, String reason) {
+        // the end of the channel may have to wait for room in the ring
+        quickRing = null;
         violations++;
         errorHandler.onError(new FabricException(
             FabricErrno.EIO,

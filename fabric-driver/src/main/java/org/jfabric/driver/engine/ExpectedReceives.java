@@ -21,11 +21,15 @@ import org.jfabric.layout.Words;
  *   open ----- spill(): all move into the matcher, in order -------------------------------------------------> closed
  * </pre>
  *
- * <p>While it is open the matcher holds nothing, so the oldest receive is here, and a message that it accepts is its.
- * Whatever else happens (a message that the oldest does not accept, or that is too long for it, or is announced; a
- * receive of another kind, a cancel, a peek, a snapshot, the loss of a peer) spills first and takes the general path,
- * which alone has the whole semantics. After a spill the receives stay in the matcher for a number of posts that
- * doubles each time, so that traffic in another order does not pay for moving them back and forth.
+ * <p>While the queue is open the matcher is empty, so the head of the queue is the oldest receive, and a message that
+ * it accepts belongs to it. Every other event first moves the receives into the matcher (a spill) and then takes the
+ * general path, which has the full semantics: a message that the head does not accept, that is too long for it or that
+ * is announced; a receive of another kind, a cancel, a peek, a snapshot, the loss of a peer. After a spill the receives
+ * stay in the matcher for a number of posts. That number doubles with each spill, so that messages in another order
+ * than the receives do not cause moves back and forth.
+ *
+ * <p>A receive leaves the queue without an operation record. If an access to memory fails while its message is copied,
+ * a few fields say which receive it was, and {@link #recover()} writes its error entry.
  *
  * <p>Owner: progress agent.
  */
@@ -46,13 +50,13 @@ final class ExpectedReceives {
 
     private static final int MIN_POSTS_CLOSED = 16;
     private static final int MAX_POSTS_CLOSED = 1 << 16;
-    /** So many messages in the order of posting make the last spill forgotten. */
+    /** After so many messages in the order of posting {@link #nextPostsClosed} starts again at the minimum. */
     private static final int ORDERLY = 1 << 10;
 
     private static final int NOTHING = 0;
     private static final int PLACING = 1;
     private static final int REPORTING = 2;
-    /** Interrupted while its message was copied, and out of the queue: only its entry is missing. */
+    /** The copy of its message failed, and the receive has left the queue: only its error entry is missing. */
     private static final int INTERRUPTED = 3;
 
     private final ReceivePool pool;
@@ -60,7 +64,7 @@ final class ExpectedReceives {
     private final RegionTable regions;
     private final ReceiveEntries entries;
     private final CycleClock clock;
-    /** Whether this endpoint may use the queue at all. */
+    /** False if all receives of this endpoint take the general path. */
     private boolean enabled;
     private final long mask;
     /** Native memory of the records. */
@@ -74,15 +78,15 @@ final class ExpectedReceives {
     /** Region of the last receive, so that the next one in it needs no look-up; the upper 24 bits of its addresses. */
     private RegisteredRegion region;
     private long regionKey;
-    /** Posts to let pass before the receives may move back. */
+    /** Posts until the receives may move back, counted down by each post. */
     private int postsClosed = 1;
     private int nextPostsClosed = MIN_POSTS_CLOSED;
     private int orderly;
-    /** What the receive at the head was being used for, if an access to memory fails. */
+    /** The step that {@link #take} is in, for {@link #recover()}: NOTHING outside of it. */
     private int inHand = NOTHING;
-    /** Which receive that is. */
+    /** Number of the receive that the step is about. */
     private long inHandNumber;
-    /** {@link ReceiveEntries#ended()} before its report. */
+    /** {@link ReceiveEntries#ended()} before its entry was begun. */
     private long endedBefore;
 
     ExpectedReceives(
@@ -102,9 +106,9 @@ final class ExpectedReceives {
     }
 
     /**
-     * Posts a receive here.
+     * Appends a receive to the queue.
      *
-     * @return 0 or {@code -FI_EAGAIN}; 1 if it is none for this queue: it takes the general path, behind a spill.
+     * @return 0 or {@code -FI_EAGAIN}; 1 if the queue does not take it: the caller spills and uses the general path.
      */
     int post(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
         if ((flags & ~FLAGS) != 0 || srcAddr != -1 || (flags & Flags.TAGGED) == 0 || !open && !reopen()) {
@@ -154,9 +158,9 @@ final class ExpectedReceives {
     }
 
     /**
-     * Gives a whole message to the oldest receive.
+     * Delivers a whole message to the oldest receive.
      *
-     * @return false if that is none for it: it takes the general path, behind a spill.
+     * @return false if that receive does not accept it: the caller spills and uses the general path.
      */
     boolean take(Peer peer, long flags, long tag, long address, int length) {
         long number = head;
@@ -177,7 +181,7 @@ final class ExpectedReceives {
         long receiveFlags = UnsafeApi.getLong(record + RECORD_FLAGS);
         long context = UnsafeApi.getLong(record + CONTEXT);
         Words.copy(address, UnsafeApi.getLong(record + ADDRESS), length);
-        // raised here, a fault of the sender's memory leaves no report half written
+        // a fault of the sender's memory is raised here at the latest, before the entry is begun
         FaultPoint.pass();
         head = number + 1;
         regionOf[slot].release();
@@ -193,12 +197,12 @@ final class ExpectedReceives {
         return true;
     }
 
-    /** Moves all receives into the matcher, in their order; from now on everything takes the general path. */
+    /** Moves all receives into the matcher, in their order. The queue stays closed until a later post reopens it. */
     void spill() {
         if (!open) {
             return;
         }
-        // a fault that is still to be raised must not end this in the middle; nothing below touches shared memory
+        // a pending fault is raised here, not between the moves; nothing below touches shared memory
         FaultPoint.pass();
         interrupt();
         open = false;
@@ -226,13 +230,13 @@ final class ExpectedReceives {
         }
     }
 
-    /** All receives from now on take the general path. */
+    /** Closes the queue for good: all receives take the general path from now on. */
     void disable() {
         enabled = false;
         spill();
     }
 
-    /** Takes the receives of the matcher over if all of them may stand here; true if the queue is open. */
+    /** Moves the receives of the matcher into the queue if all of them are plain; true if the queue is open now. */
     private boolean reopen() {
         if (!enabled || inHand != NOTHING || --postsClosed > 0) {
             return false;
@@ -274,7 +278,7 @@ final class ExpectedReceives {
         return true;
     }
 
-    /** Takes the receive out of the queue that was in hand when an access to memory failed. */
+    /** Removes the receive whose copy failed from the queue. */
     private void interrupt() {
         if (inHand == PLACING) {
             // the rest of take() up to its report calls nothing that could raise a fault
@@ -285,7 +289,7 @@ final class ExpectedReceives {
         }
     }
 
-    /** Ends the receive that was in hand when an access to memory failed; the others wait on. */
+    /** Writes the error entry of the receive whose copy failed; the others stay posted. */
     void recover() {
         interrupt();
         int was = inHand;
@@ -297,10 +301,14 @@ final class ExpectedReceives {
         }
     }
 
-    /** The endpoint is gone: gives memory back; receives that were here end without an entry, and are counted. */
+    /**
+     * Releases the memory of an endpoint that is closed.
+     *
+     * @return receives that end here without an entry.
+     */
     int close() {
         int left = (int) (tail - head) + (inHand == INTERRUPTED ? 1 : 0);
-        // a fault that was not recovered before must not touch the records afterwards
+        // a later recover() must not read the records
         inHand = NOTHING;
         while (head != tail) {
             regionOf[(int) (head & mask)].release();

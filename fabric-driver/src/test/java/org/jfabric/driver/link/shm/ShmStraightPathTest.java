@@ -81,9 +81,9 @@ class ShmStraightPathTest extends ThreeShmNodes {
         assertArrived(await(beta), 3);
         steps(100);
         for (int seed = 4; seed < 8; seed++) {
-            beta.engine.findQuick();
             receive(seed);
             assertEquals(0, second.receive(ShmNode.TAGGED, beta.buf(0), LENGTH, -1, seed, 0, 200 + seed));
+            beta.engine.findQuick();
             boolean isOfSecond = seed % 2 == 0;
             send(alpha, isOfSecond ? toSecond : toBeta, seed);
             ShmNode.Entry entry = await(beta);
@@ -107,6 +107,54 @@ class ShmStraightPathTest extends ThreeShmNodes {
         assertNull(beta.poll());
         assertTrue(beta.services.errors.getFirst().toString().contains("record"), beta.services.errors::toString);
         beta.services.errors.clear();
+    }
+
+    /** It is found when credit is granted, which happens behind a poll that reads one word only. */
+    @Test
+    void shouldEndAPeerThatPublishesAnImpossiblePosition() {
+        try (ShmNode small = new ShmNode(base, "small", 64 << 10)) {
+            long toSmall = alpha.addresses.insert(ShmNode.address("small"));
+            long toAlpha = small.addresses.insert(ShmNode.address("alpha"));
+            for (int i = 0; i < 3; i++) {
+                small.endpoint.receive(ShmNode.TAGGED, small.buf(0), LENGTH, -1, 3, 0, 103);
+                send(alpha, toSmall, 3);
+                awaitBoth(small);
+            }
+            for (int i = 0; i < 3; i++) {
+                alpha.endpoint.receive(ShmNode.TAGGED, alpha.buf(0), LENGTH, -1, 4, 0, 104);
+                send(small, toAlpha, 4);
+                awaitBoth(small);
+            }
+            ShmConnection toFill = ((ShmLink) small.link).connection(ShmNode.address("alpha"));
+            for (int length = LENGTH; length > 0; length -= LENGTH - 1) {
+                while (toFill.claim(LENGTH + length) >= 0) {
+                    assertEquals(0, small.endpoint.send(ShmNode.TAGGED, small.buf(0), length, toAlpha, 5, 0, 205));
+                    assertEquals(205, small.poll().context());
+                }
+            }
+            UnsafeApi.putLong(((ShmLink) alpha.link).connection(ShmNode.address("small")).files().ownRing().address()
+                + RecordRingDescriptor.CONSUMER_POSITION_OFFSET, -1L);
+            small.engine.findQuick();
+            for (int i = 0; i < 1500 && small.services.errors.isEmpty(); i++) {
+                small.endpoint.receive(ShmNode.TAGGED, small.buf(0), LENGTH, -1, 3, 0, 103);
+                alpha.endpoint.send(ShmNode.TAGGED, alpha.buf(0), LENGTH, toSmall, 3, 0, 203);
+                alpha.poll();
+                small.engine.poll(16);
+                small.poll();
+            }
+            assertEquals(1, small.services.errors.size());
+            assertTrue(small.services.errors.getFirst().toString().contains("impossible read position"));
+        }
+    }
+
+    private void awaitBoth(ShmNode small) {
+        int entries = 0;
+        for (int i = 0; i < 100_000 && entries < 2; i++) {
+            small.step();
+            steps(1);
+            entries += (small.poll() == null ? 0 : 1) + (alpha.poll() == null ? 0 : 1);
+        }
+        assertEquals(2, entries);
     }
 
     @Test
