@@ -18,6 +18,12 @@ final class MessagePoll implements CompletionHandler {
     private final LentMessages lent;
     private MessageHandler messages;
     private CompletionHandler others;
+    /** The next message to show. */
+    private int next;
+    /** Of the message that is being shown. */
+    private ReceiveSlab slab;
+    /** A peer has cut memory that messages lie in. */
+    private boolean isCut;
 
     MessagePoll(CompletionReader reader, Invoker invoker, LentMessages lent) {
         this.reader = reader;
@@ -48,8 +54,8 @@ final class MessagePoll implements CompletionHandler {
             others.onCompletion(entry);
             return;
         }
-        ReceiveSlab slab = reader.slabs().find(entry.opContext());
-        RecvContext message = slab == null ? null : slab.find(entry.opContext());
+        ReceiveSlab of = reader.slabs().find(entry.opContext());
+        RecvContext message = of == null ? null : of.find(entry.opContext());
         if (message != null) {
             // else its endpoint is closed
             messages.onMessage(message);
@@ -67,7 +73,7 @@ final class MessagePoll implements CompletionHandler {
             lent.close();
             shown = lent.count();
             try {
-                if (shown != 0) {
+                if (!lent.isEmpty()) {
                     show(lent, handler);
                 }
             } finally {
@@ -78,19 +84,12 @@ final class MessagePoll implements CompletionHandler {
     }
 
     private void show(LentMessages from, MessageHandler handler) {
-        ReceiveSlab slab = null;
         Throwable thrown = null;
-        boolean isCut = false;
-        for (int i = 0; i < from.count(); i++) {
-            MessageLender lender = from.lender(i);
+        isCut = false;
+        next = 0;
+        while (next < from.count()) {
             try {
-                if (slab == null || !slab.isOf(lender)) {
-                    endLent(slab);
-                    slab = reader.slabs().find(lender);
-                }
-                if (slab != null && (!isCut || from.isThere(i))) {
-                    handler.onMessage(slab.lend(lender, from.address(i), from.length(i), from.source(i)));
-                }
+                showNext(from, handler);
             } catch (InternalError ex) {
                 if (from.endCut()) {
                     isCut = true;
@@ -103,6 +102,7 @@ final class MessagePoll implements CompletionHandler {
             }
         }
         endLent(slab);
+        slab = null;
         giveBack(from);
         if (thrown instanceof Error error) {
             throw error;
@@ -111,8 +111,27 @@ final class MessagePoll implements CompletionHandler {
         }
     }
 
-    private void endLent(ReceiveSlab slab) {
-        if (slab != null && slab.endLent()) {
+    /** Shows all, or those up to one for which something is thrown; a memory fault may be raised anywhere in here. */
+    private void showNext(LentMessages from, MessageHandler handler) {
+        ReceiveSlab of = slab;
+        int count = from.count();
+        for (int i = next; i < count; i++) {
+            next = i + 1;
+            MessageLender lender = from.lender(i);
+            if (of == null || !of.isOf(lender)) {
+                endLent(of);
+                of = reader.slabs().find(lender);
+                slab = of;
+            }
+            // null: the endpoint is closed
+            if (of != null && (!isCut || from.isThere(i))) {
+                handler.onMessage(of.lend(lender, from.address(i), from.length(i), from.source(i)));
+            }
+        }
+    }
+
+    private void endLent(ReceiveSlab of) {
+        if (of != null && of.endLent()) {
             reader.tookCells();
         }
     }

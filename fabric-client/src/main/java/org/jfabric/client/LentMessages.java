@@ -62,6 +62,15 @@ public final class LentMessages {
     }
 
     /**
+     * Whether there is nothing to give back.
+     *
+     * @return false also if rings were asked, and kept nothing.
+     */
+    public boolean isEmpty() {
+        return ringCount == 0;
+    }
+
+    /**
      * Who has lent a message.
      *
      * @param index from 0, in the order of arrival.
@@ -160,13 +169,14 @@ public final class LentMessages {
      * @return false if the ring does not keep more.
      */
     public boolean lend(MessageLender lender, LentRing ring, long address, int length, long source) {
+        // first: what is kept is given back in any case, also if a memory fault is raised in here
+        if (ringCount == 0 || rings[ringCount - 1] != ring) {
+            retain(ring);
+        }
         if (!ring.keep(address)) {
             return false;
         }
         int index = count;
-        if (ringCount == 0 || rings[ringCount - 1] != ring) {
-            retain(ring);
-        }
         if (ringOf[index] != ring) {
             ringOf[index] = ring;
         }

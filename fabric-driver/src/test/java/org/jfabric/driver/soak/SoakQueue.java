@@ -61,7 +61,7 @@ final class SoakQueue {
         int count = 0;
         int read;
         do {
-            read = read(0, MOST);
+            read = read(shows ? 6 : 0, MOST);
             count += read;
         } while (read > 0);
         return count;

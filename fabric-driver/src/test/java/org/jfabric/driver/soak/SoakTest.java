@@ -29,6 +29,7 @@ class SoakTest {
         long found = 0;
         long packed = 0;
         long shown = 0;
+        long lent = 0;
         long windows = 0;
         while (done < wanted) {
             try (SoakWorld world = new SoakWorld(setup, seed++)) {
@@ -38,13 +39,14 @@ class SoakTest {
                 found += world.found;
                 packed += world.packed;
                 shown += world.shown;
+                lent += world.lent;
                 windows += world.windows;
             }
         }
         System.out.printf(
-            "soak %s: seeds %d to %d, %,d operations and %,d refused, %,d looks that found, %,d packed, %,d in slabs, "
+            "soak %s: seeds %d to %d, %,d operations and %,d refused, %,d looks that found, %,d packed, %,d in slabs, %,d lent, "
                 + "%,d barriers, %,d ms%n",
-            setup, SoakOptions.seed(), seed - 1, done, refused, found, packed, shown, windows,
+            setup, SoakOptions.seed(), seed - 1, done, refused, found, packed, shown, lent, windows,
             TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNs));
     }
 

@@ -53,6 +53,8 @@ final class SoakWorld implements AutoCloseable {
     long packed;
     /** Messages in slabs. */
     long shown;
+    /** Of these, messages that were in a ring. */
+    long lent;
     long windows;
     /** Of all entries in their order. */
     long entriesHash;

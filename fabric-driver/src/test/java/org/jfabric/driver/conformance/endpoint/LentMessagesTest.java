@@ -19,6 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -487,18 +489,39 @@ class LentMessagesTest {
         Deadline.awaitParked("the end of the mapping", () -> mappings(file[0]) == 0);
     }
 
-    @Test
-    void shouldEndThePeerThatCutsWhatIsRead() {
+    /** Compiled code raises the fault later than at the access. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 30_000})
+    void shouldEndThePeerThatCutsWhatIsRead(int warmUp) {
+        long[] sum = new long[1];
+        MessageHandler summing = message -> {
+            if (message.messageLength() == 24) {
+                sum[0]--;
+            }
+            for (int i = 0; i < message.buffer().capacity(); i += 8) {
+                sum[0] += message.buffer().getLong(i);
+            }
+        };
+        for (int i = 0; i < warmUp; i++) {
+            assertEquals(0, a.endpoint.send(a.memory.address(), 512, toB, 1));
+            while (poll(summing, 16) < 1) {
+                pump();
+            }
+            a.cq.poll(entry -> { }, 16);
+        }
+        // empty polls, so that the batches begin anew
+        b.assertQuiet(2);
         sendBurst(LIMIT);
         int[] seen = new int[1];
         int result = poll(message -> {
             seen[0]++;
             cut(mappedAt(message.buffer().addressOffset()));
-            assertShows(message, LIMIT, 0);
+            summing.onMessage(message);
         }, 16);
         assertEquals(4, result);
         assertEquals(1, seen[0]);
-        assertEquals(-FabricErrno.EAGAIN, poll(message -> { }, 16));
+        int after = poll(message -> { }, 16);
+        assertTrue(after == -FabricErrno.EAGAIN || after == 0, () -> FabricErrno.name(-after));
         Deadline.awaitParked("the end of the connection", () -> {
             poll(message -> { }, 16);
             return rings("beta") == 0;
@@ -532,7 +555,11 @@ class LentMessagesTest {
                     long slot = (long) (sent & 127) * (1 << 16);
                     a.memory.buffer().setMemory((int) slot, length, (byte) sent);
                     a.memory.buffer().putLong((int) slot, sent);
-                    int result = a.endpoint.send(a.memory.address(slot), length, toB, 1);
+                    int way = random.nextInt(8);
+                    int result = way == 0 ? a.endpoint.senddata(a.memory.address(slot), length, sent, toB, 1)
+                        : way < 4 && length <= a.endpoint.injectSize()
+                        ? a.endpoint.inject(a.memory.buffer(), (int) slot, length, toB)
+                        : a.endpoint.send(a.memory.address(slot), length, toB, 1);
                     sent += result == 0 ? 1 : 0;
                 }
             }
@@ -549,7 +576,9 @@ class LentMessagesTest {
             reader.useKept();
             return reader.ownSends == 0 && reader.kept.isEmpty() && reader.claims == 0;
         });
-        assertTrue(reader.lent > MESSAGES / 10, reader.lent + " were lent, seed " + seed);
+        System.out.println(reader.lent + " lent, " + reader.refused + " not kept");
+        // while messages wait for cells none is
+        assertTrue(reader.lent > MESSAGES / 100, reader.lent + " were lent, seed " + seed);
         b.assertQuiet(20);
     }
 
@@ -564,6 +593,7 @@ class LentMessagesTest {
         private int ownSends;
         private int claims;
         private int lent;
+        private int refused;
 
         Reader(SplittableRandom random, long seed) {
             this.random = random;
@@ -581,7 +611,8 @@ class LentMessagesTest {
                 default -> b.cq.pollMessages(this::onMessage, this::onEntry, limit);
             };
             assertTrue(result >= 0 || result == -FabricErrno.EAGAIN, () -> result + ", seed " + seed);
-            if (random.nextInt(3) == 0) {
+            // in the first half more and more are kept, until the slab is full and messages wait
+            for (int i = random.nextInt(next < MESSAGES / 2 && kept.size() < CELLS ? 2 : 30); i > 0; i--) {
                 useKept();
             }
         }
@@ -602,33 +633,34 @@ class LentMessagesTest {
             assertEquals(next, message.buffer().getLong(0), "seed " + seed);
             assertContents(message, next);
             long number = next++;
-            boolean isLent = message.isWhole() && message.buffer().addressOffset() != 0 && isLent(message);
+            // one in the ring has a number that no cell has
+            boolean isLent = ((int) message.id() & 0xFFFF) >= CELLS;
             lent += isLent ? 1 : 0;
+            assertEquals(next - 1, (message.flags() & Flags.REMOTE_CQ_DATA) == 0 ? next - 1 : message.data());
             int dice = random.nextInt(6);
             if (!message.isWhole() || dice == 0) {
-                end(message);
-            } else if (dice == 1 && kept.size() < 30) {
-                assertEquals(0, message.retain(), "seed " + seed);
+                end(message, isLent);
+            } else if (dice < 4) {
+                int result = message.retain();
+                refused += isLent && result == -FabricErrno.EAGAIN ? 1 : 0;
+                assertTrue(result == 0 || isLent && result == -FabricErrno.EAGAIN, () -> result + ", seed " + seed);
                 assertContents(message, number);
-                kept.add(message);
-                keptNumbers.add(number);
-            } else if (dice == 2) {
+                if (result == 0) {
+                    kept.add(message);
+                    keptNumbers.add(number);
+                }
+            } else if (dice == 4) {
                 assertEquals(0, message.release(), "seed " + seed);
             }
         }
 
-        /** Those in the ring have numbers that no cell has. */
-        private boolean isLent(RecvContext message) {
-            return ((int) message.id() & 0xFFFF) >= CELLS;
-        }
-
-        private void end(RecvContext message) {
+        private void end(RecvContext message, boolean isLent) {
             message.context(CLAIMED);
             int result = random.nextBoolean() ? b.endpoint.recvmsg(0, 0, ANY, message.id(), Flags.DISCARD)
                 : b.endpoint.recvmsg(b.memory.address(RECEIVE), 50_000, ANY, message.id(),
                     Flags.CLAIM | Flags.COMPLETION);
-            assertEquals(0, result, "seed " + seed);
-            claims++;
+            assertTrue(result == 0 || isLent && result == -FabricErrno.EAGAIN, () -> result + ", seed " + seed);
+            claims += result == 0 ? 1 : 0;
         }
 
         void useKept() {
@@ -639,7 +671,7 @@ class LentMessagesTest {
                 if (random.nextBoolean()) {
                     assertEquals(0, message.release(), "seed " + seed);
                 } else {
-                    end(message);
+                    end(message, false);
                 }
             }
         }
