@@ -44,8 +44,9 @@ import java.util.List;
  * <p>With an embedded driver in INVOKER mode each reading call runs one duty cycle before it reads, and a blocking one
  * runs cycles until it returns.
  *
- * <p>Three ways to read: {@link #read} and {@link #readFrom} copy entries in the queue's format, {@link #poll} shows
- * them to a handler, {@link #readInPlace} lends them until the next reading call.
+ * <p>Four ways to read: {@link #read} and {@link #readFrom} copy entries in the queue's format, {@link #poll} shows
+ * them to a handler, {@link #readInPlace} lends them until the next reading call, {@link #pollMessages} shows messages
+ * of buffered receives to a handler of their own.
  *
  * <p>In a domain that keeps threads apart ({@link Threading#SAFE} and others, see {@link Domain}) any thread reads.
  * Each entry goes to one of them; a thread that comes while another one is reading, its handlers included, is answered

@@ -15,6 +15,8 @@ import org.jfabric.client.MessageLender;
  * <li>the next reading call of the completion queue, or {@link CompletionBatch#release()}, if the message is here as a
  *     whole and {@link #retain()} was not called. In a domain that keeps threads apart ({@link Threading#SAFE} and
  *     others) no reading call gives anything back, because it could be another thread's;</li>
+ * <li>the return of the {@link MessageHandler} that {@link CompletionQueue#pollMessages} shows a whole message to, if
+ *     {@link #retain()} was not called; the buffer may lie in the memory of the sender's driver until then;</li>
  * <li>{@link #release()}, for whole messages;</li>
  * <li>an accepted {@link Endpoint#recvmsg} or {@link Endpoint#trecvmsg} with {@link Flags#CLAIM}, which receives the
  *     message into a buffer, or with {@link Flags#DISCARD}, which drops it. A message that is longer than

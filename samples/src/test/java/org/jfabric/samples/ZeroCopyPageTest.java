@@ -102,6 +102,19 @@ class ZeroCopyPageTest {
     }
 
     @Test
+    void shouldUseMessagesWhereTheyArrived() {
+        ZeroCopyReceiveExamples examples = new ZeroCopyReceiveExamples(fabric);
+        UnsafeBuffer memory = examples.memory.buffer();
+        memory.putStringAscii(PAYLOAD + 8, "third");
+        assertEquals(0, examples.endpoint.send(examples.memory.address(PAYLOAD), 100, examples.self, 1));
+        assertEquals(0, examples.endpoint.send(examples.memory.address(PAYLOAD), 2000, examples.self, 1));
+        for (int i = 0; i < 20; i++) {
+            examples.receiveInPlace();
+        }
+        assertEquals(List.of("order third"), examples.seen);
+    }
+
+    @Test
     void shouldSendHeaderAndBodyFromWhereTheyAre() {
         ZeroCopyExamples examples = new ZeroCopyExamples(fabric);
         UnsafeBuffer memory = examples.sample.memory().buffer();

@@ -84,6 +84,21 @@ final class ZeroCopyReceiveExamples {
     }
     // end
 
+    // example: lent
+    int receiveInPlace() {
+        return completions.pollMessages(this::onMessage, this::onEnd, 16);
+    }
+
+    private void onMessage(RecvContext message) {
+        if (message.isWhole()) {
+            // until this method returns
+            onOrder(message.buffer());
+        } else {
+            require(endpoint.recvmsg(0, 0, FabricAddress.ADDR_UNSPEC, message.id(), Flags.DISCARD));
+        }
+    }
+    // end
+
     private void onOrder(DirectBuffer order) {
         seen.add("order " + order.getStringAscii(TEXT));
     }

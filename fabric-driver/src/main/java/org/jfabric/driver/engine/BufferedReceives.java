@@ -28,6 +28,9 @@ import org.jfabric.layout.Words;
  * one only the begin goes there; the message itself is claimed in the matcher, as a peek does it, and stays in the
  * store or at its sender, with its credit, until it is fetched or discarded.
  *
+ * <p>A plain untagged message may also be lent ({@link #lend}): it stays in the ring in which it came, and is shown by
+ * the call that runs the cycle. It has no cell and no entry, and its bytes are credit for the sender at once.
+ *
  * <p>Entries of untagged messages of one sender are written in the order of their arrival ({@link CellOrder}).
  *
  * <p><b>Holding back.</b> An untagged message takes a slot of the driver's share of the completion queue, a tagged one

@@ -44,7 +44,7 @@ class SoakTest {
             }
         }
         System.out.printf(
-            "soak %s: seeds %d to %d, %,d operations and %,d refused, %,d peeks that found, %,d packed, %,d in slabs, "
+            "soak %s: seeds %d to %d, %,d operations and %,d refused, %,d looks that found, %,d packed, %,d in slabs, "
                 + "%,d lent, %,d barriers, %,d ms%n",
             setup, SoakOptions.seed(), seed - 1, done, refused, found, packed, shown, lent, windows,
             TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNs));
